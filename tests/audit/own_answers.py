@@ -1,29 +1,38 @@
 """PostgreSQL's own answers to generated questions, on rows of which nothing is cut or clamped.
 
-Counts are PostgreSQL's to the last row; sums up to a grid step per row, by which values are rounded. Which
+Counts are PostgreSQL's to the last row; sums up to a grid step per row, by which values are rounded, and places
+in an order up to one. Which
 key and which answer of ours stands for what is written is read from the statement that the analyst's own
 becomes: what is one key there must be one to PostgreSQL in every row.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
 import psycopg
 
 from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import BlockPlan, DistinctCount, NoisyStatistic
+from proxy.planner.plan import (
+    BlockPlan,
+    DistinctCount,
+    NoisyStatistic,
+    OrderStatistic,
+    Release,
+)
 from proxy.planner.statistics import Statistic
-from tests.audit.exact_results import Auditor
+from proxy.query.ir.query_aggregates import AggregateKind
+from tests.audit.exact_results import Auditor, unlimited
 from tests.audit.questions import UNGROUPED, Question
 from tests.audit.selected_groups import among_shown
 from tests.audit.source_windows import TIED
 from tests.audit.synthetic import MILD
-from tests.audit.without_noise import Keys
+from tests.audit.without_noise import Keys, Numbers
 from tests.pipeline_world import Pipeline
 
 _ROWS = 40  # more than the tables have, pairs of them included, in which a sum is rounded
@@ -61,8 +70,13 @@ def is_comparable(question: Question, pipeline: Pipeline) -> bool:
     return not cut and (len(units) == 1 or of_levels) and TIED not in question.features
 
 
-def differences(question: Question, pipeline: Pipeline, auditor: Auditor) -> Iterator[str]:
-    written, rows = _written(question, pipeline), _own(question, auditor)
+def differences(
+    question: Question, pipeline: Pipeline, auditor: Auditor, schema: str = MILD
+) -> Iterator[str]:
+    """
+    Given    schema: of tables of which nothing is cut or clamped
+    """
+    written, rows = _written(question, pipeline), _own(question, auditor, schema)
     if rows is None:
         return
     theirs: dict[_Level, dict[Keys, _Numbers]] = {}
@@ -77,7 +91,8 @@ def differences(question: Question, pipeline: Pipeline, auditor: Auditor) -> Ite
     expressions = list(dict.fromkeys(key.expression for block in blocks for key in block.keys))
     for block in blocks:
         level = frozenset(expressions.index(key.expression) + 1 for key in block.keys)
-        yield from _of_level(block, theirs.pop(level, {}), written, len(question.measures), auditor)
+        own, measures = theirs.pop(level, {}), len(question.measures)
+        yield from _of_level(block, own, written, measures, auditor, schema)
     if theirs:
         yield f"levels of PostgreSQL alone: {theirs}"
 
@@ -88,26 +103,56 @@ def _of_level(
     written: _Written,
     measures: int,
     auditor: Auditor,
+    schema: str,
 ) -> Iterator[str]:
-    mine, nothing = auditor.exact(block, MILD), (None,) * measures
+    releases = tuple(map(unlimited, block.releases))
+    mine, nothing = auditor.exact(replace(block, releases=releases), schema), (None,) * measures
     for keys in theirs.keys() - set(mine.shown):
         listed = zip(block.keys, keys, strict=True)
         if all(key.values is None or value in key.values for key, value in listed):
             yield f"PostgreSQL alone has the group {keys}"
     for number, answer in enumerate(block.answers, start=1):
-        n = answer.releases[0]
-        release = block.releases[n]
-        if answer.calculated is not None or not isinstance(release, NoisyStatistic | DistinctCount):
+        if answer.calculated is not None:
             continue
+        n = answer.releases[0]
         for keys in mine.shown:
-            found = Fraction(mine.numbers[n].get(keys, (0,))[0])
-            own = theirs.get(keys, nothing)[written.measures[number]] or Fraction(0)
+            own = theirs.get(keys, nothing)[written.measures[number]]
+            if wrong := _is_wrong(block.releases[n], mine.numbers[n].get(keys, ()), own):
+                yield f"{wrong} of {keys}, PostgreSQL says {None if own is None else float(own)}"
+
+
+def _is_wrong(release: Release, found: Numbers, own: Fraction | None) -> str:
+    """What is not PostgreSQL's own, or nothing."""
+    name, grid, slack = release.aggregate.kind.value, Fraction(1), Fraction(0)
+    match release:
+        case NoisyStatistic() | DistinctCount():
+            mine = Fraction(found[0] if found else 0)
             if isinstance(release, NoisyStatistic) and release.statistic is Statistic.STEPS:
-                grid = release.grid
-                if abs(found * grid - own) > grid * _ROWS:
-                    yield f"sum {float(found * grid)} of {keys}, PostgreSQL says {float(own)}"
-            elif found != own:
-                yield f"{release.aggregate.kind.value} {found} of {keys}, PostgreSQL says {own}"
+                grid, slack = release.grid, release.grid * _ROWS
+        case OrderStatistic() if own is not None and release.aggregate.type.is_number:
+            if not found:
+                return f"{name} of no values"
+            # A float's last digit may have pushed it over a step.
+            grid = slack = release.measured.grid
+            mine = _in_order(found, release.aggregate.kind, release.aggregate.fraction)
+        case _:
+            return ""
+    is_near = abs(mine * grid - (own or 0)) <= slack
+    return "" if is_near else f"{name} {float(mine * grid)}"
+
+
+def _in_order(found: Numbers, kind: AggregateKind, fraction: Fraction | None) -> Fraction:
+    """The value at a place among all, each of which stands before its number."""
+    pairs = zip(found[::2], found[1::2], strict=True)
+    values = [Fraction(value) for value, times in pairs for _ in range(times)]
+    last = len(values) - 1
+    if fraction is None:
+        return values[last if kind is AggregateKind.MAX else 0]
+    if kind is AggregateKind.QUANTILE_DISC:
+        return values[max(0, math.ceil(fraction * len(values)) - 1)]
+    below = math.floor(fraction * last)
+    above = values[min(below + 1, last)]
+    return values[below] + (fraction * last - below) * (above - values[below])
 
 
 def _written(question: Question, pipeline: Pipeline) -> _Written:
@@ -137,14 +182,14 @@ def _written(question: Question, pipeline: Pipeline) -> _Written:
     return _Written(keys, measures)
 
 
-def _own(question: Question, auditor: Auditor) -> list[_Row] | None:
+def _own(question: Question, auditor: Auditor, schema: str) -> list[_Row] | None:
     """None where PostgreSQL itself has no answer: smallint out of range and the like."""
     width = len(question.keys)
     items = [f"({item})::text" for item in (*question.keys, *question.measures)]
     if width:
         items.append(f"grouping({', '.join(question.keys)})::bit({width})::text")
     try:
-        with among_shown(auditor.connection, MILD):
+        with among_shown(auditor.connection, schema):
             rows = auditor.connection.execute(question.select(items).encode()).fetchall()
     except psycopg.errors.DataError:
         return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from tests.audit.clock_changes import CLOCK_CHANGE, key_of_a_clock
 from tests.audit.expressions import NUMBERS, Scope, conditions, numbers, one_in
 from tests.audit.row_sources import source
 from tests.audit.source_joins import REPEATED
@@ -16,7 +17,7 @@ from tests.audit.source_parts import Names, Rows, where
 
 _POLICIES = (
     *("world", "world", "world", "best", "best", "best", "gaussian", "polyplace"),
-    *("clipped", "ratio", "joins", "joins best"),
+    *("clipped", "clipped", "ratio", "joins", "joins best"),
 )
 _WITH_JOIN_KEYS = ("joins", "joins best", "joins gaussian")
 _MEASURES = (
@@ -25,16 +26,8 @@ _MEASURES = (
 )
 _PAIRS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
 _KEYS = (
-    "listed",
-    "listed",
-    "private",
-    "private",
-    "private",
-    "time",
-    "number",
-    "case",
-    "computed",
-    "computed",
+    *("listed", "listed", "private", "private", "private", "time", "time", "number", "case"),
+    *("computed", "computed"),
 )
 _OF_TEXTS = (
     *("{} || '-' || {}", "concat({}, '/', {})", "coalesce({}, 'none')", "left({} || {}, 2)"),
@@ -95,12 +88,19 @@ def questions(draw: DrawFn) -> Question:
     keys = _keys(draw, rows.scope)
     if set(keys) & set(rows.scope.of(("enum",))):
         features.add("labels as keys")
+    if rows.scope.of(("tz", "ts")) and one_in(draw, 9):
+        features.add(CLOCK_CHANGE)
+        key, around = key_of_a_clock(draw, rows.scope)
+        keys = (
+            [*keys[:1], key] if around else [*keys, key]
+        )  # of dozens of days there are dozens of groups
+        needed = (*needed, around) if around else needed
     if rows.scope.of(NUMBERS) and one_in(draw, 5):
         measures = _of_one_column(draw, rows.scope)
     else:
         measures = [_aggregate(draw, rows) for _ in range(draw(st.integers(1, 3)))]
         for place, measure in enumerate(measures):
-            if one_in(draw, 3):
+            if draw(st.booleans()):
                 measures[place] = f"{measure} FILTER (WHERE {draw(conditions(1, rows.scope))})"
     if any(" FILTER (" in measure for measure in measures):
         features.add("filter")
@@ -126,7 +126,7 @@ def questions(draw: DrawFn) -> Question:
         column.text for column in rows.scope.columns if column.listed and column.kind == "text"
     ]
     joined = ""
-    if texts and one_in(draw, 3):
+    if texts and draw(st.integers(0, 4)) in (1, 3):
         column = draw(st.sampled_from(texts))
         if "join with commas" not in features and draw(st.booleans()):
             features.add("join with the largest")
@@ -159,10 +159,11 @@ def questions(draw: DrawFn) -> Question:
 
 def _of_one_column(draw: DrawFn, scope: Scope) -> list[str]:
     """Which can be made of the same sums: of one expression with one FILTER."""
-    words = ["count", "sum", "avg", "variance", "var_pop", "stddev", "stddev_pop"]
+    few = ("count", "sum", "avg")
+    words = draw(st.sampled_from([few, (*few, "variance", "var_pop", "stddev", "stddev_pop")]))
     chosen = draw(st.lists(st.sampled_from(words), min_size=2, max_size=4, unique=True))
     operand = draw(numbers(draw(st.sampled_from([0, 0, 1])), scope)).text
-    rest = f" FILTER (WHERE {draw(conditions(1, scope))})" if one_in(draw, 4) else ""
+    rest = f" FILTER (WHERE {draw(conditions(1, scope))})" if draw(st.booleans()) else ""
     return [f"{word}({operand}){rest}" for word in chosen]
 
 
@@ -189,9 +190,9 @@ def _key(draw: DrawFn, scope: Scope) -> str:
                         "extract(quarter FROM {})",
                         "extract(year FROM {})",
                     ),
-                    *("to_char({}, 'YYYY')", "to_char({}, 'Q')"),
+                    *("to_char({}, 'YYYY')", "to_char({}, 'Q')") * 2,
                     "date_trunc('year', {} + interval '3 months') - interval '3 months'",
-                    *("extract(year FROM age('2021-05-31', {}))",) * 2,
+                    *("extract(year FROM age('2021-05-31', {}))",) * 3,
                 ]
             )
         )

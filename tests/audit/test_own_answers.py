@@ -16,6 +16,10 @@ _SAME = "CASE WHEN (i2 IS NOT NULL) = true THEN 'low' ELSE 'high' END"
 _OTHER = "CASE WHEN (i4 IS NOT NULL) = true THEN 'low' ELSE 'high' END"
 
 
+_MEDIAN = "percentile_disc(0.5) WITHIN GROUP (ORDER BY i4)"
+_HIGH = _MEDIAN.replace("0.5", "0.9")
+
+
 def _question(
     *keys: str, measures: tuple[str, ...] = ("count(*)",), grouping: str = UNGROUPED
 ) -> Question:
@@ -40,6 +44,7 @@ def _differences(question: Question, pipeline: Pipeline, auditor: Auditor) -> li
         _question(_SOME, "b", _SAME, measures=("sum(i4)", "count(*)", "sum(i4)")),
         _question(_SAME.replace("i2", "n3"), _SOME.replace("i2", "n3")),
         _question("b", "b", measures=("count(i2)", "sum(i4)", "count( i2 )", "count(*)")),
+        _question("c", measures=(_MEDIAN, _HIGH.replace("disc", "cont"), _MEDIAN)),
         _question("t", "b", grouping="ROLLUP ({})"),
         _question("t", "b", grouping="GROUPING SETS ({}, ())"),
     ],
@@ -79,7 +84,12 @@ def test_equal_keys_of_different_levels_are_found(auditor: Auditor) -> None:
         (_question("b"), _question("b", measures=("count(d)",)), "PostgreSQL says"),
         (_question("b", "t"), _question("t", "b"), "PostgreSQL"),
         (_question("b", measures=("sum(i4)",)), _question("b", measures=("sum(i8)",)), "sum "),
-        (_question("t", grouping="CUBE ({})"), _question("t"), "PostgreSQL says 0"),
+        (
+            _question("b", measures=(_MEDIAN,)),
+            _question("b", measures=(_HIGH,)),
+            "percentile_disc ",
+        ),
+        (_question("t", grouping="CUBE ({})"), _question("t"), "PostgreSQL says None"),
         (_question("t"), _question("t", grouping="CUBE ({})"), "levels of PostgreSQL alone"),
     ],
     ids=lambda one: one if isinstance(one, str) else one.sql,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.audit import neighbour_audit
 from proxy.planner import unit_windows
 from proxy.planner.facts import ColumnFacts
 from proxy.query.ir.expressions import ColumnRef
@@ -71,3 +72,21 @@ def test_how_many_first_rows_there_are(auditor: Auditor, compared: str, rows: in
     (block,) = pipeline.plan.blocks
     assert getattr(block.neighbours, "rows", None) == rows
     assert auditor.audit(pipeline.plan) == []
+
+
+def test_names_of_rows_are_the_same_on_neighbours(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that gen_random_uuid() gives are others at each run: another half of the rows would count."""
+    named = "(SELECT uid, i4, gen_random_uuid() AS k FROM orders)"
+    half = (
+        f"SELECT count(*), sum(i4) FROM {named} q WHERE k > '80000000-0000-0000-0000-000000000000'"
+    )
+    chosen = (
+        "SELECT sum(i4) FROM (SELECT i4, row_number() OVER (PARTITION BY uid ORDER BY k) AS r"
+        f" FROM {named} z) q WHERE r = 1"
+    )
+    assert _wrong(half, auditor) == _wrong(chosen, auditor) == []
+    monkeypatch.setattr(neighbour_audit, "with_repeated_names", lambda block: block)
+    assert _wrong(half, auditor) != []
+    assert _wrong(chosen, auditor) != []
