@@ -154,8 +154,8 @@ def _run(number: int, examples: int, auditor: Auditor) -> Counter[str]:
 
 
 def test_some_nested_joins(auditor: Auditor) -> None:
-    seen = _run(1, 8, auditor)
-    assert seen["answered"] >= 3, seen
+    seen = _run(1, 6, auditor)
+    assert seen["answered"] >= 2, seen
 
 
 @pytest.mark.long
