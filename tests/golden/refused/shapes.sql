@@ -82,6 +82,20 @@ SELECT i4, count(*) FROM people GROUP BY GROUPING SETS ((t), (i4 / 10))
 -- "i4" of a protected table can only be read inside an aggregate or as a GROUP BY key
 -- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
 
+-- case: one key in two levels in different words
+SELECT b IS NULL, (b IS NULL) = true, count(*) FROM people GROUP BY ROLLUP (b IS NULL, (b IS NULL) = true)
+-- => refused
+-- UNSUPPORTED at 88: (b
+-- a key is written in two ways, of which some grouping sets have only one
+-- Write the key once in SELECT, and with the same words wherever it stands in GROUP BY.
+
+-- case: one key twice in SELECT in two levels
+SELECT t AS first, t AS second, count(*) FROM people GROUP BY ROLLUP (1, 2)
+-- => refused
+-- UNSUPPORTED at 20: t
+-- a key is written in two ways, of which some grouping sets have only one
+-- Write the key once in SELECT, and with the same words wherever it stands in GROUP BY.
+
 -- case: a row of a row
 SELECT count(*) FROM people GROUP BY ROW(t, b)
 -- => refused
