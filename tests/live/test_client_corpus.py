@@ -48,7 +48,10 @@ def test_corpus(live: LiveProxy) -> None:
     compared = asked = 0
     for name in _FILES:
         with RawClient(live.dsn()) as proxied, RawClient(live.direct_dsn()) as direct:
-            for client in (proxied, direct):  # a refusal loads PL/pgSQL, which adds rows to pg_settings
+            for client in (
+                proxied,
+                direct,
+            ):  # a refusal loads PL/pgSQL, which adds rows to pg_settings
                 simple(client, _LOADS_PLPGSQL)
             for text in statements(name):
                 for ask in (simple, extended):
