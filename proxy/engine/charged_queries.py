@@ -45,7 +45,7 @@ from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.loss_events import loss_events
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import Policy, PublicTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +91,8 @@ class ChargedQueries:
     ) -> None:
         self.cached = cached
         self._policy = policy
+        tables = policy.tables.items()
+        self._public = {str(name) for name, table in tables if isinstance(table, PublicTable)}
         self._data = data
         self._ledger = ledger
         self._bits = bits
@@ -123,12 +125,20 @@ class ChargedQueries:
                 await within(seconds, zones, NOT_CHARGED)
                 # Always, whatever rows there are; and a list that is too long costs nothing.
                 queries = [one for block in query.prepared.compiled for one in block.all]
+                if self._joins_public(query):
+                    await within(seconds, session.understand(queries), NOT_CHARGED)
                 lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
                 paid = await self._paid(query, parts)
                 try:
                     return await self._answered(query, paid, parts, session, lists, begun)
                 except Unfinished:
                     pass
+
+    def _joins_public(self, query: PlannedQuery) -> bool:
+        """Public tables are changed by people who do not think of this: what is compared each minute is looked
+        at again, since a statement that fails after the charge has cost what it asked for."""
+        blocks = query.prepared.private.blocks
+        return any(name in self._public for block in blocks for name in block.tables())
 
     async def _parts(self, query: PlannedQuery) -> _Parts | None:
         if self.cached is None or query.prepared.settings.is_fresh:

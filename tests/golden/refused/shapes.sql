@@ -17,7 +17,7 @@ SELECT count(*) FROM regions r JOIN people p ON p.t = r.t
 -- => refused
 -- UNSUPPORTED at 32: JOIN
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: t: {keep: unique} of w.regions, by which only rows that are alone with their value are joined.
 
 -- case: cross join of rows
 SELECT count(*) FROM people, generate_series(1, 100)
@@ -456,4 +456,4 @@ SELECT count(*) FROM people p JOIN places z ON p.t = z.zone
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: zone of w.places.
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: zone: {keep: N} of w.places, N being the rows of one value at most.
