@@ -114,7 +114,7 @@ class Engine:
         analyst: str,
     ) -> NoisyAnswer:
         if question.reads_nothing:
-            return NoisyAnswer("{}", NOTHING, None, None, (), False, question.why_empty)
+            return NoisyAnswer("{}", NOTHING, None, None, None, False, question.why_empty)
         found = await self._prepared(question, arguments, settings, analyst)
         private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
@@ -250,7 +250,9 @@ class Engine:
         displayed: object = list(explain_lines(found.private, remaining, sql))
         if question.statement.explain_json:
             displayed = [explain_json(found.private, remaining, sql)]
-        return NoisyAnswer(json.dumps({"explain": displayed}), NOTHING, remaining, None, (), False)
+        return NoisyAnswer(
+            json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
+        )
 
 
 def _shapes(found: PreparedQuery) -> list[str]:

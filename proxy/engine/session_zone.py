@@ -51,6 +51,10 @@ class ZonesUsed:
     zones: frozenset[Zone]
     period: tuple[Fraction, Fraction] | None
 
+    @property
+    def have_rules(self) -> bool:
+        return not all(zone.is_utc for zone in self.zones)
+
 
 class ZoneRules:
     """In which times the protected server is known to have other rules of a zone than dpproxy."""

@@ -120,8 +120,8 @@ def passing_run(data: bytes) -> PassingRun | None:
 def round_status(data: bytes, expected: deque[Expectation]) -> bytes | None:
     """
     Given    a piece of the server's, at the beginning of a frame; what is expected of it
-    Gives    the transaction status at its end, where it is short and the whole answer to Bind, perhaps Describe,
-             Execute and Sync, and nothing else is to be noted of it; else None, whatever it is
+    Gives    the transaction status at its end, where it is short and the whole answer to Bind, perhaps
+             Describe, Execute and Sync, and nothing else is to be noted of it; else None, whatever it is
 
     >>> from proxy.pgwire.frames import frame
     >>> answer = frame(b"2") + frame(b"D", b"\\0\\0") + frame(b"C", b"SELECT 1\\0") + frame(b"Z", b"I")
