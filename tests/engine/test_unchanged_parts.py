@@ -1,4 +1,4 @@
-"""What is changed nowhere stays the object that it was, and all else comes out as if everything were made anew."""
+"""What is changed nowhere stays the object that it was, all else comes out as if everything were made anew."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from proxy.base.node_parts import each_changed, fields_of, with_parts
+from proxy.base.sql_types import SqlType
 from proxy.engine.query_pipeline import Engine
 from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 from proxy.query.ir.query import AggregateBlock, changed
@@ -94,7 +95,7 @@ def test_fields_are_those_of_the_class(kind: Any) -> None:
 
 def test_parts_that_are_equal_but_others_are_taken() -> None:
     one, other = Constant("a", None), Constant("a", None, 7)
-    column = ColumnRef("c", None, None, "r")
+    column = ColumnRef("c", SqlType.TEXT, None, "r")
     assert with_parts(column, column="c") is column
     found = each_changed((one,), lambda _: other)
     assert found[0] is other

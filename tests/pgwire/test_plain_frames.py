@@ -302,6 +302,9 @@ _WHOLE = st.sampled_from(
 )
 
 
+_BARE = frames.frame(b"2") + frames.frame(b"C", b"SELECT 0\0") + _READY
+
+
 @given(
     st.sampled_from([b"BDES", b"BES", b"BDE", b"BDESS", b"BDESBDES", b""]),
     st.one_of(
@@ -320,6 +323,13 @@ _WHOLE = st.sampled_from(
 )
 @example(b"BDES", frames.frame(b"2") + frames.frame(b"T", b"\0\0") + b"C\0\0\0\3" + _READY, 0)
 @example(b"BES", frames.frame(b"2") + frames.frame(b"C", b"DISCARD ALL\0") + _READY, 0)
+@example(b"BES", _BARE, 0)
+@example(b"BDES", _BARE, 0)
+@example(b"BDE", _BARE, 0)
+@example(b"", _BARE, 0)
+@example(b"BES", _BARE[:5] + frames.frame(b"T", b"\0\0") + _BARE[5:], 0)
+@example(b"BES", _BARE[:-6] + frames.frame(b"n") + _READY, 0)
+@example(b"BES", _BARE[:-6] + frames.frame(b"A") + _READY, 0)
 def test_a_round_is_as_its_frames_say(tags: bytes, data: bytes, back: int) -> None:
     data = data[: len(data) - back]
     if not data:
