@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.cached_answers import (
     CachedAnswers,
     CachedQuestion,
@@ -121,13 +120,16 @@ class ChargedQueries:
             async with AsyncExitStack() as stack:
                 ready = self._ready(stack, query)
                 session = await within(seconds, ready, NOT_CHARGED)
-                zones = self._zones.check(session, query.prepared.zones)
-                await within(seconds, zones, NOT_CHARGED)
+                if query.prepared.zones.have_rules:
+                    zones = self._zones.check(session, query.prepared.zones)
+                    await within(seconds, zones, NOT_CHARGED)
                 # Always, whatever rows there are; and a list that is too long costs nothing.
                 queries = [one for block in query.prepared.compiled for one in block.all]
                 if self._joins_public(query):
                     await within(seconds, session.understand(queries), NOT_CHARGED)
-                lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
+                lists: Lists = {}
+                if any(one.lists for one in queries):
+                    lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
                 paid = await self._paid(query, parts)
                 try:
                     return await self._answered(query, paid, parts, session, lists, begun)
@@ -291,7 +293,7 @@ def answer_of(relation: NoisyRelation, query: PlannedQuery, paid: Paid) -> Noisy
         paid.loss,
         paid.remaining,
         paid.receipt,
-        accuracies(relation.plan),
+        relation.plan,
         query.prepared.settings.notice,
         relation.withheld,
         relation.columns,

@@ -20,7 +20,7 @@ from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.reuse.derivable import named, source_from
-from proxy.reuse.derivation import Derivation, UsableAnswer, Slices, derivation
+from proxy.reuse.derivation import Derivation, Slices, UsableAnswer, derivation
 
 _TRIED = 8  # sources of one block: each is a relation to be read
 _PER_NUMBER = 8

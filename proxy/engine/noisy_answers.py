@@ -50,17 +50,23 @@ _PER_INTERVAL = 20  # numbers that take as long as the interval of one value, co
 
 @dataclass(frozen=True, slots=True)
 class NoisyAnswer:
-    """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged."""
+    """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
+    it was run, None where nothing was planned to be run."""
 
     relation: str
     loss: Loss
     remaining: Loss | None
     receipt: str | None
-    accuracy: tuple[Accuracy, ...]
+    plan: PrivatePlan | None
     notice: bool
     withheld: tuple[str, ...] = ()
     columns: tuple[ColumnError, ...] = ()
     clipped: tuple[ClippedUnits, ...] = ()
+
+    @property
+    def accuracy(self) -> tuple[Accuracy, ...]:
+        """Of each answer. Computed for those who ask for it: the wire does not."""
+        return () if self.plan is None else accuracies(self.plan)
 
 
 @dataclass(frozen=True, slots=True)

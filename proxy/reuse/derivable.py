@@ -18,10 +18,10 @@ from proxy.query.ir.relations import Join, Relation, Scan
 from proxy.reuse.block_question import BlockQuestion, column_name, question_of
 from proxy.reuse.derivation import (
     NOTHING_MORE,
-    UsableAnswer,
     AnswerKey,
     AnswerRelease,
     Slices,
+    UsableAnswer,
     source_of,
 )
 

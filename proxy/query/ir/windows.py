@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
+from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
@@ -87,10 +88,14 @@ class WindowColumn:
 
     def changed(self, change: Callable[[Expression], Expression]) -> WindowColumn:
         """With every expression in it changed."""
-        return replace(
+
+        def term(one: OrderTerm) -> OrderTerm:
+            return with_parts(one, expression=change(one.expression))
+
+        return with_parts(
             self,
-            partition=tuple(map(change, self.partition)),
-            order=tuple(replace(term, expression=change(term.expression)) for term in self.order),
+            partition=each_changed(self.partition, change),
+            order=each_changed(self.order, term),
             operand=None if self.operand is None else change(self.operand),
             aggregate=None if self.aggregate is None else self.aggregate.changed(change),
         )
