@@ -97,7 +97,7 @@ def _check_levels(levels_of: Mapping[tuple[Key, int | tuple[str, ...]], set[int]
             raise Refusal(
                 Code.UNSUPPORTED,
                 "a key is written in two ways, of which some grouping sets have only one",
-                "Write the key once in SELECT, and with the same words wherever it stands in GROUP BY.",
+                "Write the key once, and with the same words wherever it stands among the keys.",
                 key.position,
             )
 

@@ -87,14 +87,14 @@ SELECT b IS NULL, (b IS NULL) = true, count(*) FROM people GROUP BY ROLLUP (b IS
 -- => refused
 -- UNSUPPORTED at 88: (b
 -- a key is written in two ways, of which some grouping sets have only one
--- Write the key once in SELECT, and with the same words wherever it stands in GROUP BY.
+-- Write the key once, and with the same words wherever it stands among the keys.
 
 -- case: one key twice in SELECT in two levels
 SELECT t AS first, t AS second, count(*) FROM people GROUP BY ROLLUP (1, 2)
 -- => refused
 -- UNSUPPORTED at 20: t
 -- a key is written in two ways, of which some grouping sets have only one
--- Write the key once in SELECT, and with the same words wherever it stands in GROUP BY.
+-- Write the key once, and with the same words wherever it stands among the keys.
 
 -- case: a row of a row
 SELECT count(*) FROM people GROUP BY ROW(t, b)
