@@ -211,6 +211,8 @@ class Budgets:
     total: Budget  # everybody together, lifetime
     default: Budget  # each analyst without a line of their own
     analysts: Mapping[str, Budget]
+    groups: Mapping[str, Budget] = field(default_factory=dict)  # all members of one together
+    tables: Mapping[TableName, Budget] = field(default_factory=dict)  # what is drawn of one, lifetime
 
     def of(self, analyst: str) -> Budget:
         return self.analysts.get(analyst, self.default)
@@ -230,6 +232,13 @@ class Previews(Enum):
 
     REFUSE = "refuse"
     EMPTY = "empty"  # no rows, with their names and types
+
+
+class StatementTexts(Enum):
+    """What receipts keep of what an analyst ran."""
+
+    HASHED = "hashed"  # a fingerprint
+    ENCRYPTED = "encrypted"  # the text, under a key that is not in the ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +262,7 @@ class Policy:
     accepted: tuple[Acceptance, ...] = ()
     previews: Previews = Previews.REFUSE
     reuse: Reuse | None = None  # None: no answer is kept
+    statements: StatementTexts = StatementTexts.HASHED
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"
