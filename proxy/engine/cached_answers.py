@@ -21,6 +21,7 @@ from typing import Protocol
 
 from proxy.accounting.events import Event
 from proxy.engine.threads import beside
+from proxy.engine.table_losses import loss_of, protected_names, tables_of
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.loss_events import block_events
@@ -52,7 +53,7 @@ class CacheState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedQuestion:
-    """A block as the ledger sees it. digest None: it is never cached."""
+    """A block as the ledger sees it. digest None: it is never cached; tables: the protected ones that it reads."""
 
     digest: bytes | None
     question: str
@@ -60,12 +61,13 @@ class CachedQuestion:
     order: Order
     loss: Loss
     events: tuple[Event, ...]
+    tables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A durable charge of `paid`, and what is to be done for each part. receipt: None where nothing is paid;
-    cached: the number of each part in the ledger."""
+    cached: the number of each part in the ledger; warnings: of budgets that are nearly spent."""
 
     receipt: str | None
     paid: Loss
@@ -74,6 +76,7 @@ class Claim:
     states: tuple[CacheState, ...]
     cached: tuple[int | None, ...]
     relations: tuple[str | None, ...]
+    warnings: tuple[str, ...] = ()
 
 
 class CachedLedger(Protocol):
@@ -85,10 +88,12 @@ class CachedLedger(Protocol):
         digest: str,
         *,
         may_draw: bool,
+        text: str | None = None,
     ) -> Claim | None:
         """Charges, durably, before it returns. None: something is to be drawn and may not be; nothing is
         charged.
 
+        Given    text: of the statement, where receipts keep it
         Refuses  OVER_BUDGET, with what is left
         """
         ...
@@ -123,6 +128,7 @@ class CachedAnswers:
     def __init__(self, ledger: CachedLedger, known: PlanningContext) -> None:
         self.ledger = ledger
         self.known = known
+        self._protected = protected_names(known.policy)
         self._of_plan = lru_cache(maxsize=_CACHED_PLANS)(self._parts)
         self._known: OrderedDict[bytes, None] = OrderedDict()  # claimed by this process
 
@@ -149,8 +155,11 @@ class CachedAnswers:
         digest: str,
         *,
         may_draw: bool,
+        text: str | None = None,
     ) -> Claim | None:
-        claim = await self.ledger.claim(analyst, parts, fingerprint, digest, may_draw=may_draw)
+        claim = await self.ledger.claim(
+            analyst, parts, fingerprint, digest, may_draw=may_draw, text=text
+        )
         for part in parts if claim is not None else ():
             if part.digest is not None:
                 self._known[part.digest] = None
@@ -166,7 +175,7 @@ class CachedAnswers:
 
     def _part(self, block: BlockPlan) -> CachedQuestion:
         events = tuple(block_events(block))
-        loss = _sum(events)
+        loss, tables = loss_of(iter(events)), tables_of(block, self._protected)
         order = Order(
             keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
         )
@@ -177,7 +186,13 @@ class CachedAnswers:
         too_large = wanted is not None and len(wanted.question) + len(wanted.terms) > _QUESTION
         if wanted is None or too_large or not block.releases:
             return CachedQuestion(
-                digest=None, question="", terms="", order=order, loss=loss, events=events
+                digest=None,
+                question="",
+                terms="",
+                order=order,
+                loss=loss,
+                events=events,
+                tables=tables,
             )
         question = f"{SEMANTICS} {self._relied_on.text(block)} {wanted.question}"
         named = hashlib.sha256(f"{len(question)} {question} {wanted.terms}".encode()).digest()
@@ -188,6 +203,7 @@ class CachedAnswers:
             order=Order(keys=wanted.keys, releases=wanted.releases),
             loss=loss,
             events=events,
+            tables=tables,
         )
 
 
@@ -251,8 +267,3 @@ class ClaimedBlocks:
             cached = self._claim.cached[number]
             if cached is not None:
                 await self._ledger.let_go(cached, self._claim.holder)
-
-
-def _sum(events: Sequence[Event]) -> Loss:
-    each = (Loss(Fraction(str(one["epsilon"])), Fraction(str(one["delta"]))) for one in events)
-    return sum(each, NOTHING)

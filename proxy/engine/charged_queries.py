@@ -13,6 +13,7 @@ import hashlib
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from proxy.accounting.statement_record import StatementRecord
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.cached_answers import (
     CachedAnswers,
@@ -34,10 +35,11 @@ from proxy.engine.public_lists import Lists, read_lists
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
+from proxy.engine.table_losses import protected_names, table_losses
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.loss_events import loss_events
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import Policy, StatementTexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +56,14 @@ class PlannedQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
     """A durable charge, and what it bought. receipt: None where nothing was to pay; claim, parts: where answers
-    are cached."""
+    are cached; warnings: of budgets that are nearly spent."""
 
     receipt: str | None
     remaining: Loss | None
     loss: Loss
     claim: Claim | None = None
     parts: tuple[CachedQuestion, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class ChargedQueries:
@@ -80,6 +83,7 @@ class ChargedQueries:
         self._ledger = ledger
         self._bits = bits
         self._zones = ZoneRules()
+        self._protected = protected_names(policy)
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
 
     async def run(self, query: PlannedQuery) -> NoisyAnswer:
@@ -133,7 +137,8 @@ class ChargedQueries:
         is_covered = self._is_covered(query)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            await self._ledger.look(query.analyst, query.loss)
+            tables = table_losses(query.prepared.private, self._protected)
+            await self._ledger.look(query.analyst, query.loss, tables)
         return await stack.enter_async_context(self._data.session(query.analyst))
 
     async def _paid(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...] | None) -> Paid:
@@ -147,16 +152,30 @@ class ChargedQueries:
             _fingerprint(query),
             self._policy.digest,
             loss_events(query.prepared.private),
+            StatementRecord(
+                text=self._text(query),
+                tables=table_losses(query.prepared.private, self._protected),
+            ),
         )
         self._left[query.analyst] = charged.remaining
-        return Paid(receipt=charged.receipt, remaining=charged.remaining, loss=query.loss)
+        return Paid(
+            receipt=charged.receipt,
+            remaining=charged.remaining,
+            loss=query.loss,
+            warnings=charged.warnings,
+        )
 
     async def _claimed(
         self, query: PlannedQuery, parts: tuple[CachedQuestion, ...], *, may_draw: bool
     ) -> Paid | None:
         assert self.cached is not None
         claim = await self.cached.claim(
-            query.analyst, parts, _fingerprint(query), self._policy.digest, may_draw=may_draw
+            query.analyst,
+            parts,
+            _fingerprint(query),
+            self._policy.digest,
+            may_draw=may_draw,
+            text=self._text(query),
         )
         if claim is None:
             return None
@@ -167,7 +186,14 @@ class ChargedQueries:
             loss=claim.paid,
             claim=claim,
             parts=parts,
+            warnings=claim.warnings,
         )
+
+    def _text(self, query: PlannedQuery) -> str | None:
+        """What the receipt keeps of the statement beside its fingerprint."""
+        if self._policy.statements is StatementTexts.HASHED:
+            return None
+        return query.question.statement.text
 
     async def _answered(
         self,
@@ -240,7 +266,7 @@ def answer_of(relation: NoisyRelation, query: PlannedQuery, paid: Paid) -> Noisy
         paid.receipt,
         accuracies(relation.plan),
         query.prepared.settings.notice,
-        relation.withheld,
+        (*relation.withheld, *paid.warnings),
         relation.columns,
         relation.clipped,
     )

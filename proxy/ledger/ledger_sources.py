@@ -159,6 +159,8 @@ def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -
         _line("total", "", budgets.total),
         _line("default", "", budgets.default),
         *(_line("analyst", name, budget) for name, budget in budgets.analysts.items()),
+        *(_line("group", name, budget) for name, budget in budgets.groups.items()),
+        *(_line("table", str(name), budget) for name, budget in budgets.tables.items()),
     ]
     connection.execute("DELETE FROM ledger.allowance WHERE source = %s", (source,))
     connection.cursor().executemany(
@@ -175,11 +177,16 @@ def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -
 
 def budgets_text(budgets: Budgets) -> str:
     """The same text for the same limits, to compare two policies by."""
-    lines: Mapping[str, object] = {
+    lines: dict[str, object] = {
         "total": _line("", "", budgets.total),
         "default": _line("", "", budgets.default),
         "analysts": {name: _line("", "", one) for name, one in sorted(budgets.analysts.items())},
     }
+    # Left out where there are none, so that the budgets of a ledger from before are the same.
+    of_tables = {str(name): budget for name, budget in budgets.tables.items()}
+    for key, more in (("groups", budgets.groups), ("tables", of_tables)):
+        if more:
+            lines[key] = {name: _line("", "", one) for name, one in sorted(more.items())}
     return json.dumps(lines, default=str, sort_keys=True)
 
 

@@ -212,7 +212,9 @@ class Budgets:
     default: Budget  # each analyst without a line of their own
     analysts: Mapping[str, Budget]
     groups: Mapping[str, Budget] = field(default_factory=dict)  # all members of one together
-    tables: Mapping[TableName, Budget] = field(default_factory=dict)  # what is drawn of one, lifetime
+    tables: Mapping[TableName, Budget] = field(
+        default_factory=dict
+    )  # what is drawn of one, lifetime
 
     def of(self, analyst: str) -> Budget:
         return self.analysts.get(analyst, self.default)

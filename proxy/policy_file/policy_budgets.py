@@ -42,9 +42,7 @@ def read_budgets(
     return Budgets(total, default, analysts, groups, of_tables)
 
 
-def _named(
-    entry: Entry | None, key: str, one: str, problems: ProblemList
-) -> Mapping[str, Budget]:
+def _named(entry: Entry | None, key: str, one: str, problems: ProblemList) -> Mapping[str, Budget]:
     budgets: dict[str, Budget] = {}
     named = None if entry is None else named_entries(entry.value, key, problems)
     for each in (named or {}).values():

@@ -39,6 +39,7 @@ def _everything(dsn: str) -> list[object]:
     return [
         rows(dsn, f"SELECT to_jsonb(t)::text FROM ledger.{table} t ORDER BY 1")
         for table in ("receipt", "settlement", "balance", "allowance", "source", "analyst", "seen")
+        + ("adjustment", "chain", "membership", "text_key")
     ]
 
 

@@ -56,7 +56,7 @@ def test_kill_9_between_reserve_and_settle_keeps_the_charge(ledger_dsn: str) -> 
     ) == [(receipt, 4, None)]
 
     async def use(ledger: LedgerTables) -> Fraction:
-        return (await ledger.remaining("alice")).own.epsilon
+        return (await ledger.lines("alice"))[0].left.epsilon
 
     assert with_ledger(ledger_dsn, use) == 6
 

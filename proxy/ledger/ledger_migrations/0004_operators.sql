@@ -578,11 +578,8 @@ BEGIN
     ELSE
         -- Nothing is charged, so nothing has to reach the disk first.
         PERFORM set_config('synchronous_commit', 'off', true);
-        SELECT l.epsilon_limit - l.epsilon_spent, l.delta_limit - l.delta_spent, l.renews_at
-        INTO own_epsilon, own_delta, renews_at
-        FROM ledger.standing(claim_at.source, who, claim_at.at) l WHERE l.kind = 'analyst';
-        SELECT l.epsilon_limit - l.epsilon_spent, l.delta_limit - l.delta_spent INTO total_epsilon, total_delta
-        FROM ledger.standing(claim_at.source, who, claim_at.at) l WHERE l.kind = 'total';
+        SELECT coalesce(jsonb_agg(l.line), '[]') INTO lines
+        FROM ledger.lines_at(claim_at.source, who, '{}', claim_at.at) l;
     END IF;
     FOR place IN 1 .. cardinality(found_states) LOOP
         part := parts -> (place - 1);
