@@ -10,8 +10,8 @@ from proxy.mechanisms.loss import Loss
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementRecord:
-    """text: as the analyst wrote it, where the policy keeps texts; tables: what is drawn of each protected table,
-    by its name."""
+    """text: as the analyst wrote it, where the policy keeps texts; tables: what is drawn of each protected
+    table, by its name."""
 
     text: str | None = None
     tables: Mapping[str, Loss] = field(default_factory=dict)

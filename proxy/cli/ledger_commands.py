@@ -11,13 +11,13 @@ from typing import Annotated, Optional
 
 import typer
 
+from proxy.accounting.budget_lines import WARNED_FROM
 from proxy.cli.adjust_command import adjust_command
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, PolicyFile, State
 from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.state_folder import state_folder
 from proxy.cli.text_table import text_table
-from proxy.accounting.budget_lines import WARNED_FROM
 from proxy.ledger import ledger_backup
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
@@ -68,7 +68,7 @@ def export(state: State = None, ledger: LedgerDsn = None) -> None:
 
 @ledger.command("verify")
 def verify(state: State = None, ledger: LedgerDsn = None) -> None:
-    """Find what was edited, removed or inserted: balances, the chain of receipts, the mark beside the ledger."""
+    """Find what was edited, removed or inserted: balances, the chain of receipts, the mark beside it."""
     with ledger_only(state, ledger) as dsn:
         problems = list(ledger_problems(dsn))
         try:
@@ -94,8 +94,8 @@ def backup(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
     if keys:
         names = ", ".join(key.name for key in keys)
         typer.echo(
-            f"statements in it are encrypted with the keys {names}, which are not in it: keep a copy of {KEY_FILE}"
-            " apart from it"
+            f"statements in it are encrypted with the keys {names}, which are not in it: keep a copy of"
+            f" {KEY_FILE} apart from it"
         )
 
 
@@ -110,8 +110,8 @@ def restore(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
     typer.echo(f"restored {count} receipts; {restored_text(as_of)}")
     if missing:
         typer.echo(
-            f"statements are encrypted with the keys {', '.join(missing)}: put {KEY_FILE} of the former state folder"
-            f" into {state_folder(state)}"
+            f"statements are encrypted with the keys {', '.join(missing)}: put {KEY_FILE} of the former state"
+            f" folder into {state_folder(state)}"
         )
     typer.echo(f"`serve` refuses it until: {accept_command(state_folder(state), ledger)}")
 

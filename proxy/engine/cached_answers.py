@@ -15,13 +15,12 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Protocol
 
 from proxy.accounting.events import Event
-from proxy.engine.threads import beside
 from proxy.engine.table_losses import loss_of, protected_names, tables_of
+from proxy.engine.threads import beside
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.loss_events import block_events
@@ -53,7 +52,8 @@ class CacheState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedQuestion:
-    """A block as the ledger sees it. digest None: it is never cached; tables: the protected ones that it reads."""
+    """A block as the ledger sees it. digest None: it is never cached; tables: the protected ones that it
+    reads."""
 
     digest: bytes | None
     question: str

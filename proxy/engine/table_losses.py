@@ -22,8 +22,8 @@ def tables_of(block: BlockPlan, protected: Set[str]) -> tuple[str, ...]:
 
 def table_losses(private: PrivatePlan, protected: Set[str]) -> Mapping[str, Loss]:
     """
-    Gives    for each table the losses of the blocks that read it, added up; where the blocks' losses are not that
-             of the plan, as they are composed in another way, that of the plan, which covers any part of it
+    Gives    for each table the losses of the blocks that read it, added up; where the blocks' losses are not
+             that of the plan, as they are composed in another way, that of the plan, which covers each part
     """
     each = [(tables_of(block, protected), loss_of(block_events(block))) for block in private.blocks]
     adds_up = sum((loss for _, loss in each), NOTHING) == private.loss

@@ -15,8 +15,10 @@ from proxy.accounting.budget_lines import LineKind
 
 _REASON_CHARACTERS = 1000
 _KNOWN = """\
-SELECT EXISTS (SELECT FROM ledger.allowance WHERE source = %(source)s AND kind = %(kind)s AND analyst = %(name)s)
-    OR EXISTS (SELECT FROM ledger.balance WHERE source = %(source)s AND kind = %(kind)s AND analyst = %(name)s)
+SELECT EXISTS (SELECT FROM ledger.allowance
+               WHERE source = %(source)s AND kind = %(kind)s AND analyst = %(name)s)
+    OR EXISTS (SELECT FROM ledger.balance
+               WHERE source = %(source)s AND kind = %(kind)s AND analyst = %(name)s)
     OR (%(kind)s = 'analyst' AND EXISTS (SELECT FROM ledger.analyst WHERE name = %(name)s))
     OR (%(kind)s = 'group' AND EXISTS (SELECT FROM ledger.membership WHERE grp = %(name)s))"""
 _ADJUST = (

@@ -1,5 +1,5 @@
-"""Whether a ledger says the same everywhere: balances against receipts and adjustments, the chain of these, known
-events, triggers."""
+"""Whether a ledger says the same everywhere: balances against receipts and adjustments, the chain of these,
+known events, triggers."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ def ledger_problems(ledger_dsn: str) -> tuple[str, ...]:
     with psycopg.connect(ledger_dsn) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
-        return tuple(_problems(connection))
+        return tuple(problems_seen(connection))
 
 
-def _problems(connection: psycopg.Connection) -> Iterator[str]:
+def problems_seen(connection: psycopg.Connection) -> Iterator[str]:
+    """By a transaction."""
     for source, kind, name in connection.execute(_BALANCES):
         yield f"{source}: the balance of {_line(kind, name)} is not what was charged and adjusted"
     for source, kind, name in connection.execute(_WITHOUT_BALANCE):

@@ -22,7 +22,7 @@ class LedgerWentBack(RuntimeError):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
     """ledger: its identity; receipt: the highest number of a receipt that was seen in it; sealed: a receipt and
-    its digest in the chain, which is of all before it: so what is written anew inside of the ledger is found."""
+    its digest in the chain, which is of all before it: so what is written anew inside the ledger is found."""
 
     ledger: str
     receipt: int
@@ -57,8 +57,8 @@ def check_mark(ledger_dsn: str, file: MarkFile) -> None:
         ).fetchone()
     if row is None or row[0] != digest:
         raise LedgerWentBack(
-            f"the ledger is not what it was: receipt {number}, or what stands before it, is another one than was"
-            " in it before"
+            f"the ledger is not what it was: receipt {number}, or what stands before it, is another one than"
+            " was in it before"
         )
 
 

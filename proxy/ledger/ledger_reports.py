@@ -20,7 +20,8 @@ CROSS JOIN LATERAL (
         SELECT 'analyst' AS kind, r.analyst AS name, 1 AS n FROM ledger.receipt r WHERE r.source = s.id
         UNION ALL SELECT 'total', '', 1 FROM ledger.receipt r WHERE r.source = s.id
         UNION ALL SELECT e ->> 'kind', e ->> 'name', 1
-                  FROM ledger.receipt r CROSS JOIN LATERAL jsonb_array_elements(r.shares) e WHERE r.source = s.id
+                  FROM ledger.receipt r CROSS JOIN LATERAL jsonb_array_elements(r.shares) e
+                  WHERE r.source = s.id
         UNION ALL SELECT j.kind, j.name, 0 FROM ledger.adjustment j WHERE j.source = s.id
         UNION ALL SELECT l.kind, l.analyst, 0 FROM ledger.allowance l
                   WHERE l.source = s.id AND l.kind IN ('total', 'group', 'table')
@@ -55,8 +56,8 @@ _BUDGETS = {
 
 
 def spending(ledger_dsn: str) -> Iterator[tuple[str, ...]]:
-    """Source, budget, period, epsilon spent and allowed, delta spent and allowed, the share that is spent (marked
-    where it is nearly all), number of receipts."""
+    """Source, budget, period, epsilon spent and allowed, delta spent and allowed, the share that is spent
+    (marked where it is nearly all), number of receipts."""
     with psycopg.connect(ledger_dsn) as connection:
         for source, kind, name, *amounts, line, count in connection.execute(_SPENDING).fetchall():
             used = "-"

@@ -1,14 +1,14 @@
 """One source's part of the ledger: a charge is one round trip, durable before it returns.
 
-`ledger.reserve` (ledger_migrations) is one statement and so one transaction: it locks the balances of all lines,
-checks all limits, appends the receipt and commits. Nothing is ever refunded.
+`ledger.reserve` (ledger_migrations) is one statement and so one transaction: it locks the balances of all its
+lines, checks all limits, appends the receipt and commits. Nothing is ever refunded.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import Enum
@@ -224,8 +224,8 @@ class LedgerTables:
         return str(row[0])
 
     async def history(self, analyst: str, *, newest_first: bool = False) -> str:
-        """The analyst's latest receipts as a JSON array: the rows of dp.history. Texts of the newest, as many as
-        fit."""
+        """The analyst's latest receipts as a JSON array: the rows of dp.history. Texts of the newest, as
+        many as fit."""
         async with self._connection() as connection:
             cursor = await connection.execute(_HISTORY, (self.source, analyst))
             found = await cursor.fetchall()

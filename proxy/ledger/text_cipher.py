@@ -1,8 +1,8 @@
 """Texts of statements as receipts keep them: encrypted, each bound to its analyst and fingerprint.
 
-AES-256-GCM of the library `cryptography`, with a random nonce for each (NIST SP 800-38D, section 8.2.2: a key is good
-for 2^32 of them). What a text is bound to is authenticated beside it, so that a receipt that is changed to be
-another analyst's shows nothing.
+AES-256-GCM of the library `cryptography`, with a random nonce for each (NIST SP 800-38D, section 8.2.2: a key
+is good for 2^32 of them). What a text is bound to is authenticated beside it, so that a receipt that is changed
+to be another analyst's shows nothing.
 """
 
 from __future__ import annotations

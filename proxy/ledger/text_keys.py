@@ -1,4 +1,4 @@
-"""The keys that texts of statements are encrypted with: in a file beside the ledger, never in it nor in a backup.
+"""The keys that texts of statements are encrypted with: in a file beside the ledger, not in it nor in a backup.
 
 The ledger knows their names. A process that has not the newest one does not serve: what it wrote could not be
 read by the others.
@@ -39,7 +39,7 @@ class KeyFile:
     def __init__(self, state: Path) -> None:
         self.path = state / KEY_FILE
 
-    def keys(self) -> tuple[bytes, ...]:
+    def read(self) -> tuple[bytes, ...]:
         """Refuses  TextKeyMissing where there is a file that cannot be read"""
         try:
             text = self.path.read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ class KeyFile:
     def add(self) -> bytes:
         """A new key, on disk whole; readable by us alone."""
         key = os.urandom(KEY_BYTES)
-        keys = [base64.b64encode(one).decode() for one in (*self.keys(), key)]
+        keys = [base64.b64encode(one).decode() for one in (*self.read(), key)]
         part = self.path.with_suffix(".key.part")
         part.unlink(missing_ok=True)
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
@@ -76,7 +76,7 @@ def opened_cipher(ledger_dsn: str, state: Path) -> TextCipher:
     with psycopg.connect(ledger_dsn) as connection:
         _lock(connection)
         known = _names(connection)
-        keys = file.keys()
+        keys = file.read()
         if not known:
             keys = keys or (file.add(),)
             _register(connection, keys[-1])
@@ -84,9 +84,10 @@ def opened_cipher(ledger_dsn: str, state: Path) -> TextCipher:
     by_name = {key_name(key): key for key in keys}
     if known[-1] not in by_name:
         raise TextKeyMissing(
-            f"statements in this ledger are encrypted with the key {known[-1]}, which is not in {file.path}: copy"
-            f" {KEY_FILE} from the state folder that serves the ledger, or from where it is kept apart from"
-            " backups. If it is lost: dpproxy ledger key --new (texts that were kept under it stay unreadable)"
+            f"statements in this ledger are encrypted with the key {known[-1]}, which is not in {file.path}:"
+            f" copy {KEY_FILE} from the state folder that serves the ledger, or from where it is kept"
+            " apart from backups. If it is lost: dpproxy ledger key --new (what was kept under it stays"
+            " unreadable)"
         )
     others = [key for name, key in by_name.items() if name != known[-1]]
     return TextCipher([*others, by_name[known[-1]]])
@@ -103,7 +104,7 @@ def new_key(ledger_dsn: str, state: Path) -> str:
 
 def known_keys(ledger_dsn: str, state: Path) -> tuple[KnownKey, ...]:
     """The oldest first."""
-    here = {key_name(key) for key in KeyFile(state).keys()}
+    here = {key_name(key) for key in KeyFile(state).read()}
     with psycopg.connect(ledger_dsn) as connection:
         rows = connection.execute("SELECT key, at FROM ledger.text_key ORDER BY id").fetchall()
     return tuple(KnownKey(name, at, name in here) for name, at in rows)

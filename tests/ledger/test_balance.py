@@ -15,7 +15,6 @@ from tests.ledger_model.balance import (
     NONE,
     Balance,
     Granted,
-    Refused,
     decide,
     in_window,
     left_of,

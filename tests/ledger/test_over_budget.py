@@ -22,10 +22,13 @@ def amount(epsilon: str, delta: str = "0") -> Amount:
     return Amount(Fraction(epsilon), Fraction(delta))
 
 
+_PLENTY = amount("100", "0.1")
+
+
 def line(
     cost: Amount,
     left: Amount,
-    limit: Amount = amount("100", "0.1"),
+    limit: Amount = _PLENTY,
     kind: LineKind = LineKind.ANALYST,
     renews_in: int | None = None,
 ) -> BudgetLine:

@@ -90,8 +90,8 @@ DO $$
 DECLARE
     one ledger.receipt;
     content bytea;
-    place bigint;
-    digest bytea;
+    new_place bigint;
+    new_digest bytea;
 BEGIN
     PERFORM set_config('timezone', 'UTC', true), set_config('bytea_output', 'hex', true);
     ALTER TABLE ledger.receipt DISABLE TRIGGER append_only;
@@ -99,9 +99,9 @@ BEGIN
         content := ledger.content_digest('receipt', to_jsonb(one));
         INSERT INTO ledger.chain AS c (source, place, digest)
         VALUES (one.source, 1, sha256(ledger.chain_start(one.source) || content))
-        ON CONFLICT ON CONSTRAINT chain_pkey DO UPDATE SET (place, digest) = (c.place + 1, sha256(c.digest || content))
-        RETURNING c.place, c.digest INTO place, digest;
-        UPDATE ledger.receipt r SET (place, digest) = (place, digest) WHERE r.id = one.id;
+        ON CONFLICT (source) DO UPDATE SET (place, digest) = (c.place + 1, sha256(c.digest || content))
+        RETURNING c.place, c.digest INTO new_place, new_digest;
+        UPDATE ledger.receipt r SET (place, digest) = (new_place, new_digest) WHERE r.id = one.id;
     END LOOP;
     ALTER TABLE ledger.receipt ENABLE TRIGGER append_only;
 END $$;
@@ -132,13 +132,13 @@ LANGUAGE sql STABLE SET timezone = 'UTC' SET bytea_output = 'hex' AS $$
     )
     SELECT CASE
         WHEN l.place > l.place_before + 1 THEN
-            format('%s before %s %s were removed from the chain', l.place - l.place_before - 1, l.what, l.id)
+            format('missing from the chain: %s before %s %s', l.place - l.place_before - 1, l.what, l.id)
         WHEN l.place < l.place_before + 1 THEN format('%s %s was put into the chain', l.what, l.id)
         ELSE format('%s %s, or what stands before it, is not what was written', l.what, l.id) END
     FROM linked l
     WHERE l.place <> l.place_before + 1 OR l.digest <> sha256(l.digest_before || l.content)
     UNION ALL
-    SELECT CASE WHEN h.place > t.place THEN format('the last %s of the chain were removed', h.place - t.place)
+    SELECT CASE WHEN h.place > t.place THEN format('missing from the end of the chain: %s', h.place - t.place)
                 ELSE 'the end of the chain is not what was written' END
     FROM head h, last t
     WHERE h.place <> t.place OR coalesce(h.digest, ledger.chain_start(of_source)) <> t.digest
