@@ -86,7 +86,7 @@ def test_what_is_put_to_another_receipt_shows_nothing() -> None:
         assert cipher.decrypted(bytes(changed), ("alice", "f")) is None
         assert cipher.decrypted(kept[:number], ("alice", "f")) is None
     assert cipher.encrypted(_SECRET, ("alice", "f")) != kept
-    assert "TextCipher()" == repr(cipher)
+    assert repr(cipher) == "TextCipher()"
 
 
 def test_long_texts_are_cut_and_a_long_history_ends(

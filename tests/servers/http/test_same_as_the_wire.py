@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 import re
+from decimal import Decimal
 
 import pytest
 from psycopg.pq import DiagnosticField
