@@ -59,11 +59,14 @@ SELECT coalesce(json_agg(b), '[]')::text FROM (
            period, renews_at
     FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())) b"""
 _HISTORY = """\
-SELECT row_to_json(h)::text, r.statement, r.fingerprint
+SELECT row_to_json(h)::text,
+       CASE WHEN r.at >= coalesce(own.added_at, '-infinity') THEN r.statement END, r.fingerprint
 FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id
 CROSS JOIN LATERAL (
     SELECT r.id AS receipt, r.at, trim_scale(r.epsilon) AS epsilon, trim_scale(r.delta) AS delta,
            coalesce(s.outcome, 'reserved') AS outcome, r.fingerprint AS statement, r.policy_digest AS policy) h
+-- What was asked by who had the name before is not told to who has it now.
+LEFT JOIN ledger.analyst own ON own.name = r.analyst AND own.removed_at IS NULL
 WHERE r.source = %s AND r.analyst = %s ORDER BY r.id DESC LIMIT 10000"""
 
 

@@ -18,6 +18,7 @@ from proxy.ledger.ledger_backup import backup
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.text_cipher import TEXT_CHARACTERS, TextCipher, key_name
 from proxy.ledger.text_keys import KeyFile, TextKeyMissing, known_keys, new_key, opened_cipher
+from proxy.ledger.users import add_analyst, remove_analyst
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits
 
 _KEY = bytes(range(32))
@@ -59,6 +60,19 @@ def test_each_sees_what_they_ran(ledger_dsn: str, tmp_path: Path) -> None:
     assert b"Poppins" not in copied
     (key,) = KeyFile(tmp_path).read()
     assert key.hex().encode() not in copied and key_name(key).encode() in copied
+
+
+def test_who_is_given_a_name_again_is_not_told_what_was_asked_under_it(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="9", total="9")
+    cipher = TextCipher([_KEY])
+    add_analyst(ledger_dsn, "alice", "x")
+    (first,) = _asked(ledger_dsn, cipher, ("alice", _SECRET))
+    remove_analyst(ledger_dsn, "alice")
+    add_analyst(ledger_dsn, "alice", "y")
+    (second,) = _asked(ledger_dsn, cipher, ("alice", "SELECT 2"))
+    assert [one["text"] for one in first] == [_SECRET]
+    assert [one["text"] for one in second] == ["SELECT 2", None]
+    assert [one["epsilon"] for one in second] == [0.1, 0.1], "what it cost stays theirs"
 
 
 def test_without_a_key_nothing_is_kept_or_shown(ledger_dsn: str) -> None:

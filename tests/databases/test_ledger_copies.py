@@ -51,6 +51,10 @@ def _everything(dsn: str) -> list[object]:
 
 def test_there_and_back(used: str, tmp_path: Path) -> None:
     file = tmp_path / "ledger.backup"
+    with psycopg.connect(used) as connection:
+        connection.execute("INSERT INTO ledger.membership SELECT id, 'g' FROM ledger.analyst")
+        connection.execute("INSERT INTO ledger.text_key (key) VALUES ('k')")
+        connection.execute("SELECT ledger.adjust_at(1, 'total', '', 1, 0, 'why', 'me', now())")
     assert backup(used, file) == 3
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with pytest.raises(BackupError, match="File exists"):
