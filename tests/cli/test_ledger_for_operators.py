@@ -46,7 +46,7 @@ def _operator(folder: Path) -> Iterator[tuple[Operator, str]]:
 
 def _refused(operator: Operator, *arguments: str) -> str:
     """What is said where nothing is done."""
-    more = ("--state", operator.state, *operator.options)
+    more: tuple[str | Path, ...] = ("--state", operator.state, *operator.options)
     done = dpproxy("ledger", *arguments, *more, environment=operator.environment)
     assert done.code != 0, done.out
     return done.err
