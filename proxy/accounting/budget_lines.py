@@ -61,10 +61,10 @@ class BudgetLine:
     @property
     def used(self) -> Fraction:
         """The share that is spent, of epsilon or delta, whichever is larger; 0 of what allows nothing."""
-        shares = (
+        fractions = (
             spent / limit for spent, limit in zip(self.spent, self.limit, strict=True) if limit
         )
-        return max(shares, default=Fraction(0))
+        return max(fractions, default=Fraction(0))
 
     @property
     def whose(self) -> str:

@@ -24,7 +24,7 @@ class BudgetWarnings:
 
     def __init__(self, source: int) -> None:
         self._source = source
-        self._told: OrderedDict[Hashable, None] = OrderedDict()
+        self._reported: OrderedDict[Hashable, None] = OrderedDict()
 
     def of(self, analyst: str, lines: Iterable[BudgetLine]) -> tuple[str, ...]:
         """
@@ -50,10 +50,10 @@ class BudgetWarnings:
         )
 
     def _is_new(self, known: Hashable) -> bool:
-        if known in self._told:
-            self._told.move_to_end(known)
+        if known in self._reported:
+            self._reported.move_to_end(known)
             return False
-        self._told[known] = None
-        while len(self._told) > _REMEMBERED:
-            self._told.popitem(last=False)
+        self._reported[known] = None
+        while len(self._reported) > _REMEMBERED:
+            self._reported.popitem(last=False)
         return True

@@ -41,10 +41,10 @@ def ledger_problems(ledger_dsn: str) -> tuple[str, ...]:
     with psycopg.connect(ledger_dsn) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
-        return tuple(problems_seen(connection))
+        return tuple(observed_problems(connection))
 
 
-def problems_seen(connection: psycopg.Connection) -> Iterator[str]:
+def observed_problems(connection: psycopg.Connection) -> Iterator[str]:
     """By a transaction."""
     for source, kind, name in connection.execute(_BALANCES):
         yield f"{source}: the balance of {_line(kind, name)} is not what was charged and adjusted"

@@ -280,6 +280,6 @@ def _texts_of(cipher: TextCipher, receipts: Sequence[TupleRow], analyst: str) ->
     octets, found = 0, list[str | None]()
     for _, statement, fingerprint in receipts:
         octets += len(statement or b"")
-        is_shown = statement is not None and octets <= _TEXT_OCTETS
-        found.append(cipher.decrypted(statement, (analyst, fingerprint)) if is_shown else None)
+        fits = statement is not None and octets <= _TEXT_OCTETS
+        found.append(cipher.decrypted(statement, (analyst, fingerprint)) if fits else None)
     return found

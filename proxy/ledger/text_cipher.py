@@ -40,12 +40,12 @@ class TextCipher:
         sealed = self._keys[self._newest].encrypt(nonce, plain, _bytes(bound))
         return _VERSION + self._newest + nonce + sealed
 
-    def decrypted(self, kept: bytes, bound: tuple[str, ...]) -> str | None:
-        """None: its key is not here, or it is not what was kept of this."""
-        key = self._keys.get(kept[len(_VERSION) : _HEAD])
-        if key is None or kept[: len(_VERSION)] != _VERSION:
+    def decrypted(self, stored: bytes, bound: tuple[str, ...]) -> str | None:
+        """None: its key is not here, or it is not what was stored of this."""
+        key = self._keys.get(stored[len(_VERSION) : _HEAD])
+        if key is None or stored[: len(_VERSION)] != _VERSION:
             return None
-        nonce, sealed = kept[_HEAD : _HEAD + _NONCE_BYTES], kept[_HEAD + _NONCE_BYTES :]
+        nonce, sealed = stored[_HEAD : _HEAD + _NONCE_BYTES], stored[_HEAD + _NONCE_BYTES :]
         try:
             return key.decrypt(nonce, sealed, _bytes(bound)).decode("utf-8", "replace")
         except (InvalidTag, ValueError):

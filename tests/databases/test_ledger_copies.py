@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 from proxy.accounting.events import mechanism
 from proxy.ledger import ledger_migrations
 from proxy.ledger.ledger_backup import BackupError, backup, restore
-from proxy.ledger.ledger_check import ledger_problems, problems_seen
+from proxy.ledger.ledger_check import ledger_problems, observed_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, Mark, MarkFile, check_mark, mark_of
 from proxy.ledger.ledger_migrations import LedgerTooNew, migrate
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables
@@ -218,7 +218,7 @@ def test_what_was_written_anew_is_found(used: str) -> None:
     with psycopg.connect(used) as connection:
         connection.execute("SELECT ledger.adjust_at(1, 'total', '', 1, 0, 'why', 'me', now())")
         connection.commit()
-        assert tuple(problems_seen(connection)) == ()
+        assert tuple(observed_problems(connection)) == ()
         for change, told in _CHANGES:
             for word in ("DISABLE", "ENABLE"):
                 for table in _OPENED:
@@ -226,7 +226,7 @@ def test_what_was_written_anew_is_found(used: str) -> None:
                     connection.execute(switch.encode())
                 if word == "DISABLE":
                     connection.execute(change.encode())
-            found = tuple(problems_seen(connection))
+            found = tuple(observed_problems(connection))
             assert any(told in problem for problem in found), (change, found)
             connection.rollback()
 
