@@ -1,15 +1,15 @@
 """What a charge is composed of: one versioned event for each mechanism, as plain JSON.
 
     dlaplace   discrete Laplace noise of `scale` on whole numbers that move by at most `l1` in all
-    gaussian   discrete Gaussian noise of variance `sigma2` on whole numbers that move by a vector of the squared
-               length `l2squared`
+    gaussian   discrete Gaussian noise of variance `sigma2` on whole numbers that move by a vector of the
+               squared length `l2squared`
     pure       any mechanism that is epsilon-DP
     approx     any mechanism that is (epsilon, delta)-DP
     adjust     what an operator charged by hand, with the `reason`
 
 Each has `epsilon`, `delta` and `rho`, as decimals rounded up. rho follows from the event alone: from the noise
-where that is told, else from epsilon; of an approximate mechanism beside its delta. So an accountant can price a
-receipt anew. Version 1 had no rho, and told no length: what it told is read, and never written.
+where that is told, else from epsilon; of an approximate mechanism beside its delta. So an accountant can price
+a receipt anew. Version 1 had no rho, and told no length: what it told is read, and never written.
 """
 
 from __future__ import annotations

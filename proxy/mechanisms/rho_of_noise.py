@@ -25,7 +25,7 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
     Refuses  epsilon < 0 with ValueError
 
     >>> float(rho_of_pure(Fraction(1))), float(rho_of_pure(Fraction(1, 10)))
-    (0.46211715726000974, 0.004995837495787998)
+    (0.46211715726000974, 0.004995837495787997)
     """
     if epsilon < 0:
         raise ValueError("epsilon is at least 0")
@@ -48,7 +48,7 @@ def rho_of_laplace(steps: int, scale: Fraction) -> Fraction:
     Source   PROOFS.md 24; Harrison, Manurangsi 2026
 
     >>> float(rho_of_laplace(1, Fraction(1))), float(rho_of_laplace(40, Fraction(40)))
-    (0.46211715726000974, 0.36794532563437295)
+    (0.46211715726000974, 0.36794528226204043)
     """
     if steps < 1 or scale <= 0:
         raise ValueError("noise has a scale above 0, and somebody moves the result")

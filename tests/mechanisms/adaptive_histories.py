@@ -1,7 +1,7 @@
-"""An analyst who chooses each question by all answers so far, and what a rule of admission lets leak: by search.
+"""An analyst who chooses each question by all answers so far, and what a rule of admission lets leak.
 
-Of a menu of mechanisms with finite laws on two neighbours, the largest delta at epsilon of any strategy: at each
-history either stop, or ask what the rule still admits. What is searched is the sum over histories of
+Of a menu of mechanisms with finite laws on two neighbours, the largest delta at epsilon of any strategy: at
+each history either stop, or ask what the rule still admits. What is searched is the sum over histories of
 (P - e^epsilon Q)+, which a dynamic program over counts and likelihood ratios finds exactly, up to floats.
 """
 
@@ -11,7 +11,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
+from itertools import pairwise
 from statistics import NormalDist
 
 from proxy.mechanisms import zcdp
@@ -35,7 +36,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """Sums along a history: of epsilons, of the deltas of approximate mechanisms, of those of Gaussian ones, of rhos."""
+    """Sums along a history; approx and gaussian are those of the deltas of such mechanisms."""
 
     epsilon: float
     approx: float
@@ -60,13 +61,13 @@ def may_fail(delta: float) -> Question:
 
 
 def gaussian(rho: float, epsilon: float) -> Question:
-    """Gaussian noise, of which it is told between which multiples of epsilon/2 the log ratio is; its own delta."""
+    """Gaussian noise, of which is told between which multiples of epsilon/2 the log ratio is."""
     shift = math.sqrt(2 * rho)
     steps = (-2, -1, -0.5, 0, 0.5, 1, 2)
     ends = [-math.inf, *((s * epsilon + shift**2 / 2) / shift for s in steps), math.inf]
     outcomes = tuple(
         (_NORMAL.cdf(high - shift) - _NORMAL.cdf(low - shift), _NORMAL.cdf(high) - _NORMAL.cdf(low))
-        for low, high in zip(ends, ends[1:], strict=False)
+        for low, high in pairwise(ends)
     )
     delta = sum(max(p - math.exp(epsilon) * q, 0) for p, q in outcomes)
     return Question(kind="gaussian", outcomes=outcomes, epsilon=epsilon, delta=delta, rho=rho)
@@ -84,7 +85,7 @@ def gaussian_of(epsilon: float, delta: float) -> Question:
 def worst_delta(menu: tuple[Question, ...], epsilon: float, rule: Rule, most: int) -> float:
     """Of all strategies of at most so many questions."""
 
-    @lru_cache(maxsize=None)
+    @cache
     def leaked(counts: tuple[int, ...], log_ratio: float) -> float:
         """Of a history of mass 1 on the first neighbour and e^log_ratio on the second."""
         best = max(1 - math.exp(epsilon + log_ratio), 0.0)
@@ -103,7 +104,7 @@ def worst_delta(menu: tuple[Question, ...], epsilon: float, rule: Rule, most: in
             best = max(best, found)
         return best
 
-    @lru_cache(maxsize=None)
+    @cache
     def admitted(counts: tuple[int, ...]) -> bool:
         return rule(_spent(menu, counts))
 
@@ -160,7 +161,7 @@ def moving_split(epsilon: float, delta: float) -> Rule:
     return rule
 
 
-@lru_cache(maxsize=None)
+@cache
 def rho_limit(epsilon: float, delta: float) -> float:
     return float(zcdp.rho_of_loss(Fraction(epsilon), Fraction(delta)))
 
@@ -175,8 +176,8 @@ def menu_for(epsilon: float, delta: float) -> tuple[Question, ...]:
     )
 
 
-def rho_is_half(epsilon: float, delta: float) -> Rule:
-    """A fault: what is charged is half of rho."""
+def rho_is_a_quarter(epsilon: float, delta: float) -> Rule:
+    """A fault: what is charged is a quarter of rho."""
     sound = two_ways(epsilon, delta)
 
     def rule(spent: Spent) -> bool:
@@ -185,7 +186,7 @@ def rho_is_half(epsilon: float, delta: float) -> Rule:
                 epsilon=spent.epsilon,
                 approx=spent.approx,
                 gaussian=spent.gaussian,
-                rho=spent.rho / 2,
+                rho=spent.rho / 4,
             )
         )
 

@@ -11,7 +11,7 @@ from tests.mechanisms.adaptive_histories import (
     delta_counted_once,
     menu_for,
     moving_split,
-    rho_is_half,
+    rho_is_a_quarter,
     two_ways,
     worst_delta,
 )
@@ -30,7 +30,7 @@ def test_no_strategy_gets_more_than_delta(epsilon: float, delta: float) -> None:
     [
         (delta_counted_once, 1.0, 0.1),
         (moving_split, 0.5, 0.05),
-        (rho_is_half, 1.0, 0.1),
+        (rho_is_a_quarter, 1.0, 0.1),
     ],
 )
 def test_a_rule_with_a_fault_is_found(
