@@ -91,4 +91,4 @@ def text(number: Fraction) -> str:
     rounded = Context(prec=12, rounding="ROUND_DOWN").create_decimal(decimal(number)).normalize()
     plain = f"{rounded:f}"
     short = f"{rounded:e}".replace("e+", "e")
-    return plain if len(plain) <= 8 or abs(rounded) >= 1 else short
+    return plain if len(plain) <= 8 or abs(rounded) >= Decimal("0.001") else short

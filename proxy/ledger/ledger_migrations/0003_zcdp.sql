@@ -133,13 +133,24 @@ BEGIN
     RETURN known;
 END $$;
 
+-- Four times what may go wrong but for the conversion. Both deltas are rounded up, so their sum may be some last
+-- digits above all of delta, which they are within.
+CREATE FUNCTION ledger.failures_by_four(spent ledger.balance, most ledger.allowance) RETURNS numeric
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF 4 * spent.gaussian_delta <= most.delta THEN
+        RETURN 4 * least(spent.approx_delta + spent.gaussian_delta, spent.delta);
+    END IF;
+    RETURN 4 * spent.approx_delta + most.delta;
+END $$;
+
 -- The rule (PROOFS.md 25), of what is spent with the charge. Quarters of delta are multiplied out: none is rounded.
 CREATE FUNCTION ledger.fits(spent ledger.balance, most ledger.allowance) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     IF most.rho IS NULL THEN
         RETURN spent.epsilon <= most.epsilon AND spent.delta <= most.delta;
     END IF;
-    RETURN 4 * spent.approx_delta + least(4 * spent.gaussian_delta, most.delta) <= 2 * most.delta
+    RETURN ledger.failures_by_four(spent, most) <= 2 * most.delta
         AND (spent.rho <= most.rho
              OR (spent.epsilon <= most.epsilon AND 4 * spent.gaussian_delta <= most.delta));
 END $$;
@@ -189,7 +200,7 @@ BEGIN
     IF cost.rho > rho AND rho > 0 THEN  -- rho of each kind is convex in epsilon
         epsilon := greatest(epsilon, trunc(cost_epsilon * rho / cost.rho, 18));
     END IF;
-    delta := trunc((2 * most.delta - 4 * spent.approx_delta - least(4 * spent.gaussian_delta, most.delta)) * 0.25, 30);
+    delta := trunc((2 * most.delta - ledger.failures_by_four(spent, most)) * 0.25, 30);
     IF ledger.fits(ledger.after(spent, cost_epsilon, cost_delta, cost), most) THEN
         epsilon := greatest(epsilon, cost_epsilon);
         delta := greatest(delta, cost_delta);
