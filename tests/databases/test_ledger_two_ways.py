@@ -62,8 +62,21 @@ def _untold(epsilon: Fraction) -> tuple[Loss, list[Event]]:
     return loss, [mechanism(Loss(epsilon / 2, Fraction(0)))]
 
 
+def _half_told(epsilon: Fraction) -> tuple[Loss, list[Event]]:
+    loss = Loss(epsilon, Fraction(0))
+    return loss, [mechanism(Loss(epsilon / 2, Fraction(0)))]
+
+
+def _mostly_pure(epsilon: Fraction) -> tuple[Loss, list[Event]]:
+    """Half of its epsilon may have less rho than a Gaussian part that was drawn."""
+    small = epsilon / 10
+    sigma2 = 1 / rho_of_loss(small, _MILLIONTH)
+    noisy = gaussian(Loss(small, _MILLIONTH), Fraction(2), sigma2)
+    return Loss(epsilon, _MILLIONTH), [mechanism(Loss(epsilon - small, Fraction(0))), noisy]
+
+
 _KINDS: list[Callable[[Fraction], tuple[Loss, list[Event]]]] = [
-    *(_pure, _count, _approx, _gaussian, _mixed, _untold),
+    *(_pure, _count, _approx, _gaussian, _mixed, _untold, _half_told, _mostly_pure),
 ]
 _CHARGES = st.tuples(
     st.just("charge"),
@@ -76,6 +89,40 @@ _STEPS = st.one_of(
     st.tuples(st.just("window"), st.integers(1, 2), st.none(), st.none()),
     st.tuples(st.just("limits"), st.integers(1, 9), st.integers(0, 24), st.booleans()),
 )
+
+
+_Kind = Callable[[Fraction], tuple[Loss, list[Event]]]
+
+
+def _asked(kind: _Kind, tenths: int, times: int = 1, share: int = 2) -> list[tuple[Any, Any, Any, Any]]:
+    return [("charge", "a", kind, (tenths, share))] * times
+
+
+# Of a budget of epsilon 2, delta 8e-6: which charges are admitted, and what decides.
+_DECIDED = {
+    "half of delta is for failures": (_asked(_approx, 1, 5), "yyyyn"),
+    "Gaussian noise beyond a quarter: epsilons do not count": (
+        [*_asked(_gaussian, 1, 2), *_asked(_pure, 5), *_asked(_gaussian, 1), *_asked(_pure, 1)],
+        "yyyny",
+    ),
+    "Gaussian noise beyond a quarter: it takes a quarter": (
+        [*_asked(_gaussian, 1, 4), *_asked(_approx, 1, 3)],
+        "yyyyyyn",
+    ),
+    "by epsilon": (_asked(_pure, 5, 5), "yyyyn"),
+    "by rho": (_asked(_gaussian, 1, 30), "y" * 30),
+    "epsilon that no event tells": (_asked(_half_told, 6, 4), "yyyn"),
+    "delta that no event tells": (_asked(_untold, 1, 5), "yyyyn"),
+    "a Gaussian part that is drawn": (_asked(_mostly_pure, 9, 3, share=1), "yyn"),
+    "nothing is drawn": (_asked(_approx, 3, 5, share=0), "yyyyn"),
+    "thirds that are rounded up": (_asked(_mixed, 1, 5), "yyyyn"),
+}
+
+
+@pytest.mark.parametrize("name", _DECIDED)
+def test_what_decides(ledger_dsn: str, name: str) -> None:
+    steps, admitted = _DECIDED[name]
+    assert _compare(ledger_dsn, steps) == admitted
 
 
 class _Model:
@@ -107,7 +154,7 @@ class _Model:
 
 @given(st.lists(_STEPS, min_size=1, max_size=40))
 @settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     database=None,
@@ -132,8 +179,10 @@ def test_the_database_decides_as_the_model_in_many_histories(
     _compare(ledger_dsn, steps)
 
 
-def _compare(ledger_dsn: str, steps: list[tuple[Any, Any, Any, Any]]) -> None:
+def _compare(ledger_dsn: str, steps: list[tuple[Any, Any, Any, Any]]) -> str:
+    """Which were admitted, y or n each."""
     model = _Model()
+    decisions = ""
     now = datetime(2026, 11, 20, 13, 30, tzinfo=UTC)
     with psycopg.connect(ledger_dsn) as connection:
         _write(connection, *model.limit(Fraction(2), 8 * _MILLIONTH, True))
@@ -166,6 +215,7 @@ def _compare(ledger_dsn: str, steps: list[tuple[Any, Any, Any, Any]]) -> None:
             ).fetchone()
             assert row is not None
             assert row[0] is is_admitted
+            decisions += "y" if is_admitted else "n"
             own, total = model.spent(first)
             left = [Fraction(number) for number in row[1:]]
             if not is_admitted:
@@ -179,6 +229,7 @@ def _compare(ledger_dsn: str, steps: list[tuple[Any, Any, Any, Any]]) -> None:
                 (one.epsilon, one.delta, one.rho) for one in (own, total)
             ]
         connection.rollback()
+    return decisions
 
 
 def _is_told_truly(
