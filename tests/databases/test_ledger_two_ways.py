@@ -57,9 +57,8 @@ def _mixed(epsilon: Fraction) -> tuple[Loss, list[Event]]:
 
 
 def _untold(epsilon: Fraction) -> tuple[Loss, list[Event]]:
-    """Of a version that told no rho, or events that do not cover the charge."""
-    loss = Loss(epsilon, _MILLIONTH)
-    return loss, [mechanism(Loss(epsilon / 2, Fraction(0)))]
+    """Events that do not cover the charge."""
+    return Loss(epsilon, _MILLIONTH), [mechanism(Loss(epsilon, Fraction(0)))]
 
 
 def _half_told(epsilon: Fraction) -> tuple[Loss, list[Event]]:
@@ -94,7 +93,9 @@ _STEPS = st.one_of(
 _Kind = Callable[[Fraction], tuple[Loss, list[Event]]]
 
 
-def _asked(kind: _Kind, tenths: int, times: int = 1, share: int = 2) -> list[tuple[Any, Any, Any, Any]]:
+def _asked(
+    kind: _Kind, tenths: int, times: int = 1, share: int = 2
+) -> list[tuple[Any, Any, Any, Any]]:
     return [("charge", "a", kind, (tenths, share))] * times
 
 

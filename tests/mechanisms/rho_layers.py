@@ -9,8 +9,10 @@ from fractions import Fraction
 import numpy as np
 
 from proxy.mechanisms import discrete_gaussian, rho_of_noise
+from tests.mechanisms.loss_of_rho import loss_of_rho
 
 STEP = Fraction(1, 10**30)
+_DELTA = Fraction(1, 10**6)
 _ORDERS = 1 + np.logspace(-4, 2, 60)
 _LAPLACE = (
     *((1, Fraction(1)), (1, Fraction(1, 2)), (1, Fraction(10)), (2, Fraction(3)), (5, Fraction(1))),
@@ -107,4 +109,47 @@ def a_vector_costs_what_one_cell_does() -> None:
             assert whole <= rho_of_noise.rho_of_pure(steps / scale) + STEP
 
 
-LAYERS = (rho_is_the_largest_divergence, rho_is_never_below, a_vector_costs_what_one_cell_does)
+def rho_bounds_many_answers() -> None:
+    """Of k answers of one unit's rows, by convolution of the law of the loss: what rho says is never below the
+    exact epsilon, and a tenth above at most where there are many."""
+    for steps, epsilon, count in ((1, 1, 1000), (1, Fraction(1, 4), 300), (10, 1, 300)):
+        rho = count * rho_of_noise.rho_of_laplace(steps, Fraction(steps) / Fraction(epsilon))
+        told = float(loss_of_rho(rho, _DELTA).epsilon)
+        exact = exact_epsilon(steps, float(epsilon), count, float(_DELTA))
+        assert exact <= told, f"{steps} steps, {count} times {epsilon}: {told}, and exactly {exact}"
+        assert told <= exact * 1.12 + 0.1
+
+
+def exact_epsilon(steps: int, epsilon: float, count: int, delta: float) -> float:
+    """Of `count` answers with discrete Laplace noise, each moved by `steps`: the epsilon that delta leaves.
+
+    The loss of one is (D - 2j) epsilon/D with j = 0 .. D, on a lattice, so that powers of its law are exact up
+    to the floats of an FFT, which are far below delta.
+    """
+    rate = epsilon / steps
+    often = 1 / (1 + math.exp(-rate))
+    inner = often * -math.expm1(-rate)
+    law = [
+        often,
+        *(inner * math.exp(-j * rate) for j in range(1, steps)),
+        often * math.exp(-epsilon),
+    ]
+    length = steps * count + 1
+    size = 1 << length.bit_length()
+    power = np.fft.irfft(np.fft.rfft(np.array(law), size) ** count, size)[:length].clip(0)
+    losses = (steps * count - 2 * np.arange(length)) * rate
+    low, high = 0.0, epsilon * count
+    for _ in range(60):
+        middle = (low + high) / 2
+        beyond = losses > middle
+        found = float((power[beyond] * -np.expm1(middle - losses[beyond])).sum())
+        low, high = (middle, high) if found > delta else (low, middle)
+    return high
+
+
+LAYERS = (
+    rho_bounds_many_answers,
+    rho_is_the_largest_divergence,
+    rho_is_never_below,
+    a_vector_costs_what_one_cell_does,
+)

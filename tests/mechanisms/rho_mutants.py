@@ -32,6 +32,12 @@ MUTANTS = (
         _continuous,
     ),
     Mutant(
+        "rho of the continuous Laplace law, seen in many answers",
+        rho_layers.rho_bounds_many_answers,
+        (_LAPLACE,),
+        _continuous,
+    ),
+    Mutant(
         "rho of discrete Laplace rounded down",
         rho_layers.rho_is_never_below,
         (_LAPLACE,),
