@@ -26,45 +26,49 @@ class LineKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetLine:
-    """One budget in its window, and what a statement costs it. spent: with that cost where it was charged.
+    """One budget in its window, and what a statement would cost it.
 
-    window: when it began; None: a lifetime; renews_in: seconds from when it was read, by the ledger's clock
+    left: what one more may cost; fits, fits_fresh: whether this cost does, now and in a window of its own; rho_*: in
+    the place of epsilon under zCDP, where there is a limit; window: when it began; None: a lifetime; renews_in:
+    seconds from when it was read, by the ledger's clock
     """
 
     kind: LineKind
     name: str
     limit: Amount
     spent: Amount
+    left: Amount
     cost: Amount = NO_COST
+    fits: bool = True
+    fits_fresh: bool = True
+    rho_limit: Fraction | None = None
+    rho_spent: Fraction = Fraction(0)
     window: int | None = None
     renews_at: datetime | None = None
     renews_in: int | None = None
 
     @property
-    def left(self) -> Amount:
-        """Never negative, even where a new policy lowered the limit."""
-        return Amount(
-            max(self.limit.epsilon - self.spent.epsilon, Fraction(0)),
-            max(self.limit.delta - self.spent.delta, Fraction(0)),
-        )
-
-    @property
     def falls_short(self) -> bool:
         """Of what was not charged."""
-        return not self.cost.fits(self.left)
+        return not self.fits
 
     @property
     def wait(self) -> int | None:
         """Seconds until it covers the cost by itself; None: it never does."""
-        return self.renews_in if self.cost.fits(self.limit) else None
+        return self.renews_in if self.fits_fresh else None
 
     @property
     def used(self) -> Fraction:
-        """The share that is spent, of epsilon or delta, whichever is larger; 0 of what allows nothing."""
-        fractions = (
-            spent / limit for spent, limit in zip(self.spent, self.limit, strict=True) if limit
+        """The share that is spent, of epsilon or delta, whichever is larger; 0 of what allows nothing. Where there
+        are two ways to fit, by that which is less spent; half of delta is for the conversion then."""
+        epsilon = _share(self.spent.epsilon, self.limit.epsilon)
+        if self.rho_limit is None:
+            return max(epsilon, _share(self.spent.delta, self.limit.delta))
+        half = self.limit.delta / 2
+        return max(
+            min(epsilon, _share(self.rho_spent, self.rho_limit)),
+            _share(half - self.left.delta, half),
         )
-        return max(fractions, default=Fraction(0))
 
     @property
     def whose(self) -> str:
@@ -91,7 +95,12 @@ def _line(line: Mapping[str, Any]) -> BudgetLine:
         name=line["name"],
         limit=_amount(line["epsilon_limit"], line["delta_limit"]),
         spent=_amount(line["epsilon_spent"], line["delta_spent"]),
+        left=_amount(line["epsilon_left"], line["delta_left"]),
         cost=_amount(line["epsilon"], line["delta"]),
+        fits=line["fits"],
+        fits_fresh=line["fits_fresh"],
+        rho_limit=None if line["rho_limit"] is None else Fraction(line["rho_limit"]),
+        rho_spent=Fraction(line["rho_spent"]),
         window=line["window"],
         renews_at=None if renews is None else datetime.fromtimestamp(renews, tz=timezone.utc),
         renews_in=line["renews_in"],
@@ -99,7 +108,12 @@ def _line(line: Mapping[str, Any]) -> BudgetLine:
 
 
 def _amount(epsilon: str, delta: str) -> Amount:
-    return Amount(Fraction(epsilon), Fraction(delta))
+    """Never negative, even where a new policy lowered the limit."""
+    return Amount(max(Fraction(epsilon), Fraction(0)), max(Fraction(delta), Fraction(0)))
+
+
+def _share(spent: Fraction, limit: Fraction) -> Fraction:
+    return spent / limit if limit else Fraction(0)
 
 
 def usable(lines: tuple[BudgetLine, ...]) -> Amount:

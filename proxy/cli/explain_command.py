@@ -152,7 +152,9 @@ class NoData:
 
 
 class NoLedger:
-    async def look(self, analyst: str, loss: Loss, tables: object = None) -> NoReturn:
+    async def look(
+        self, analyst: str, loss: Loss, events: object, record: object = None
+    ) -> NoReturn:
         raise Fault("an explanation charges nothing")
 
     async def reserve(

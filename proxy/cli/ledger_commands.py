@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
+from collections.abc import Mapping
 from datetime import timezone
 from pathlib import Path
 from typing import Annotated, Optional
@@ -41,7 +42,14 @@ File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 
 @ledger.command("show")
-def show(state: State = None, ledger: LedgerDsn = None) -> None:
+def show(
+    state: State = None,
+    ledger: LedgerDsn = None,
+    pld: Annotated[
+        bool,
+        typer.Option("--pld", help="Also by privacy loss distributions; needs dpproxy[pld]."),
+    ] = False,
+) -> None:
     """What is spent of each budget: of all together, tables, groups and analysts, per data source."""
     with ledger_only(state, ledger) as dsn:
         where = "" if ledger else f", in {state_folder(state)}"
@@ -50,12 +58,30 @@ def show(state: State = None, ledger: LedgerDsn = None) -> None:
             typer.echo(
                 f"{source.name}: {'; '.join(map(str, source.identities)) or 'not bound yet'}"
             )
-        heads = ["source", "budget", "per", "epsilon", "of", "delta", "of", "used", "receipts"]
+        heads = [
+            *("source", "budget", "per", "epsilon", "of", "delta", "of", "rho", "of", "used"),
+            "receipts",
+        ]
         rows = [list(row) for row in spending(dsn)]
+        if pld:
+            heads.append("epsilon by PLD")
+            found = _pld_epsilons(dsn)
+            for row in rows:
+                epsilon = found.get((row[0], row[1]), 0.0)
+                row.append("beyond delta" if epsilon is None else f"{epsilon:.4g}")
     for line in text_table(heads, rows):
         typer.echo(line)
     if any(cell.endswith(NEARLY_SPENT) for row in rows for cell in row):
         typer.echo(f"{NEARLY_SPENT.strip()} is where {int(WARNED_FROM * 100)} % or more is spent")
+
+
+def _pld_epsilons(dsn: str) -> Mapping[tuple[str, str], float | None]:
+    from proxy.ledger.pld_report import NoPld, pld_epsilons
+
+    try:
+        return pld_epsilons(dsn)
+    except NoPld as error:
+        raise CliError(str(error)) from None
 
 
 @ledger.command("export")

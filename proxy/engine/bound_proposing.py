@@ -39,10 +39,10 @@ async def proposed_bounds(
     Given    account: who pays
     Refuses  OVER_BUDGET, UNAVAILABLE: nothing was read, nothing is charged; Fault: charged
     """
+    events = tuple(plan.events())
     record = StatementRecord(tables={str(one.table): _loss(one) for one in plan.tables})
-    await ledger.look(account, plan.loss, record.tables)
+    await ledger.look(account, plan.loss, events, record)
     async with data.session(account) as session:
-        events = tuple(plan.events())
         charged = await ledger.reserve(account, plan.loss, _FINGERPRINT, digest, events, record)
         answered = False
         try:

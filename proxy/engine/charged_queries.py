@@ -137,8 +137,8 @@ class ChargedQueries:
         is_covered = self._is_covered(query)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            tables = table_losses(query.prepared.private, self._protected)
-            await self._ledger.look(query.analyst, query.loss, tables)
+            events = loss_events(query.prepared.private)
+            await self._ledger.look(query.analyst, query.loss, events, self._record(query))
         return await stack.enter_async_context(self._data.session(query.analyst))
 
     async def _paid(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...] | None) -> Paid:
@@ -152,10 +152,7 @@ class ChargedQueries:
             _fingerprint(query),
             self._policy.digest,
             loss_events(query.prepared.private),
-            StatementRecord(
-                text=self._text(query),
-                tables=table_losses(query.prepared.private, self._protected),
-            ),
+            self._record(query),
         )
         self._left[query.analyst] = charged.remaining
         return Paid(
@@ -188,6 +185,10 @@ class ChargedQueries:
             parts=parts,
             warnings=claim.warnings,
         )
+
+    def _record(self, query: PlannedQuery) -> StatementRecord:
+        tables = table_losses(query.prepared.private, self._protected)
+        return StatementRecord(text=self._text(query), tables=tables)
 
     def _text(self, query: PlannedQuery) -> str | None:
         """What the receipt keeps of the statement beside its fingerprint."""

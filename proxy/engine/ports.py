@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Protocol
 
 from proxy.accounting.events import Event
@@ -81,11 +80,15 @@ class Charged:
 
 class Ledger(Protocol):
     async def look(
-        self, analyst: str, loss: Loss, tables: Mapping[str, Loss] = MappingProxyType({})
+        self,
+        analyst: str,
+        loss: Loss,
+        events: Sequence[Event],
+        record: StatementRecord = NOTHING_NOTED,
     ) -> None:
         """Whether a charge would be granted now. It locks nothing and promises nothing.
 
-        Given    tables: what is drawn of each protected table
+        Given    as reserve
 
         Refuses  OVER_BUDGET, as reserve would
         """

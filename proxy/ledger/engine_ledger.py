@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Sequence
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import structlog
 
-from proxy.accounting.amounts import Amount, charge
-from proxy.accounting.budget_lines import BudgetLine, LineKind
+from proxy.accounting.amounts import Amount
 from proxy.accounting.events import Event
-from proxy.accounting.refusal import over_budget
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Fault
 from proxy.engine.cached_answers import CachedQuestion, Claim
@@ -67,12 +63,13 @@ class EngineLedger:
         return True
 
     async def look(
-        self, analyst: str, loss: Loss, tables: Mapping[str, Loss] = MappingProxyType({})
+        self,
+        analyst: str,
+        loss: Loss,
+        events: Sequence[Event],
+        record: StatementRecord = NOTHING_NOTED,
     ) -> None:
-        found = await self._tables.lines(analyst, tuple(tables))
-        lines = tuple(replace(one, cost=_cost(one, loss, tables)) for one in found)
-        if any(line.falls_short for line in lines):
-            raise over_budget(lines, is_cached=self._tables.is_cached)
+        await self._tables.look(analyst, loss, events, record)
 
     async def reserve(
         self,
@@ -240,7 +237,3 @@ def _loss(amount: Amount) -> Loss:
 
 def _receipt_of(claimed: Claimed | None) -> Receipt | None:
     return None if claimed is None else claimed.receipt
-
-
-def _cost(line: BudgetLine, loss: Loss, tables: Mapping[str, Loss]) -> Amount:
-    return charge(tables[line.name] if line.kind is LineKind.TABLE else loss)

@@ -12,7 +12,9 @@ from proxy.accounting import events
 _BALANCES = """\
 SELECT s.name, b.kind, b.analyst FROM ledger.balance b JOIN ledger.source s ON s.id = b.source
 CROSS JOIN LATERAL ledger.spent_since(b.source, b.kind, b.analyst, b.window_start) spent
-WHERE b.period IS NOT NULL AND (b.epsilon, b.delta) IS DISTINCT FROM (spent.epsilon, spent.delta)
+WHERE b.period IS NOT NULL
+  AND (b.epsilon, b.delta, b.rho, b.approx_delta, b.gaussian_delta) IS DISTINCT FROM
+      (spent.epsilon, spent.delta, spent.rho, spent.approx_delta, spent.gaussian_delta)
 ORDER BY 1, 2, 3"""
 _WITHOUT_BALANCE = """\
 SELECT s.name, p.kind, p.name FROM (
@@ -25,6 +27,10 @@ SELECT s.name, p.kind, p.name FROM (
 WHERE NOT EXISTS (SELECT FROM ledger.balance b
                   WHERE b.source = p.source AND b.kind = p.kind AND b.analyst = p.name)
 ORDER BY 1, 2, 3"""
+_PRICES = """\
+SELECT r.id, r.events, r.rho IS NULL
+    OR (r.rho, r.approx_delta, r.gaussian_delta) = (p.rho, p.approx_delta, p.gaussian_delta)
+FROM ledger.receipt r CROSS JOIN LATERAL ledger.price_of(r.events, r.epsilon, r.delta) p ORDER BY r.id"""
 _CHAINS = """\
 SELECT s.name, f.fault FROM ledger.source s CROSS JOIN LATERAL ledger.chain_faults(s.id) f ORDER BY s.id"""
 _EXPECTED = (
@@ -58,12 +64,15 @@ def observed_problems(connection: psycopg.Connection) -> Iterator[str]:
             missing = "append-only" if trigger == "append_only" else "chained"
             yield f"the table ledger.{table} is not {missing} any more"
     with connection.cursor("receipts") as receipts:
-        receipts.execute("SELECT id, events FROM ledger.receipt ORDER BY id")
-        for number, composed in receipts:
+        receipts.execute(_PRICES)
+        for number, composed, is_priced in receipts:
             try:
                 events.check(composed)
             except events.UnknownEvent as error:
                 yield f"receipt {number}: {error}"
+            else:
+                if not is_priced:
+                    yield f"receipt {number}: its rho is not that of its events"
 
 
 def _line(kind: str, name: str) -> str:

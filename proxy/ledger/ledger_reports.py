@@ -12,7 +12,8 @@ from proxy.accounting.budget_lines import WARNED_FROM, LineKind, lines_of_json
 _SPENDING = """\
 SELECT s.name, w.kind, w.name, coalesce(st.period, 'none'), trim_scale(st.epsilon_spent)::text,
        coalesce(trim_scale(st.epsilon_limit)::text, '-'), trim_scale(st.delta_spent)::text,
-       coalesce(trim_scale(st.delta_limit)::text, '-'), st.line, w.receipts::text
+       coalesce(trim_scale(st.delta_limit)::text, '-'), round(st.rho_spent, 6)::text,
+       coalesce(round(st.rho_limit, 6)::text, '-'), st.line, w.receipts::text
 FROM ledger.source s
 JOIN ledger.allowance a ON a.source = s.id AND a.kind = 'total'
 CROSS JOIN LATERAL (
@@ -32,19 +33,21 @@ ORDER BY s.name, array_position(ARRAY['total', 'table', 'group', 'analyst'], w.k
 """
 _RECEIPTS = """\
 SELECT r.id, s.name, r.at, r.analyst, r.epsilon::text, r.delta::text, coalesce(o.outcome, 'reserved'),
-       r.fingerprint, r.policy_digest, r.events::text, coalesce(r.drawn_epsilon, r.epsilon)::text,
-       coalesce(r.drawn_delta, r.delta)::text, r.shares::text, NULL, NULL, r.place, encode(r.digest, 'hex')
+       r.fingerprint, r.policy_digest, r.events::text, (ledger.price_for('analyst', r)).rho::text,
+       coalesce(r.drawn_epsilon, r.epsilon)::text, coalesce(r.drawn_delta, r.delta)::text, r.shares::text,
+       NULL, NULL, r.place, encode(r.digest, 'hex')
 FROM ledger.receipt r JOIN ledger.source s ON s.id = r.source
 LEFT JOIN ledger.settlement o ON o.receipt = r.id
 UNION ALL
 SELECT NULL, s.name, a.at, CASE a.kind WHEN 'analyst' THEN a.name WHEN 'total' THEN '(everybody together)'
        ELSE format('(%s %s)', a.kind, a.name) END, a.epsilon::text, a.delta::text, 'adjusted',
-       NULL, NULL, NULL, NULL, NULL, NULL, a.reason, a.made_by, a.place, encode(a.digest, 'hex')
+       NULL, NULL, NULL, a.rho::text, NULL, NULL, NULL, a.reason, a.made_by, a.place, encode(a.digest, 'hex')
 FROM ledger.adjustment a JOIN ledger.source s ON s.id = a.source
-ORDER BY 2, 16"""
+ORDER BY 2, 17"""
 _HEADS = (
     *("receipt", "source", "at", "analyst", "epsilon", "delta", "outcome", "statement", "policy"),
-    *("events", "drawn_epsilon", "drawn_delta", "shares", "reason", "made_by", "place", "digest"),
+    *("events", "rho", "drawn_epsilon", "drawn_delta", "shares", "reason", "made_by", "place"),
+    "digest",
 )
 NEARLY_SPENT = " !"
 _BUDGETS = {
@@ -56,7 +59,7 @@ _BUDGETS = {
 
 
 def spending(ledger_dsn: str) -> Iterator[tuple[str, ...]]:
-    """Source, budget, period, epsilon spent and allowed, delta spent and allowed, the share that is spent
+    """Source, budget, period, epsilon spent and allowed, delta and rho likewise, the share that is spent
     (marked where it is nearly all), number of receipts."""
     with psycopg.connect(ledger_dsn) as connection:
         for source, kind, name, *amounts, line, count in connection.execute(_SPENDING).fetchall():

@@ -25,7 +25,7 @@ from proxy.accounting.refusal import over_budget
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.ledger.text_cipher import TextCipher
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 
 # What a commit must mean (PostgreSQL 17 documentation, section 19.5): on disk, whole, before the answer comes.
 _DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
@@ -53,10 +53,10 @@ SELECT coalesce(json_agg(b), '[]')::text FROM (
     SELECT CASE kind WHEN 'total' THEN '(everybody together)' WHEN 'analyst' THEN name
                 ELSE format('(%%s %%s)', kind, name) END AS analyst,
            trim_scale(epsilon_limit) AS epsilon_limit, trim_scale(epsilon_spent) AS epsilon_spent,
-           trim_scale(greatest(epsilon_limit - epsilon_spent, 0)) AS epsilon_remaining,
+           trim_scale(epsilon_left) AS epsilon_remaining,
            trim_scale(delta_limit) AS delta_limit, trim_scale(delta_spent) AS delta_spent,
-           trim_scale(greatest(delta_limit - delta_spent, 0)) AS delta_remaining,
-           period, renews_at
+           trim_scale(delta_left) AS delta_remaining,
+           period, renews_at, trim_scale(rho_limit) AS rho_limit, trim_scale(rho_spent) AS rho_spent
     FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())) b"""
 _HISTORY = """\
 SELECT row_to_json(h)::text,
@@ -204,18 +204,47 @@ class LedgerTables:
                 (receipt, outcome.value),
             )
 
-    async def lines(self, analyst: str, tables: Sequence[str] = ()) -> tuple[BudgetLine, ...]:
+    async def lines(
+        self, analyst: str, record: StatementRecord = NOTHING_NOTED
+    ) -> tuple[BudgetLine, ...]:
         """For display: another statement may spend it before the next one asks."""
-        async with self._connection() as connection:
-            cursor = await connection.execute(
-                "SELECT line FROM ledger.lines_at(%s, %s, %s, transaction_timestamp())",
-                (self.source, analyst, list(tables)),
-            )
-            return lines_of_json([row[0] for row in await cursor.fetchall()])
+        return await self._lines(analyst, charge(NOTHING), (), record)
+
+    async def look(
+        self,
+        analyst: str,
+        loss: Loss,
+        events: Sequence[Event],
+        record: StatementRecord = NOTHING_NOTED,
+    ) -> None:
+        """Whether a charge would be granted now; it locks nothing and promises nothing.
+
+        Refuses  OVER_BUDGET
+        """
+        lines = await self._lines(analyst, charge(loss), events, record)
+        if any(line.falls_short for line in lines):
+            raise over_budget(lines, is_cached=self.is_cached)
 
     async def remaining(self, analyst: str) -> Amount:
         """As `lines`: what the analyst can still spend."""
         return usable(await self.lines(analyst))
+
+    async def _lines(
+        self, analyst: str, cost: Amount, events: Sequence[Event], record: StatementRecord
+    ) -> tuple[BudgetLine, ...]:
+        async with self._connection() as connection:
+            cursor = await connection.execute(
+                "SELECT line FROM ledger.lines_at(%s, %s, %s::jsonb, transaction_timestamp(), %s, %s, %s::jsonb)",
+                (
+                    self.source,
+                    analyst,
+                    json.dumps({name: as_json(of) for name, of in record.tables.items()}),
+                    decimal(cost.epsilon),
+                    decimal(cost.delta),
+                    json.dumps(list(events)),
+                ),
+            )
+            return lines_of_json([row[0] for row in await cursor.fetchall()])
 
     async def budget(self, analyst: str) -> str:
         """The analyst's lines and everybody's, as a JSON array of objects: the rows of dp.budget."""

@@ -48,7 +48,8 @@ def _of_release(release: Release) -> Event:
                 case LaplaceNoise():
                     return dlaplace(_of_noise(release), release.sensitivity, release.noise.scale)
                 case GaussianNoise():
-                    return gaussian(_of_noise(release), release.noise.sigma2)
+                    noise = release.noise
+                    return gaussian(_of_noise(release), noise.squared, noise.sigma2)
                 case _:
                     assert_never(release.noise)
         case OrderStatistic():

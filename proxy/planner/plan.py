@@ -34,9 +34,11 @@ class LaplaceNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianNoise:
-    """Discrete Gaussian noise of this sigma squared, in squared grid steps."""
+    """Discrete Gaussian noise of this sigma squared, on results that move by a vector of this squared length:
+    both in squared grid steps."""
 
     sigma2: Fraction
+    squared: Fraction
 
 
 Noise = LaplaceNoise | GaussianNoise

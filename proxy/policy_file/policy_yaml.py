@@ -16,6 +16,7 @@ from proxy.base.limits import POLICY_BYTES
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
+    Accounting,
     Policy,
     Previews,
     ProtectedTable,
@@ -42,7 +43,7 @@ from proxy.policy_file.yaml_positions import (
 
 VERSION = 1
 REQUIRED_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets")
-POLICY_KEYS = (*REQUIRED_KEYS, "accept", "previews", "reuse", "statements")
+POLICY_KEYS = (*REQUIRED_KEYS, "accept", "previews", "reuse", "statements", "accounting")
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -146,15 +147,20 @@ def _policy(
     statements: StatementTexts | None = StatementTexts.HASHED
     if "statements" in found:
         statements = member(found["statements"].value, "statements", StatementTexts, problems)
+    accounting: Accounting | None = Accounting.BASIC
+    if "accounting" in found:
+        accounting = member(found["accounting"].value, "accounting", Accounting, problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None
-    if previews is None or statements is None:
+    if previews is None or statements is None or accounting is None:
         return None
     if problems.found:
         return None
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Policy(
-        *(database, source, privacy, tables, budgets, digest, accepted, previews, reuse, statements)
+        *(database, source, privacy, tables, budgets, digest, accepted, previews, reuse),
+        statements=statements,
+        accounting=accounting,
     )
 
 

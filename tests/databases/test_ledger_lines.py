@@ -40,7 +40,7 @@ def limit_line(
 ) -> None:
     with psycopg.connect(dsn) as connection:
         connection.execute(
-            "INSERT INTO ledger.allowance VALUES (1, %s, %s, %s, %s, %s)"
+            "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period) VALUES (1, %s, %s, %s, %s, %s)"
             " ON CONFLICT (source, kind, analyst) DO UPDATE"
             " SET (epsilon, delta, period) = (EXCLUDED.epsilon, EXCLUDED.delta, EXCLUDED.period)",
             (kind, name, Decimal(epsilon), Decimal(delta), per.value),
@@ -156,7 +156,8 @@ class _Pair:
         if of is not None:
             amounts = (Decimal(of) / 10, Decimal(of).scaleb(-6), per.value)
             self._connection.execute(
-                "INSERT INTO ledger.allowance VALUES (1, %s, %s, %s, %s, %s)", (*line, *amounts)
+                "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period) VALUES (1, %s, %s, %s, %s, %s)",
+                (*line, *amounts),
             )
 
     def _adjust(self, line: Line, epsilon: int, delta: int) -> None:

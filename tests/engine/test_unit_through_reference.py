@@ -99,7 +99,7 @@ class Ports:
     async def public_list(self, wanted: PublicList) -> ListValues:
         raise AssertionError("no question here has a list")
 
-    async def look(self, analyst: str, loss: Loss, tables: object = None) -> None:
+    async def look(self, analyst: str, loss: Loss, events: object, record: object = None) -> None:
         pass
 
     async def reserve(

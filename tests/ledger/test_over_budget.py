@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from proxy.accounting.budget_lines import BudgetLine, LineKind
 from proxy.accounting.refusal import nearly_spent, over_budget
 from proxy.base.errors import Code
 from proxy.ledger.budget_warnings import BudgetWarnings
+from tests.ledger_model.balance import NONE
 
 DEC = datetime(2026, 12, 1, tzinfo=timezone.utc)
 _NO_RENEWAL = "This budget does not renew. The data owner can raise it in the policy."
@@ -38,6 +40,9 @@ def line(
         name=names.get(kind, ""),
         limit=limit,
         spent=Amount(limit.epsilon - left.epsilon, limit.delta - left.delta),
+        left=left,
+        fits=cost.fits(left),
+        fits_fresh=cost.fits(limit),
         cost=cost,
         window=None if renews_in is None else 0,
         renews_at=None if renews_in is None else DEC,
@@ -119,7 +124,12 @@ def test_what_would_cost_less(cost: tuple[str, str], left: tuple[str, str], sent
 def _spent(epsilon: str, window: int | None = None) -> BudgetLine:
     whole = amount("10", "0.1")
     return BudgetLine(
-        kind=LineKind.GROUP, name="sales", limit=whole, spent=amount(epsilon), window=window
+        kind=LineKind.GROUP,
+        name="sales",
+        limit=whole,
+        spent=amount(epsilon),
+        left=whole,
+        window=window,
     )
 
 
@@ -135,5 +145,22 @@ def test_a_warning_is_told_once_in_a_window() -> None:
 
 
 def test_a_budget_of_nothing_is_no_reason_to_warn() -> None:
-    nothing = BudgetLine(kind=LineKind.TABLE, name="t", limit=amount("0"), spent=amount("0"))
+    nothing = BudgetLine(kind=LineKind.TABLE, name="t", limit=NONE, spent=NONE, left=NONE)
     assert nothing.used == 0
+
+
+def test_of_two_ways_to_fit_the_one_that_is_less_spent_counts() -> None:
+    """Half of delta is for the conversion."""
+    whole = amount("10", "0.1")
+    by_rho = BudgetLine(
+        kind=LineKind.TOTAL,
+        name="",
+        limit=whole,
+        spent=amount("30", "0.01"),
+        left=amount("2", "0.04"),
+        rho_limit=Fraction(4),
+        rho_spent=Fraction(3),
+    )
+    assert by_rho.used == Fraction(3, 4)
+    assert replace(by_rho, left=amount("2", "0.005")).used == Fraction(9, 10)
+    assert replace(by_rho, spent=amount("1", "0.01")).used == Fraction(1, 5)

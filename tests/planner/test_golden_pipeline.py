@@ -99,7 +99,9 @@ def _charge(cost: Loss, left: str) -> None:
             name="alice",
             limit=limit(Loss(Fraction(1000), Fraction(1, 2))),
             spent=Amount(1000 - rest.epsilon, Fraction(1, 2) - rest.delta),
+            left=rest,
             cost=amount,
+            fits=False,
             renews_at=datetime(2026, 12, 1, tzinfo=timezone.utc),
             renews_in=1000,
         )

@@ -37,6 +37,8 @@ CREATE TABLE ledger.adjustment (
     name text NOT NULL CHECK ((kind = 'total') = (name = '')),
     epsilon numeric(56, 18) NOT NULL,
     delta numeric(56, 30) NOT NULL,
+    rho numeric(56, 30) NOT NULL,
+    approx_delta numeric(56, 30) NOT NULL CHECK (approx_delta >= 0),
     reason text NOT NULL CHECK (reason <> ''),
     made_by text NOT NULL CHECK (made_by <> ''),
     place bigint NOT NULL,
@@ -164,59 +166,56 @@ BEGIN
     RETURN one;
 END $$;
 
--- All that a line was charged or adjusted by since then.
+-- All that a line was charged or adjusted by since then. What a group or a table pays is a part of the charge, so
+-- its price is bounded as that of the shared budget is.
 CREATE FUNCTION ledger.payments(of_source bigint, of_kind text, of_name text, since timestamptz)
-RETURNS TABLE (place bigint, epsilon numeric, delta numeric) LANGUAGE sql STABLE AS $$
-    SELECT r.place, r.epsilon, r.delta FROM ledger.receipt r
+RETURNS TABLE (place bigint, epsilon numeric, delta numeric, rho numeric, approx_delta numeric,
+               gaussian_delta numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT r.place, r.epsilon, r.delta, p.rho, p.approx_delta, p.gaussian_delta
+    FROM ledger.receipt r CROSS JOIN LATERAL ledger.price_for('analyst', r) p
     WHERE of_kind = 'analyst' AND r.source = of_source AND r.analyst = of_name AND r.at >= since
     UNION ALL
-    SELECT r.place, coalesce(r.drawn_epsilon, r.epsilon), coalesce(r.drawn_delta, r.delta) FROM ledger.receipt r
+    SELECT r.place, coalesce(r.drawn_epsilon, r.epsilon), coalesce(r.drawn_delta, r.delta),
+           p.rho, p.approx_delta, p.gaussian_delta
+    FROM ledger.receipt r CROSS JOIN LATERAL ledger.price_for('total', r) p
     WHERE of_kind = 'total' AND r.source = of_source AND r.at >= since
     UNION ALL
-    SELECT r.place, (s ->> 'epsilon')::numeric, (s ->> 'delta')::numeric
+    SELECT r.place, x.epsilon, x.delta, p.rho, p.approx_delta, p.gaussian_delta
     FROM ledger.receipt r CROSS JOIN LATERAL jsonb_array_elements(r.shares) s
+    CROSS JOIN LATERAL (SELECT (s ->> 'epsilon')::numeric AS epsilon, (s ->> 'delta')::numeric AS delta) x
+    CROSS JOIN LATERAL ledger.drawn_price(ledger.price_for('analyst', r), r.epsilon, r.delta, x.epsilon, x.delta) p
     WHERE of_kind IN ('group', 'table') AND r.source = of_source AND r.at >= since
       AND s ->> 'kind' = of_kind AND s ->> 'name' = of_name
     UNION ALL
-    SELECT a.place, a.epsilon, a.delta FROM ledger.adjustment a
+    SELECT a.place, a.epsilon, a.delta, a.rho, a.approx_delta, 0 FROM ledger.adjustment a
     WHERE a.source = of_source AND a.kind = of_kind AND a.name = of_name AND a.at >= since
 $$;
 
 -- Their sum, never below 0 on the way: what was taken back in a window is not credit beyond what it had spent.
-CREATE FUNCTION ledger.spent_since(of_source bigint, of_kind text, of_name text, since timestamptz,
-                                   OUT epsilon numeric, OUT delta numeric)
-LANGUAGE plpgsql STABLE AS $$
+CREATE OR REPLACE FUNCTION ledger.spent_since(of_source bigint, kind text, analyst text, since timestamptz)
+RETURNS TABLE (epsilon numeric, delta numeric, rho numeric, approx_delta numeric, gaussian_delta numeric)
+LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 BEGIN
     IF EXISTS (SELECT FROM ledger.adjustment a
-               WHERE a.source = of_source AND a.kind = of_kind AND a.name = of_name AND a.at >= since
-                 AND (a.epsilon < 0 OR a.delta < 0)) THEN
+               WHERE a.source = of_source AND a.kind = spent_since.kind AND a.name = spent_since.analyst
+                 AND a.at >= since AND (a.epsilon < 0 OR a.delta < 0 OR a.rho < 0)) THEN
+        RETURN QUERY
         SELECT coalesce(sum(p.epsilon) - least(min(p.epsilon_until), 0), 0),
-               coalesce(sum(p.delta) - least(min(p.delta_until), 0), 0)
-        INTO spent_since.epsilon, spent_since.delta
-        FROM (SELECT x.*, sum(x.epsilon) OVER w AS epsilon_until, sum(x.delta) OVER w AS delta_until
-              FROM ledger.payments(of_source, of_kind, of_name, since) x WINDOW w AS (ORDER BY x.place)) p;
+               coalesce(sum(p.delta) - least(min(p.delta_until), 0), 0),
+               coalesce(sum(p.rho) - least(min(p.rho_until), 0), 0),
+               coalesce(sum(p.approx_delta), 0), coalesce(sum(p.gaussian_delta), 0)
+        FROM (SELECT x.*, sum(x.epsilon) OVER w AS epsilon_until, sum(x.delta) OVER w AS delta_until,
+                     sum(x.rho) OVER w AS rho_until
+              FROM ledger.payments(of_source, spent_since.kind, spent_since.analyst, since) x
+              WINDOW w AS (ORDER BY x.place)) p;
     ELSE
-        SELECT coalesce(sum(p.epsilon), 0), coalesce(sum(p.delta), 0) INTO spent_since.epsilon, spent_since.delta
-        FROM ledger.payments(of_source, of_kind, of_name, since) p;
+        RETURN QUERY
+        SELECT coalesce(sum(p.epsilon), 0), coalesce(sum(p.delta), 0), coalesce(sum(p.rho), 0),
+               coalesce(sum(p.approx_delta), 0), coalesce(sum(p.gaussian_delta), 0)
+        FROM ledger.payments(of_source, spent_since.kind, spent_since.analyst, since) p;
     END IF;
-END $$;
-
-CREATE OR REPLACE FUNCTION ledger.in_window(known ledger.balance, new_period text, at timestamptz)
-RETURNS ledger.balance LANGUAGE plpgsql VOLATILE AS $$
-#variable_conflict use_column
-DECLARE
-    start timestamptz := ledger.window_start(new_period, in_window.at);
-    result ledger.balance := known;
-BEGIN
-    IF known.period = new_period AND start <= known.window_start THEN
-        RETURN known;
-    END IF;
-    result.period := new_period;
-    result.window_start := start;
-    SELECT s.epsilon, s.delta INTO result.epsilon, result.delta
-    FROM ledger.spent_since(known.source, known.kind, known.analyst, start) s;
-    RETURN result;
 END $$;
 
 CREATE FUNCTION ledger.groups_of(who text) RETURNS text[] LANGUAGE sql STABLE AS $$
@@ -248,25 +247,32 @@ BEGIN
     RETURN locked;
 END $$;
 
--- The rule, of one line.
-CREATE FUNCTION ledger.admits(spent ledger.balance, allowed ledger.allowance, epsilon numeric, delta numeric)
-RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-    SELECT allowed.source IS NULL
-        OR (spent.epsilon + admits.epsilon <= allowed.epsilon AND spent.delta + admits.delta <= allowed.delta)
-$$;
-
--- What a line is, for a message: exact numbers as texts.
+-- What a line is, for a message, and whether it admits a charge: exact numbers as texts.
 CREATE FUNCTION ledger.line_json(spent ledger.balance, allowed ledger.allowance, epsilon numeric, delta numeric,
-                                 at timestamptz)
-RETURNS jsonb LANGUAGE sql STABLE AS $$
-    SELECT jsonb_build_object(
+                                 price ledger.price, at timestamptz)
+RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    fresh ledger.balance := spent;
+    remaining record;
+    ends timestamptz := ledger.window_end(spent.period, spent.window_start);
+BEGIN
+    fresh.epsilon := 0;
+    fresh.delta := 0;
+    fresh.rho := 0;
+    fresh.approx_delta := 0;
+    fresh.gaussian_delta := 0;
+    SELECT * INTO remaining FROM ledger.left_for(spent, allowed, epsilon, delta, price);
+    RETURN jsonb_build_object(
         'kind', spent.kind, 'name', spent.analyst, 'period', allowed.period,
         'epsilon_limit', allowed.epsilon::text, 'epsilon_spent', spent.epsilon::text, 'epsilon', epsilon::text,
         'delta_limit', allowed.delta::text, 'delta_spent', spent.delta::text, 'delta', delta::text,
+        'rho_limit', allowed.rho::text, 'rho_spent', spent.rho::text,
+        'epsilon_left', remaining.epsilon::text, 'delta_left', remaining.delta::text,
+        'fits', ledger.fits(ledger.after(spent, epsilon, delta, price), allowed),
+        'fits_fresh', ledger.fits(ledger.after(fresh, epsilon, delta, price), allowed),
         'window', extract(epoch FROM nullif(spent.window_start, '-infinity'))::bigint,
-        'renews', extract(epoch FROM ledger.window_end(spent.period, spent.window_start))::bigint,
-        'renews_in', ceil(extract(epoch FROM ledger.window_end(spent.period, spent.window_start) - at))::bigint)
-$$;
+        'renews', extract(epoch FROM ends)::bigint, 'renews_in', ceil(extract(epoch FROM ends - at))::bigint);
+END $$;
 
 DROP FUNCTION ledger.reserve(bigint, text, numeric, numeric, jsonb, text, text);
 DROP FUNCTION ledger.reserve_at(bigint, text, numeric, numeric, jsonb, text, text, timestamptz);
@@ -276,7 +282,7 @@ DROP FUNCTION ledger.charge_at(bigint, text, numeric, numeric, numeric, numeric,
 -- {name: {"epsilon", "delta"}}. All lines are locked (the analyst's, groups, tables, the shared one: always in this
 -- order), all limits read after that, checked, the receipt appended. receipt is NULL when refused; what is left is
 -- then before the charge. Each step is a statement of its own, so that each sees what was committed before its lock.
--- lines: as line_json, of all that have a limit.
+-- lines: as line_json, of all that have a limit; with what it costs them where it was refused.
 CREATE FUNCTION ledger.charge_at(
     source bigint, who text, cost_epsilon numeric, cost_delta numeric, drawn_epsilon numeric, drawn_delta numeric,
     of_groups jsonb, of_tables jsonb, events jsonb, fingerprint text, statement bytea, policy_digest text,
@@ -289,10 +295,13 @@ DECLARE
     limits ledger.allowance[] := '{}';
     epsilons numeric[] := '{}';
     deltas numeric[] := '{}';
+    prices ledger.price[] := '{}';
+    price ledger.price;
     shares jsonb := '[]';
     one ledger.balance;
     allowed ledger.allowance;
     share jsonb;
+    line jsonb;
     fits boolean := true;
     n integer;
 BEGIN
@@ -300,6 +309,7 @@ BEGIN
        OR cost_epsilon + cost_delta + drawn_epsilon + drawn_delta IS NULL THEN
         RAISE EXCEPTION 'a charge is not negative';
     END IF;
+    price := ledger.price_of(charge_at.events, cost_epsilon, cost_delta);
     locked := ledger.lock_lines(
         charge_at.source, who, ARRAY(SELECT jsonb_object_keys(of_groups)), ARRAY(SELECT jsonb_object_keys(of_tables)));
     FOR n IN 1 .. cardinality(locked) LOOP
@@ -324,15 +334,18 @@ BEGIN
             shares := shares || jsonb_build_object(
                 'kind', one.kind, 'name', one.analyst, 'epsilon', epsilons[n], 'delta', deltas[n]);
         END IF;
-        fits := fits AND ledger.admits(one, allowed, epsilons[n], deltas[n]);
+        prices := array_append(prices, CASE one.kind WHEN 'analyst' THEN price
+            ELSE ledger.drawn_price(price, cost_epsilon, cost_delta, epsilons[n], deltas[n]) END);
+        fits := fits AND (allowed.source IS NULL
+            OR ledger.fits(ledger.after(one, epsilons[n], deltas[n], prices[n]), allowed));
     END LOOP;
     IF fits THEN
         INSERT INTO ledger.receipt AS r
             (source, at, analyst, epsilon, delta, events, fingerprint, policy_digest, drawn_epsilon, drawn_delta,
-             shares, statement)
+             rho, approx_delta, gaussian_delta, shares, statement)
         VALUES (charge_at.source, charge_at.at, who, cost_epsilon, cost_delta, charge_at.events,
                 charge_at.fingerprint, charge_at.policy_digest, charge_at.drawn_epsilon, charge_at.drawn_delta,
-                shares, charge_at.statement)
+                price.rho, price.approx_delta, price.gaussian_delta, shares, charge_at.statement)
         RETURNING r.id INTO charge_at.receipt;
     END IF;
     lines := '[]';
@@ -340,22 +353,25 @@ BEGIN
         one := locked[n];
         allowed := limits[n];
         IF fits THEN
-            one.epsilon := one.epsilon + epsilons[n];
-            one.delta := one.delta + deltas[n];
-            UPDATE ledger.balance b SET (period, window_start, epsilon, delta)
-                 = (one.period, one.window_start, one.epsilon, one.delta)
+            one := ledger.after(one, epsilons[n], deltas[n], prices[n]);
+            UPDATE ledger.balance b SET (period, window_start, epsilon, delta, rho, approx_delta, gaussian_delta)
+                 = (one.period, one.window_start, one.epsilon, one.delta, one.rho, one.approx_delta,
+                    one.gaussian_delta)
             WHERE b.source = charge_at.source AND b.kind = one.kind AND b.analyst = one.analyst;
+            epsilons[n] := 0;
+            deltas[n] := 0;
+            prices[n] := ROW(0, 0, 0)::ledger.price;
         END IF;
-        IF allowed.source IS NOT NULL THEN
-            lines := lines || ledger.line_json(one, allowed, epsilons[n], deltas[n], charge_at.at);
-        END IF;
+        CONTINUE WHEN allowed.source IS NULL;
+        line := ledger.line_json(one, allowed, epsilons[n], deltas[n], prices[n], charge_at.at);
+        lines := lines || line;
         IF one.kind = 'analyst' THEN
-            own_epsilon := allowed.epsilon - one.epsilon;
-            own_delta := allowed.delta - one.delta;
+            own_epsilon := (line ->> 'epsilon_left')::numeric;
+            own_delta := (line ->> 'delta_left')::numeric;
             renews_at := ledger.window_end(one.period, one.window_start);
         ELSIF one.kind = 'total' THEN
-            total_epsilon := allowed.epsilon - one.epsilon;
-            total_delta := allowed.delta - one.delta;
+            total_epsilon := (line ->> 'epsilon_left')::numeric;
+            total_delta := (line ->> 'delta_left')::numeric;
         END IF;
     END LOOP;
 END $$;
@@ -388,15 +404,19 @@ LANGUAGE sql AS $$
                                     policy_digest, transaction_timestamp(), tables, statement)
 $$;
 
--- Without a lock: for display, never for a decision.
-CREATE FUNCTION ledger.line_at(of_source bigint, of_kind text, of_name text, at timestamptz)
+-- Without a lock: for display, never for a decision; with what a statement would cost it.
+CREATE FUNCTION ledger.line_at(
+    of_source bigint, of_kind text, of_name text, at timestamptz,
+    cost_epsilon numeric DEFAULT 0, cost_delta numeric DEFAULT 0, price ledger.price DEFAULT ROW(0, 0, 0))
 RETURNS TABLE (kind text, name text, period text, epsilon_limit numeric, epsilon_spent numeric,
-               delta_limit numeric, delta_spent numeric, renews_at timestamptz, line jsonb)
+               delta_limit numeric, delta_spent numeric, rho_limit numeric, rho_spent numeric,
+               epsilon_left numeric, delta_left numeric, renews_at timestamptz, line jsonb)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     allowed ledger.allowance := ledger.allowance_of(of_source, of_kind, of_name);
     one ledger.balance;
+    made jsonb;
 BEGIN
     SELECT * INTO one FROM ledger.balance b
     WHERE b.source = of_source AND b.kind = of_kind AND b.analyst = of_name;
@@ -405,47 +425,67 @@ BEGIN
     one.analyst := of_name;
     one.window_start := coalesce(one.window_start, '-infinity');
     one := ledger.in_window(one, allowed.period, line_at.at);
+    made := ledger.line_json(one, allowed, cost_epsilon, cost_delta, price, line_at.at);
     RETURN QUERY SELECT of_kind, of_name, allowed.period, allowed.epsilon, one.epsilon, allowed.delta, one.delta,
-                        ledger.window_end(one.period, one.window_start),
-                        ledger.line_json(one, allowed, 0, 0, line_at.at);
+                        allowed.rho, one.rho, greatest((made ->> 'epsilon_left')::numeric, 0),
+                        greatest((made ->> 'delta_left')::numeric, 0),
+                        ledger.window_end(one.period, one.window_start), made;
 END $$;
 
--- Those that an analyst's statements are charged to, and that have a limit. tables NULL: all tables.
-CREATE FUNCTION ledger.lines_at(of_source bigint, who text, tables text[], at timestamptz)
+-- Those that an analyst's statements are charged to, and that have a limit. tables: as of_tables of charge_at; NULL:
+-- all tables, for nothing.
+CREATE FUNCTION ledger.lines_at(
+    of_source bigint, who text, tables jsonb, at timestamptz,
+    cost_epsilon numeric DEFAULT 0, cost_delta numeric DEFAULT 0, events jsonb DEFAULT '[]')
 RETURNS TABLE (kind text, name text, period text, epsilon_limit numeric, epsilon_spent numeric,
-               delta_limit numeric, delta_spent numeric, renews_at timestamptz, line jsonb)
+               delta_limit numeric, delta_spent numeric, rho_limit numeric, rho_spent numeric,
+               epsilon_left numeric, delta_left numeric, renews_at timestamptz, line jsonb)
 LANGUAGE sql AS $$
-    SELECT x.* FROM ledger.lines_of(who, ledger.groups_of(who), coalesce(tables, ARRAY(
-        SELECT a.analyst FROM ledger.allowance a WHERE a.source = of_source AND a.kind = 'table'))) l
-    CROSS JOIN LATERAL ledger.line_at(of_source, l.kind, l.name, lines_at.at) x
+    SELECT x.* FROM ledger.price_of(events, cost_epsilon, cost_delta) whole
+    CROSS JOIN LATERAL ledger.lines_of(who, ledger.groups_of(who), CASE WHEN tables IS NULL THEN ARRAY(
+        SELECT a.analyst FROM ledger.allowance a WHERE a.source = of_source AND a.kind = 'table')
+        ELSE ARRAY(SELECT jsonb_object_keys(tables)) END) l
+    CROSS JOIN LATERAL (
+        SELECT CASE l.kind WHEN 'table' THEN coalesce((tables -> l.name ->> 'epsilon')::numeric, 0)
+               ELSE cost_epsilon END AS epsilon,
+               CASE l.kind WHEN 'table' THEN coalesce((tables -> l.name ->> 'delta')::numeric, 0)
+               ELSE cost_delta END AS delta) c
+    CROSS JOIN LATERAL ledger.line_at(
+        of_source, l.kind, l.name, lines_at.at, c.epsilon, c.delta,
+        ledger.drawn_price(whole, cost_epsilon, cost_delta, c.epsilon, c.delta)) x
     WHERE x.epsilon_limit IS NOT NULL
 $$;
 
--- What an operator adds to a line, or takes from it: an event with a reason. It never takes more than is spent.
+-- What an operator adds to a line, or takes from it: an event with a reason. It never takes more than is spent. What
+-- is added counts under zCDP as a mechanism that may fail; of what is taken nobody knows the rho: none is, if none is
+-- given.
 CREATE FUNCTION ledger.adjust_at(
     source bigint, of_kind text, of_name text, by_epsilon numeric, by_delta numeric, reason text, made_by text,
-    at timestamptz, OUT adjustment bigint, OUT epsilon numeric, OUT delta numeric)
+    at timestamptz, by_rho numeric DEFAULT NULL, OUT adjustment bigint, OUT epsilon numeric, OUT delta numeric)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     one ledger.balance;
+    more ledger.balance;
+    price ledger.price := ROW(coalesce(by_rho, ledger.rho_bound(greatest(by_epsilon, 0))), greatest(by_delta, 0), 0);
 BEGIN
     one := ledger.lock_balance(adjust_at.source, of_kind, of_name);
     one := ledger.in_window(one, (ledger.allowance_of(adjust_at.source, of_kind, of_name)).period, adjust_at.at);
-    adjust_at.epsilon := one.epsilon + by_epsilon;
-    adjust_at.delta := one.delta + by_delta;
-    IF adjust_at.epsilon >= 0 AND adjust_at.delta >= 0 THEN
-        INSERT INTO ledger.adjustment AS a (source, at, kind, name, epsilon, delta, reason, made_by)
+    more := ledger.after(one, by_epsilon, by_delta, price);
+    IF more.epsilon >= 0 AND more.delta >= 0 AND more.rho >= 0 THEN
+        INSERT INTO ledger.adjustment AS a
+            (source, at, kind, name, epsilon, delta, rho, approx_delta, reason, made_by)
         VALUES (adjust_at.source, greatest(adjust_at.at, one.window_start), of_kind, of_name, by_epsilon, by_delta,
-                adjust_at.reason, adjust_at.made_by)
+                price.rho, price.approx_delta, adjust_at.reason, adjust_at.made_by)
         RETURNING a.id INTO adjust_at.adjustment;
-        UPDATE ledger.balance b SET (period, window_start, epsilon, delta)
-             = (one.period, one.window_start, adjust_at.epsilon, adjust_at.delta)
+        UPDATE ledger.balance b SET (period, window_start, epsilon, delta, rho, approx_delta, gaussian_delta)
+             = (more.period, more.window_start, more.epsilon, more.delta, more.rho, more.approx_delta,
+                more.gaussian_delta)
         WHERE b.source = adjust_at.source AND b.kind = of_kind AND b.analyst = of_name;
-    ELSE  -- nothing is done: what is spent is told
-        adjust_at.epsilon := one.epsilon;
-        adjust_at.delta := one.delta;
+        one := more;
     END IF;
+    adjust_at.epsilon := one.epsilon;  -- where nothing is done, what is spent is told
+    adjust_at.delta := one.delta;
 END $$;
 
 -- Amounts by name, with one more.
