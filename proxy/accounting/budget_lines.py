@@ -28,9 +28,9 @@ class LineKind(Enum):
 class BudgetLine:
     """One budget in its window, and what a statement would cost it.
 
-    left: what one more may cost; fits, fits_fresh: whether this cost does, now and in a window of its own; rho_*: in
-    the place of epsilon under zCDP, where there is a limit; window: when it began; None: a lifetime; renews_in:
-    seconds from when it was read, by the ledger's clock
+    left: what one more may cost; fits, fits_fresh: whether this cost does, now and in a window of its own;
+    rho_*: in the place of epsilon under zCDP, where there is a limit; window: when it began; None: a lifetime;
+    renews_in: seconds from when it was read, by the ledger's clock
     """
 
     kind: LineKind
@@ -59,8 +59,8 @@ class BudgetLine:
 
     @property
     def used(self) -> Fraction:
-        """The share that is spent, of epsilon or delta, whichever is larger; 0 of what allows nothing. Where there
-        are two ways to fit, by that which is less spent; half of delta is for the conversion then."""
+        """The share that is spent, of epsilon or delta, whichever is larger; 0 of what allows nothing. Where
+        there are two ways to fit, by that which is less spent; half of delta is for the conversion then."""
         epsilon = _share(self.spent.epsilon, self.limit.epsilon)
         if self.rho_limit is None:
             return max(epsilon, _share(self.spent.delta, self.limit.delta))

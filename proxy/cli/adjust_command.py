@@ -30,6 +30,14 @@ def adjust_command(
         str, typer.Option(help="To be added to what is spent; below 0: taken from it.", metavar="E")
     ] = "0",
     delta: Annotated[str, typer.Option(help="The same of delta.", metavar="D")] = "0",
+    rho: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="The same of rho, with `accounting: zcdp`; left out: what --epsilon adds, and nothing where it"
+            " takes.",
+            metavar="R",
+        ),
+    ] = None,
     source: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="Where the ledger has several sources.", metavar="NAME"),
@@ -54,8 +62,10 @@ def adjust_command(
     by = Amount(_number(epsilon, "--epsilon"), _number(delta, "--delta"))
     with ledger_only(state, ledger) as dsn:
         found = _source(known_sources(dsn), source)
+        of_rho = None if rho is None else _number(rho, "--rho")
+        wanted = Adjustment(kind=kind, name=name, by=by, reason=reason, rho=of_rho)
         try:
-            done = adjust(dsn, found.id, Adjustment(kind=kind, name=name, by=by, reason=reason))
+            done = adjust(dsn, found.id, wanted)
         except AdjustmentError as error:
             raise CliError(f"{error}. Nothing was adjusted") from None
     spent = f"epsilon {text(done.spent.epsilon)}, delta {text(done.spent.delta)}"

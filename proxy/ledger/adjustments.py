@@ -10,7 +10,14 @@ from fractions import Fraction
 
 import psycopg
 
-from proxy.accounting.amounts import DELTA_DECIMALS, EPSILON_DECIMALS, Amount, decimal, text
+from proxy.accounting.amounts import (
+    DELTA_DECIMALS,
+    EPSILON_DECIMALS,
+    RHO_DECIMALS,
+    Amount,
+    decimal,
+    text,
+)
 from proxy.accounting.budget_lines import LineKind
 
 _REASON_CHARACTERS = 1000
@@ -23,7 +30,7 @@ SELECT EXISTS (SELECT FROM ledger.allowance
     OR (%(kind)s = 'group' AND EXISTS (SELECT FROM ledger.membership WHERE grp = %(name)s))"""
 _ADJUST = (
     "SELECT adjustment, epsilon, delta"
-    " FROM ledger.adjust_at(%s, %s, %s, %s, %s, %s, %s, transaction_timestamp())"
+    " FROM ledger.adjust_at(%s, %s, %s, %s, %s, %s, %s, transaction_timestamp(), %s)"
 )
 
 
@@ -33,12 +40,14 @@ class AdjustmentError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjustment:
-    """by: to be added to what is spent; below 0 to be taken from it."""
+    """by: to be added to what is spent; below 0 to be taken from it. rho: the same of rho; None: of what is
+    added the most that it can be, of what is taken nothing, since nobody knows what it was."""
 
     kind: LineKind
     name: str
     by: Amount
     reason: str
+    rho: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +66,12 @@ def adjust(ledger_dsn: str, source: int, wanted: Adjustment) -> Adjusted:
     reason = wanted.reason.strip()
     if not reason or len(reason) > _REASON_CHARACTERS or not reason.isprintable():
         raise AdjustmentError(f"a reason is one line of 1 to {_REASON_CHARACTERS} characters")
-    if wanted.by == Amount(Fraction(0), Fraction(0)):
+    if wanted.by == Amount(Fraction(0), Fraction(0)) and not wanted.rho:
         raise AdjustmentError("nothing is to be adjusted: give --epsilon or --delta")
-    for number, decimals in zip(wanted.by, (EPSILON_DECIMALS, DELTA_DECIMALS), strict=True):
+    given = (*wanted.by, wanted.rho or Fraction(0))
+    for number, decimals in zip(
+        given, (EPSILON_DECIMALS, DELTA_DECIMALS, RHO_DECIMALS), strict=True
+    ):
         if (number * 10**decimals).denominator != 1 or abs(number) >= 10**20:
             raise AdjustmentError(f"an amount has at most 20 digits and {decimals} decimals")
     line = {"source": source, "kind": wanted.kind.value, "name": wanted.name}
@@ -74,6 +86,7 @@ def adjust(ledger_dsn: str, source: int, wanted: Adjustment) -> Adjusted:
                 *(source, wanted.kind.value, wanted.name),
                 *(decimal(wanted.by.epsilon), decimal(wanted.by.delta)),
                 *(reason, getpass.getuser()),
+                None if wanted.rho is None else decimal(wanted.rho),
             ),
         ).fetchone()
         assert row is not None
@@ -81,12 +94,13 @@ def adjust(ledger_dsn: str, source: int, wanted: Adjustment) -> Adjusted:
         if row[0] is None:
             raise AdjustmentError(
                 f"only epsilon {text(spent.epsilon)}, delta {text(spent.delta)} is spent of it in its present"
-                " window: no more can be taken"
+                " window: no more can be taken, nor of its rho"
             )
         detail = {
             **line,
             "epsilon": str(decimal(wanted.by.epsilon)),
             "delta": str(decimal(wanted.by.delta)),
+            "rho": None if wanted.rho is None else str(decimal(wanted.rho)),
             "reason": reason,
         }
         connection.execute(

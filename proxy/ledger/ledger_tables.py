@@ -234,7 +234,8 @@ class LedgerTables:
     ) -> tuple[BudgetLine, ...]:
         async with self._connection() as connection:
             cursor = await connection.execute(
-                "SELECT line FROM ledger.lines_at(%s, %s, %s::jsonb, transaction_timestamp(), %s, %s, %s::jsonb)",
+                "SELECT line FROM ledger.lines_at(%s, %s, %s::jsonb, transaction_timestamp(), %s, %s,"
+                " %s::jsonb)",
                 (
                     self.source,
                     analyst,

@@ -18,8 +18,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
-from proxy.accounting.amounts import Amount
+from proxy.accounting.amounts import Amount, decimal
 from proxy.accounting.budget_lines import LineKind
+from proxy.accounting.events import mechanism
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Refusal
 from proxy.ledger.adjustments import Adjustment, AdjustmentError, adjust
@@ -27,7 +28,7 @@ from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import add_analyst
 from proxy.policy.policy_model import Period
-from tests.databases.ledger_database import loss, rows, set_limits, with_ledger
+from tests.databases.ledger_database import INTO_ALLOWANCE, loss, rows, set_limits, with_ledger
 from tests.ledger_model.lines import Line, Lines
 
 UTC = timezone.utc
@@ -40,7 +41,7 @@ def limit_line(
 ) -> None:
     with psycopg.connect(dsn) as connection:
         connection.execute(
-            "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period) VALUES (1, %s, %s, %s, %s, %s)"
+            f"{INTO_ALLOWANCE} VALUES (1, %s, %s, %s, %s, %s)"
             " ON CONFLICT (source, kind, analyst) DO UPDATE"
             " SET (epsilon, delta, period) = (EXCLUDED.epsilon, EXCLUDED.delta, EXCLUDED.period)",
             (kind, name, Decimal(epsilon), Decimal(delta), per.value),
@@ -156,7 +157,7 @@ class _Pair:
         if of is not None:
             amounts = (Decimal(of) / 10, Decimal(of).scaleb(-6), per.value)
             self._connection.execute(
-                "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period) VALUES (1, %s, %s, %s, %s, %s)",
+                f"{INTO_ALLOWANCE} VALUES (1, %s, %s, %s, %s, %s)",
                 (*line, *amounts),
             )
 
@@ -399,6 +400,56 @@ def test_adjustments_are_events(people: str) -> None:
             with pytest.raises(psycopg.errors.InsufficientPrivilege, match="append-only"):
                 connection.execute(change)
             connection.rollback()
+
+
+def test_groups_and_tables_are_fitted_in_two_ways(people: str) -> None:
+    """A table that is read by half of each statement pays what half of its epsilon can cost at most."""
+    limit_line(people, "group", "b", "1", delta="0.001")
+    limit_line(people, "table", "s.t", "1", delta="0.001")
+    one = loss("0.5", "0")
+    price, half = Fraction(str(mechanism(one)["rho"])), Fraction(1, 32)
+
+    def rhos(group: Fraction, table: Fraction) -> None:
+        with psycopg.connect(people) as connection:
+            for kind, most in (("group", group), ("table", table)):
+                connection.execute(
+                    "UPDATE ledger.allowance SET rho = %s WHERE kind = %s", (decimal(most), kind)
+                )
+
+    async def use(ledger: LedgerTables) -> tuple[int, Refusal]:
+        for count in range(99):
+            try:
+                await ledger.reserve("bob", one, "f", "p", (mechanism(one),), _drawn(t="0.25"))
+            except Refusal as refusal:
+                return count, refusal
+        raise AssertionError("it ends")
+
+    rhos(7 * price, Fraction(1))
+    count, refusal = with_ledger(people, use)
+    assert count == 7 and 'group "b"' in refusal.message
+    rhos(Fraction(2), 9 * half)
+    count, refusal = with_ledger(people, use)
+    assert count == 2 and "table s.t" in refusal.message
+    found = rows(people, "SELECT kind, rho FROM ledger.balance WHERE kind IN ('group', 'table')")
+    assert {kind: Fraction(rho) for kind, rho in found} == {"group": 9 * price, "table": 9 * half}
+
+    def by(epsilon: str, rho: str | None) -> Fraction:
+        wanted = Adjustment(
+            kind=LineKind.TABLE,
+            name="s.t",
+            by=Amount(Fraction(epsilon), Fraction(0)),
+            reason="why",
+            rho=None if rho is None else Fraction(rho),
+        )
+        adjust(people, 1, wanted)
+        ((spent,),) = rows(people, "SELECT rho FROM ledger.balance WHERE kind = 'table'")
+        return Fraction(spent)
+
+    assert by("-0.25", None) == 9 * half, "what it cost is not known"
+    assert by("-0.25", "-0.03125") == 8 * half
+    assert by("0.25", None) == 9 * half
+    with pytest.raises(AdjustmentError, match="nor of its rho"):
+        by("-0.25", "-0.3")
 
 
 @pytest.mark.long

@@ -285,8 +285,8 @@ DROP FUNCTION ledger.charge_at(bigint, text, numeric, numeric, numeric, numeric,
 -- lines: as line_json, of all that have a limit; with what it costs them where it was refused.
 CREATE FUNCTION ledger.charge_at(
     source bigint, who text, cost_epsilon numeric, cost_delta numeric, drawn_epsilon numeric, drawn_delta numeric,
-    of_groups jsonb, of_tables jsonb, events jsonb, fingerprint text, statement bytea, policy_digest text,
-    at timestamptz,
+    events jsonb, fingerprint text, policy_digest text, at timestamptz,
+    of_groups jsonb DEFAULT '{}', of_tables jsonb DEFAULT '{}', statement bytea DEFAULT NULL,
     OUT receipt bigint, OUT own_epsilon numeric, OUT own_delta numeric,
     OUT total_epsilon numeric, OUT total_delta numeric, OUT renews_at timestamptz, OUT lines jsonb)
 LANGUAGE plpgsql AS $$
@@ -389,9 +389,9 @@ BEGIN
     SELECT coalesce(jsonb_object_agg(g, jsonb_build_object('epsilon', cost_epsilon, 'delta', cost_delta)), '{}')
     INTO of_groups FROM unnest(ledger.groups_of(who)) g;
     SELECT c.* INTO receipt, own_epsilon, own_delta, total_epsilon, total_delta, renews_at, lines
-    FROM ledger.charge_at(reserve_at.source, who, cost_epsilon, cost_delta, cost_epsilon, cost_delta, of_groups,
-                          tables, reserve_at.events, reserve_at.fingerprint, reserve_at.statement,
-                          reserve_at.policy_digest, reserve_at.at) c;
+    FROM ledger.charge_at(reserve_at.source, who, cost_epsilon, cost_delta, cost_epsilon, cost_delta,
+                          reserve_at.events, reserve_at.fingerprint, reserve_at.policy_digest, reserve_at.at,
+                          of_groups, tables, reserve_at.statement) c;
 END $$;
 
 CREATE FUNCTION ledger.reserve(
@@ -602,8 +602,9 @@ BEGIN
     END IF;
     IF paid_epsilon > 0 OR paid_delta > 0 THEN
         SELECT * INTO charged FROM ledger.charge_at(
-            claim_at.source, who, paid_epsilon, paid_delta, drawn_epsilon, drawn_delta, of_groups, of_tables,
-            charged_events, claim_at.fingerprint, claim_at.statement, claim_at.policy_digest, claim_at.at);
+            claim_at.source, who, paid_epsilon, paid_delta, drawn_epsilon, drawn_delta,
+            charged_events, claim_at.fingerprint, claim_at.policy_digest, claim_at.at, of_groups, of_tables,
+            claim_at.statement);
         receipt := charged.receipt;
         own_epsilon := charged.own_epsilon;
         own_delta := charged.own_delta;
