@@ -19,11 +19,11 @@ from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 from proxy.accounting.events import Event
-from proxy.engine.table_losses import loss_of, protected_names, tables_of
+from proxy.engine.table_losses import protected_names, tables_of
 from proxy.engine.threads import beside
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
-from proxy.planner.loss_events import block_events
+from proxy.planner.loss_events import block_events, block_loss
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
 from proxy.reuse.block_question import question_of
@@ -190,7 +190,7 @@ class CachedAnswers:
 
     def _part(self, block: BlockPlan) -> CachedQuestion:
         events = tuple(block_events(block))
-        loss, tables = loss_of(iter(events)), tables_of(block, self._protected)
+        loss, tables = block_loss(block), tables_of(block, self._protected)
         order = Order(
             keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
         )
