@@ -12,22 +12,23 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from proxy.accounting.events import Event
-from proxy.engine.table_losses import loss_of, protected_names, tables_of
+from proxy.engine.table_losses import protected_names, tables_of
 from proxy.engine.threads import beside
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
-from proxy.planner.loss_events import block_events
+from proxy.planner.loss_events import block_events, block_loss
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
 from proxy.reuse.block_question import question_of
 from proxy.reuse.canonical_form import NotCanonical
+from proxy.reuse.derivable import Derivable, derivable
 from proxy.reuse.relied_on import ReliedOn
 
 SEMANTICS = (
@@ -52,8 +53,8 @@ class CacheState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedQuestion:
-    """A block as the ledger sees it. digest None: it is never cached; tables: the protected ones that it
-    reads."""
+    """A block as the ledger sees it. digest None: it is never cached; tables: the protected ones that it reads;
+    derivable None: nothing is made of it, nor it of anything."""
 
     digest: bytes | None
     question: str
@@ -62,6 +63,7 @@ class CachedQuestion:
     loss: Loss
     events: tuple[Event, ...]
     tables: tuple[str, ...] = ()
+    derivable: Derivable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +79,15 @@ class Claim:
     cached: tuple[int | None, ...]
     relations: tuple[str | None, ...]
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaidAnswer:
+    """What an analyst has been shown in this slot. made: what of it can be used (reuse.derivable)."""
+
+    cached: int
+    about: bytes
+    made: Any
 
 
 class CachedLedger(Protocol):
@@ -107,6 +118,10 @@ class CachedLedger(Protocol):
 
         Refuses  Unfinished: it was forgotten
         """
+        ...
+
+    async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
+        """The latest first."""
         ...
 
     async def forget(self, cached: int) -> None:
@@ -175,7 +190,7 @@ class CachedAnswers:
 
     def _part(self, block: BlockPlan) -> CachedQuestion:
         events = tuple(block_events(block))
-        loss, tables = loss_of(iter(events)), tables_of(block, self._protected)
+        loss, tables = block_loss(block), tables_of(block, self._protected)
         order = Order(
             keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
         )
@@ -194,7 +209,8 @@ class CachedAnswers:
                 events=events,
                 tables=tables,
             )
-        question = f"{SEMANTICS} {self._relied_on.text(block)} {wanted.question}"
+        relied_on = f"{SEMANTICS} {self._relied_on.text(block)}"
+        question = f"{relied_on} {wanted.question}"
         named = hashlib.sha256(f"{len(question)} {question} {wanted.terms}".encode()).digest()
         return CachedQuestion(
             digest=named,
@@ -204,20 +220,26 @@ class CachedAnswers:
             loss=loss,
             events=events,
             tables=tables,
+            derivable=derivable(block, wanted, self.known, relied_on),
         )
+
+
+# By the number of their block.
+Claimed = Mapping[int, CachedQuestion]
 
 
 class ClaimedBlocks:
     """The blocks of one statement as the ledger keeps them (engine.noisy_answers.BlockStore)."""
 
-    def __init__(self, ledger: CachedLedger, parts: Sequence[CachedQuestion], claim: Claim) -> None:
+    def __init__(self, ledger: CachedLedger, parts: Claimed, claim: Claim) -> None:
         self._ledger = ledger
         self._parts = parts
-        self._claim = claim
-        self._ready = {n: text for n, text in enumerate(claim.relations) if text is not None}
-        self._open = {
-            number for number, state in enumerate(claim.states) if state is CacheState.DRAW
-        }
+        self._holder = claim.holder
+        self._states = dict(zip(parts, claim.states, strict=True))
+        self._cached = dict(zip(parts, claim.cached, strict=True))
+        relations = zip(parts, claim.relations, strict=True)
+        self._ready = {number: text for number, text in relations if text is not None}
+        self._open = {n for n, state in self._states.items() if state is CacheState.DRAW}
 
     async def wait(self) -> None:
         """For what others are drawing.
@@ -226,8 +248,8 @@ class ClaimedBlocks:
         """
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
-        for number, state in enumerate(self._claim.states):
-            cached = self._claim.cached[number]
+        for number, state in self._states.items():
+            cached = self._cached[number]
             while state is CacheState.WAIT and number not in self._ready:
                 text = None if cached is None else await self._ledger.relation_of(cached)
                 if text is not None:
@@ -246,7 +268,7 @@ class ClaimedBlocks:
         return await beside(work, cached_block, text, self._parts[number].order, block)
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        cached = self._claim.cached[number]
+        cached = self._cached[number]
         if number not in self._open or cached is None:
             return drawn
         work = len(drawn.drawn.groups) * (len(block.releases) + len(block.keys))
@@ -264,6 +286,6 @@ class ClaimedBlocks:
     async def close(self) -> None:
         """What is not drawn by now may be by another."""
         for number in self._open:
-            cached = self._claim.cached[number]
+            cached = self._cached[number]
             if cached is not None:
-                await self._ledger.let_go(cached, self._claim.holder)
+                await self._ledger.let_go(cached, self._holder)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-from fractions import Fraction
+from collections.abc import Mapping, Set
 
-from proxy.accounting.events import Event
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.loss_events import block_events
+from proxy.planner.loss_events import block_loss
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.policy.policy_model import Policy
 
@@ -25,15 +23,10 @@ def table_losses(private: PrivatePlan, protected: Set[str]) -> Mapping[str, Loss
     Gives    for each table the losses of the blocks that read it, added up; where the blocks' losses are not
              that of the plan, as they are composed in another way, that of the plan, which covers each part
     """
-    each = [(tables_of(block, protected), loss_of(block_events(block))) for block in private.blocks]
+    each = [(tables_of(block, protected), block_loss(block)) for block in private.blocks]
     adds_up = sum((loss for _, loss in each), NOTHING) == private.loss
     found: dict[str, Loss] = {}
     for tables, loss in each:
         for name in tables:
             found[name] = found.get(name, NOTHING) + loss if adds_up else private.loss
     return found
-
-
-def loss_of(events: Iterator[Event]) -> Loss:
-    each = (Loss(Fraction(str(one["epsilon"])), Fraction(str(one["delta"]))) for one in events)
-    return sum(each, NOTHING)

@@ -630,10 +630,11 @@ BEGIN
         END IF;
         IF state IN ('draw', 'again') THEN
             new_cached := NULL;
-            INSERT INTO ledger.cached AS k (source, slot, digest, question, terms, epsilon, delta, receipt,
-                                            started, holder, lease_until)
+            INSERT INTO ledger.cached AS k (source, slot, digest, question, terms, about, made, epsilon, delta,
+                                            receipt, started, holder, lease_until)
             VALUES (claim_at.source, slot, decode(part ->> 'digest', 'hex'), part ->> 'question',
-                    part ->> 'terms', (part ->> 'epsilon')::numeric, (part ->> 'delta')::numeric,
+                    part ->> 'terms', decode(part ->> 'about', 'hex'), nullif(part -> 'made', 'null'),
+                    (part ->> 'epsilon')::numeric, (part ->> 'delta')::numeric,
                     receipt, started, holder, lease)
             ON CONFLICT DO NOTHING
             RETURNING k.id INTO new_cached;
