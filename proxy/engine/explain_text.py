@@ -51,7 +51,13 @@ def _lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Ite
         yield f"    Backend SQL: {statement}"
     if remaining is not None:
         now, after = remaining.epsilon, remaining.epsilon - plan.loss.epsilon
-        yield f"  Budget: {text_of(now)} epsilon remains now, {text_of(after)} after this statement"
+        # Where rho adds up (ADR 0062) it is more after, and a statement may fit though its epsilon is larger.
+        then = (
+            f"at least {text_of(after)} after this statement"
+            if after >= 0
+            else f"{text_of(-after)} less than this statement's"
+        )
+        yield f"  Budget: {text_of(now)} epsilon remains now, {then}"
     yield "  Nothing was read or charged."
 
 

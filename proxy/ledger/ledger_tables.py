@@ -206,7 +206,7 @@ class LedgerTables:
 
     async def remaining(self, analyst: str) -> RemainingBudget:
         """For display: another statement may spend it before the next one asks."""
-        remaining, _ = await self._standing(analyst, charge(NOTHING), ())
+        remaining, _ = await self._remaining_for(analyst, charge(NOTHING), ())
         return remaining
 
     async def look(self, analyst: str, loss: Loss, events: Sequence[Event]) -> None:
@@ -215,11 +215,11 @@ class LedgerTables:
         Refuses  OVER_BUDGET
         """
         cost = charge(loss)
-        left, fits = await self._standing(analyst, cost, events)
+        left, fits = await self._remaining_for(analyst, cost, events)
         if not fits:
             raise over_budget(analyst, cost, Refused(left.own, left.total, left.renews_at))
 
-    async def _standing(
+    async def _remaining_for(
         self, analyst: str, cost: Amount, events: Sequence[Event]
     ) -> tuple[RemainingBudget, bool]:
         async with self._connection() as connection:

@@ -14,15 +14,18 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.amounts import Amount, charge, decimal, limit, rho_limit
 from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.base.errors import Refusal
+from proxy.ledger import ledger_migrations
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.mechanisms.zcdp import rho_of_loss
-from tests.databases.ledger_database import rows, with_ledger
+from tests.databases.ledger_database import make_ledger, rows, set_limits, with_ledger
 from tests.ledger_model.two_ways import Cost, Most, drawn, fits, priced, unpriced
+from tests.servers_fixture import Servers
 
 UTC = timezone.utc
 _MILLIONTH = Fraction(1, 10**6)
@@ -348,3 +351,40 @@ def test_no_event_is_written_that_cannot_be_priced(ledger_dsn: str) -> None:
                 "SELECT ledger.reserve(1, 'a', 1, 0, jsonb_build_array(%s::jsonb), 'f', 'p')",
                 (unknown,),
             )
+
+
+def test_a_ledger_of_version_2_is_brought_over(
+    pair: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its balances have the rho of their windows, and another charge adds to it."""
+    scripts = ledger_migrations._scripts()
+    with psycopg.connect(pair.ledger_dsn, autocommit=True) as server:
+        server.execute("CREATE DATABASE ledger_of_2")
+        dsn = make_conninfo(pair.ledger_dsn, dbname="ledger_of_2")
+        try:
+            with monkeypatch.context() as patched:
+                patched.setattr(
+                    ledger_migrations, "_scripts", lambda: {n: scripts[n] for n in (1, 2)}
+                )
+                make_ledger(dsn)
+            set_limits(dsn, "10", "10", delta="0.001")
+            with psycopg.connect(dsn) as connection:
+                for epsilon in ("0.3", "1", "3"):
+                    connection.execute(
+                        "SELECT ledger.reserve(1, 'a', %s, 1e-6, %s::jsonb, 'f', 'p')",
+                        (epsilon, '[{"v": 1, "kind": "pure"}]'),
+                    )
+            assert ledger_migrations.migrate(dsn) == max(scripts)
+            spent = Fraction("0.045") + Fraction(1, 2) + 3
+            assert [row[:1] for row in rows(dsn, "SELECT rho FROM ledger.balance")] == [
+                (spent,)
+            ] * 2
+            loss, events = _pure(Fraction(1))
+            receipt = with_ledger(dsn, lambda one: one.reserve("a", loss, "f", "p", events))
+            assert receipt.charged.epsilon == 1
+            found = rows(dsn, "SELECT DISTINCT rho FROM ledger.balance")
+            assert found == [(spent + Fraction(str(events[0]["rho"])),)]
+            problems = ledger_problems(dsn)
+            assert all("other fields" in problem for problem in problems)
+        finally:
+            server.execute("DROP DATABASE ledger_of_2 WITH (FORCE)")
