@@ -75,6 +75,7 @@ def _of_release(release: Release) -> Event:
                     return dlaplace(_of_noise(release), release.sensitivity, release.noise.scale)
                 case GaussianNoise():
                     noise = release.noise
+                    assert noise.squared is not None, "what is planned says by how much it moves"
                     return gaussian(_of_noise(release), noise.squared, noise.sigma2)
                 case _:
                     assert_never(release.noise)

@@ -183,7 +183,8 @@ CREATE FUNCTION ledger.left_for(
     OUT epsilon numeric, OUT delta numeric)
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-    rho numeric := most.rho - spent.rho;
+    rho numeric := greatest(most.rho - spent.rho, 0);
+    spent_after ledger.balance := ledger.after(spent, cost_epsilon, cost_delta, cost);
 BEGIN
     IF most.rho IS NULL THEN
         epsilon := most.epsilon - spent.epsilon;
@@ -197,13 +198,16 @@ BEGIN
     IF cost.gaussian_delta = 0 THEN
         epsilon := greatest(epsilon, ledger.epsilon_of_rho(rho));
     END IF;
-    IF cost.rho > rho AND rho > 0 THEN  -- rho of each kind is convex in epsilon
+    IF cost.rho > rho THEN  -- rho of each kind is convex in epsilon
         epsilon := greatest(epsilon, trunc(cost_epsilon * rho / cost.rho, 18));
     END IF;
     delta := trunc((2 * most.delta - ledger.failures_by_four(spent, most)) * 0.25, 30);
-    IF ledger.fits(ledger.after(spent, cost_epsilon, cost_delta, cost), most) THEN
+    IF ledger.fits(spent_after, most) THEN
         epsilon := greatest(epsilon, cost_epsilon);
         delta := greatest(delta, cost_delta);
+    ELSIF epsilon >= cost_epsilon AND cost.rho > rho AND ledger.failures_by_four(spent_after, most) <= 2 * most.delta
+    THEN  -- its events do not tell all of it, so it costs more than a pure one
+        epsilon := trunc(cost_epsilon * rho / cost.rho, 18);
     END IF;
 END $$;
 
