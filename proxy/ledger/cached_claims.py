@@ -17,12 +17,11 @@ from proxy.policy.policy_model import Reuse
 # A draw that takes longer is taken over by the next to ask, who does no harm: the first to store it wins.
 LEASE_SECONDS = 60
 _CLAIM = """\
-SELECT r.* FROM (
-    SELECT n.name, NOT EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name)
-        OR EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL) AS may_ask
-    FROM (SELECT %s::text AS name) n OFFSET 0) who
-CROSS JOIN LATERAL ledger.claim(%s, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s, %s, %s,
-                                %s, %s, %s) r
+SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left FROM (
+    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
+    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token) n OFFSET 0) who
+CROSS JOIN LATERAL ledger.claim(who.source, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s, %s,
+                                %s, %s, %s, %s) r
 WHERE who.may_ask"""
 
 
@@ -52,6 +51,7 @@ class CachedClaims:
         policy_digest: str,
         *,
         may_draw: bool,
+        token: int | None = None,
     ) -> Claimed | None:
         """
         Refuses  OVER_BUDGET, PROTECTED, Fault: as LedgerTables.reserve
@@ -62,6 +62,7 @@ class CachedClaims:
             (
                 analyst,
                 self._tables.source,
+                token,
                 json.dumps(list(map(_as_json, parts))),
                 holder,
                 may_draw,

@@ -14,6 +14,7 @@ from proxy.accounting.events import Event
 from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Fault
 from proxy.engine.cached_answers import CachedQuestion, Claim
+from proxy.engine.charged_token import charged_token
 from proxy.engine.ports import Charged
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
@@ -127,7 +128,8 @@ class EngineLedger:
     async def _reserve(
         self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
     ) -> Receipt:
-        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest, events)
+        token = charged_token()
+        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest, events, token)
         self._unsettled.add(receipt.id)
         return receipt
 
@@ -146,7 +148,10 @@ class EngineLedger:
         found: list[Claimed],
     ) -> Receipt | None:
         claim = self._cached.claim
-        claimed = await claim(analyst, parts, fingerprint, digest, may_draw=may_draw)
+        token = charged_token()
+        claimed = await claim(
+            analyst, parts, fingerprint, digest, may_draw=may_draw, token=token
+        )
         if claimed is None:
             return None
         found.append(claimed)

@@ -37,7 +37,14 @@ TABLES = (
     ("settlement", None),
     ("balance", None),
     ("operation", "id"),
+    ("membership", None),
+    ("restricted", None),
+    ("access", "id"),
+    ("token", "id"),
+    ("token_charge", None),
+    ("admin_event", "id"),
 )
+_LOGS = ("operation", "admin_event")
 
 
 Work = Callable[[], int]
@@ -143,10 +150,13 @@ def _restore_table(connection: psycopg.Connection, table: str, lines: Iterator[b
     if head.get("table") != table:
         raise BackupError(f"the backup has no table {table} where it must be")
     name = sql.Identifier("ledger", table)
-    if table == "operation":  # what the empty ledger noted of itself stays out
-        connection.execute("ALTER TABLE ledger.operation DISABLE TRIGGER append_only")
-        connection.execute("DELETE FROM ledger.operation")
-        connection.execute("ALTER TABLE ledger.operation ENABLE TRIGGER append_only")
+    if table in _LOGS:  # what the empty ledger noted of itself stays out
+        for statement in (
+            "ALTER TABLE {} DISABLE TRIGGER append_only",
+            "DELETE FROM {}",
+            "ALTER TABLE {} ENABLE TRIGGER append_only",
+        ):
+            connection.execute(sql.SQL(statement).format(name))
     with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(name)) as rows:
         for _ in range(head["rows"]):
             rows.write(next(lines))

@@ -25,9 +25,14 @@ WHERE NOT EXISTS (SELECT FROM ledger.balance b
                   WHERE b.source = r.source AND b.kind = 'analyst' AND b.analyst = r.analyst)
 ORDER BY 1, 2"""
 _TRIGGERS = """\
-SELECT t.name FROM unnest(ARRAY['receipt', 'settlement', 'operation']) AS t(name)
+SELECT t.name FROM unnest(ARRAY['receipt', 'settlement', 'operation', 'token_charge', 'admin_event']) AS t(name)
 WHERE NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = ('ledger.' || t.name)::regclass
                   AND g.tgname = 'append_only' AND g.tgenabled = 'O')
+ORDER BY 1"""
+
+_TOKENS = """\
+SELECT t.id FROM ledger.token t
+WHERE t.spent <> (SELECT coalesce(sum(c.epsilon), 0) FROM ledger.token_charge c WHERE c.token = t.id)
 ORDER BY 1"""
 
 
@@ -45,6 +50,8 @@ def _problems(connection: psycopg.Connection) -> Iterator[str]:
         yield f"{source}: the balance of {whose} is not what the receipts add up to"
     for source, analyst in connection.execute(_WITHOUT_BALANCE):
         yield f'{source}: analyst "{analyst}" has receipts and no balance'
+    for (token,) in connection.execute(_TOKENS):
+        yield f"what was spent through token {token} is not what its charges add up to"
     for (table,) in connection.execute(_TRIGGERS):
         yield f"the table ledger.{table} is not append-only any more"
     with connection.cursor("receipts") as receipts:
