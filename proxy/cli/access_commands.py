@@ -29,7 +29,10 @@ Group = Annotated[
 def access_list(state: State = None, ledger: LedgerDsn = None) -> None:
     """Each database of the ledger, and who may query it."""
     with ledger_only(state, ledger) as dsn:
-        lines = [[one.source, _who(one.analysts, one.groups, one.is_restricted)] for one in data_access(dsn)]
+        lines = [
+            [one.source, _who(one.analysts, one.groups, one.is_restricted)]
+            for one in data_access(dsn)
+        ]
     for line in text_table(["database", "may query"], lines):
         typer.echo(line)
 

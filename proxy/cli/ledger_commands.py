@@ -67,7 +67,9 @@ def log(state: State = None, ledger: LedgerDsn = None) -> None:
     with ledger_only(state, ledger) as dsn:
         for one in admin_events(dsn):
             detail = json.dumps(one.detail, ensure_ascii=True)
-            typer.echo(f"{one.at.astimezone(timezone.utc):%Y-%m-%d %H:%M:%S} UTC  {one.who}  {one.what}  {detail}")
+            typer.echo(
+                f"{one.at.astimezone(timezone.utc):%Y-%m-%d %H:%M:%S} UTC  {one.who}  {one.what}  {detail}"
+            )
 
 
 @ledger.command("verify")

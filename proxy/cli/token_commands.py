@@ -40,7 +40,9 @@ def token_create(
             dsn, name, days=days, source=database, epsilon=_number(epsilon), note=note
         )
     warn_of_demo(state, ledger)
-    typer.echo(f"token {made.number} of {name}, until {made.expires_at:%Y-%m-%d %H:%M} UTC:", err=True)
+    typer.echo(
+        f"token {made.number} of {name}, until {made.expires_at:%Y-%m-%d %H:%M} UTC:", err=True
+    )
     typer.echo(made.text)
 
 

@@ -12,9 +12,13 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.group_commands import group
 from proxy.cli.proxy_servers import ledger_only, warn_of_demo
-from proxy.ledger.users import add_analyst, list_analysts, remove_analyst, set_password
-
-_LEAST_CHARACTERS = 8  # whoever guesses one may spend its analyst's budget
+from proxy.ledger.users import (
+    LEAST_CHARACTERS,
+    add_analyst,
+    list_analysts,
+    remove_analyst,
+    set_password,
+)
 
 user = typer.Typer(
     no_args_is_help=True, help="Analysts: who may run queries, by name and password."
@@ -82,8 +86,8 @@ def _password(from_stdin: bool) -> str:
         given = str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
     else:
         raise CliError("there is no terminal to prompt for the password: use --password-stdin")
-    if len(given) < _LEAST_CHARACTERS:
-        raise CliError(f"the password is shorter than {_LEAST_CHARACTERS} characters")
+    if len(given) < LEAST_CHARACTERS:
+        raise CliError(f"the password is shorter than {LEAST_CHARACTERS} characters")
     return given
 
 

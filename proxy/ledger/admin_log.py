@@ -44,6 +44,12 @@ def note(
     )
 
 
+def append_event(ledger_dsn: str, by: str, what: str, detail: Mapping[str, Any]) -> None:
+    """Of what is done outside the ledger; before it is done."""
+    with psycopg.connect(ledger_dsn) as connection:
+        note(connection, by, what, detail)
+
+
 def admin_events(ledger_dsn: str) -> Iterator[AdminEvent]:
     """All, the oldest first."""
     with psycopg.connect(ledger_dsn) as connection, connection.cursor("events") as cursor:

@@ -122,10 +122,13 @@ def data_access(ledger_dsn: str) -> tuple[DataAccess, ...]:
     )
 
 
-def who_may(connection: psycopg.Connection[Any], sources: list[int]) -> Mapping[int, frozenset[str]]:
+def who_may(
+    connection: psycopg.Connection[Any], sources: list[int]
+) -> Mapping[int, frozenset[str]]:
     """Restricted sources among these -> names of those who may. What is not in it, everybody may."""
     return {
-        source: frozenset(names) for source, names in connection.execute(_MAY, (sources,)).fetchall()
+        source: frozenset(names)
+        for source, names in connection.execute(_MAY, (sources,)).fetchall()
     }
 
 

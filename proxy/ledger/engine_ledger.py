@@ -149,9 +149,7 @@ class EngineLedger:
     ) -> Receipt | None:
         claim = self._cached.claim
         token = charged_token()
-        claimed = await claim(
-            analyst, parts, fingerprint, digest, may_draw=may_draw, token=token
-        )
+        claimed = await claim(analyst, parts, fingerprint, digest, may_draw=may_draw, token=token)
         if claimed is None:
             return None
         found.append(claimed)

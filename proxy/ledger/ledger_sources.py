@@ -165,7 +165,11 @@ def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -
         "SELECT budgets FROM ledger.source WHERE id = %s", (source,)
     ).fetchone()
     if before is None or before[0] != budgets_text(budgets):
-        detail = {"source": source, "policy": policy.digest, "budgets": json.loads(budgets_text(budgets))}
+        detail = {
+            "source": source,
+            "policy": policy.digest,
+            "budgets": json.loads(budgets_text(budgets)),
+        }
         note(connection, None, "budgets of a policy", detail)
     connection.execute("DELETE FROM ledger.allowance WHERE source = %s", (source,))
     connection.cursor().executemany(

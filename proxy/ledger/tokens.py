@@ -111,9 +111,9 @@ def list_tokens(ledger_dsn: str) -> list[ListedToken]:
 def revoke_token(ledger_dsn: str, number: int, *, by: str | None = None) -> None:
     """From now on nothing is charged through it. Refuses  UserError"""
     with psycopg.connect(ledger_dsn) as connection:
-        row = connection.execute(
+        row = connection.execute(  # a number of any length may be asked for
             "UPDATE ledger.token t SET revoked_at = transaction_timestamp() FROM ledger.analyst a"
-            " WHERE t.id = %s AND t.revoked_at IS NULL AND a.id = t.analyst RETURNING a.name",
+            " WHERE t.id = %s::numeric AND t.revoked_at IS NULL AND a.id = t.analyst RETURNING a.name",
             (number,),
         ).fetchone()
         if row is None:

@@ -17,14 +17,14 @@ from proxy.postgres.embedded import SUPERUSER
 
 _RESERVED = (SUPERUSER, ANALYSTS, POLICY_BOUNDS, "public", "none")
 
+LEAST_CHARACTERS = 8  # of a password: whoever guesses one may spend its analyst's budget
+
 
 class UserError(RuntimeError):
     """The user cannot be added or removed; the text says why, and never holds a password."""
 
 
-def add_analyst(
-    ledger_dsn: str, name: str, password: str | None, *, by: str | None = None
-) -> None:
+def add_analyst(ledger_dsn: str, name: str, password: str | None, *, by: str | None = None) -> None:
     """
     Given    the ledger's connection string, the analyst's name, a password, or None for who comes in by a token
              or a certificate only; by: who does it, for the log; None for who runs this process
@@ -34,7 +34,9 @@ def add_analyst(
     _check_name(name)
     with psycopg.connect(ledger_dsn) as connection:
         # What nobody knows, and nobody can guess.
-        verifier = _verifier(connection, name, os.urandom(32).hex() if password is None else password)
+        verifier = _verifier(
+            connection, name, os.urandom(32).hex() if password is None else password
+        )
         try:
             connection.execute(
                 "INSERT INTO ledger.analyst (name, verifier) VALUES (%s, %s)", (name, verifier)

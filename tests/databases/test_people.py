@@ -13,6 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.role_names import inner_role, stand_in
+from proxy.engine.charged_token import charging
 from proxy.ledger.admin_log import admin_events, at_the_command_line
 from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.data_access import (
@@ -24,6 +25,7 @@ from proxy.ledger.data_access import (
     who_may,
     withdraw,
 )
+from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.groups import add_to_group, groups, remove_from_group
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_check import ledger_problems
@@ -32,8 +34,6 @@ from proxy.ledger.presented_tokens import PresentedTokens, TokenGrant
 from proxy.ledger.tokens import create_token, list_tokens, revoke_token
 from proxy.ledger.users import UserError, add_analyst, remove_analyst, set_password
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits, with_ledger
-
-Refused = type[Exception]
 
 
 @pytest.fixture
@@ -157,9 +157,19 @@ def test_a_token_is_found_by_its_text_alone(people: str) -> None:
     assert found == TokenGrant(
         number=made.number, analyst="ann", source=SOURCE, epsilon="1.5", spent="0"
     )
-    dump = rows(people, "SELECT t::text FROM ledger.token t UNION ALL SELECT e::text FROM ledger.admin_event e")
+    dump = rows(
+        people,
+        "SELECT t::text FROM ledger.token t UNION ALL SELECT e::text FROM ledger.admin_event e",
+    )
     assert made.text not in str(dump) and made.text[4:] not in str(dump)
-    for wrong in ("", made.text[:-1], made.text + "x", "dpp_" + "A" * 43, "x" * 100_000, "dpp_é" + "A" * 42):
+    for wrong in (
+        "",
+        made.text[:-1],
+        made.text + "x",
+        "dpp_" + "A" * 43,
+        "x" * 100_000,
+        "dpp_é" + "A" * 42,
+    ):
         assert find(people, wrong) is None
     revoke_token(people, made.number)
     assert find(people, made.text) is None
@@ -194,13 +204,40 @@ def test_what_is_spent_through_a_token_is_bounded_in_the_same_charge(people: str
         charge(people, "ann", "0.6", made.number)
     assert raised.value.code is Code.OVER_BUDGET
     assert rows(people, "SELECT count(*), sum(epsilon) FROM ledger.receipt") == before
-    assert rows(people, "SELECT epsilon FROM ledger.balance WHERE analyst = 'ann'") == [(Decimal(4),)]
+    assert rows(people, "SELECT epsilon FROM ledger.balance WHERE analyst = 'ann'") == [
+        (Decimal(4),)
+    ]
     charge(people, "ann", "0.5", made.number)
     assert spent(people) == [(Decimal("2.5"), 3)]
     assert ledger_problems(people) == ()
     with psycopg.connect(people) as connection:
         connection.execute("UPDATE ledger.token SET spent = 0")
     assert "token 1" in ledger_problems(people)[0]
+
+
+def test_the_charge_of_who_has_left_is_the_tokens_all_the_same(people: str) -> None:
+    """It is carried to its end in a task of its own."""
+    made = create_token(people, "ann", days=1, epsilon=Decimal(5))
+
+    async def use(tables: LedgerTables) -> None:
+        ledger = EngineLedger(tables)
+
+        async def ask() -> None:
+            with charging(made.number):
+                await ledger.reserve("ann", loss("1"), "f", "p", ())
+
+        asking = asyncio.create_task(ask())
+        await asyncio.sleep(0)  # it has begun
+        await asyncio.sleep(0)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await ledger.reserve("ann", loss("1"), "f", "p", ())  # of nobody's token
+        while len(rows(people, "SELECT FROM ledger.receipt")) < 2:
+            await asyncio.sleep(0.01)
+
+    with_ledger(people, use)
+    assert spent(people) == [(Decimal(1), 1)]
 
 
 def test_what_the_analyst_cannot_pay_is_not_spent_through_a_token(people: str) -> None:
@@ -303,7 +340,9 @@ def test_what_is_not_done_is_not_noted(people: str) -> None:
     assert len(list(admin_events(people))) == before
 
 
-def test_a_restored_ledger_has_people_and_log_and_no_valid_token(people: str, tmp_path: Path) -> None:
+def test_a_restored_ledger_has_people_and_log_and_no_valid_token(
+    people: str, tmp_path: Path
+) -> None:
     add_to_group(people, "research", "ann")
     allow(people, "data", group="research")
     made = create_token(people, "ann", days=1, epsilon=Decimal(1))
