@@ -19,6 +19,7 @@ from proxy.servers.admission import Admission
 from proxy.servers.http.admin_credentials import AdminCredentials
 from proxy.servers.http.admin_routes import AdminRoutes, Reload
 from proxy.servers.http.bearers import Bearers, ProviderTokens
+from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.certificate_rules import read_rules
@@ -66,7 +67,7 @@ class Doors:
     ) -> HttpListener:
         """With a gate of its own: strangers at the other listeners keep no administrator waiting."""
         routes = AdminRoutes(self.ledger_dsn, credentials, wire, LoginGate(), reload)
-        return HttpListener(routes.app, tls)
+        return HttpListener(routes.app, tls, ADMIN_LIMITS)
 
 
 @asynccontextmanager

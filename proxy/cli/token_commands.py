@@ -30,14 +30,17 @@ def token_create(
         Optional[str],  # noqa: UP045
         typer.Option(help="What all statements through it may cost together.", metavar="NUMBER"),
     ] = None,
-    note: Annotated[str, typer.Option(help="What it is for.", metavar="TEXT")] = "",
+    note: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What it is for.", metavar="TEXT"),
+    ] = None,
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
     """Make a token of an analyst. It is printed once, alone on standard output, and kept nowhere."""
     with ledger_only(state, ledger) as dsn:
         made = create_token(
-            dsn, name, days=days, source=database, epsilon=_number(epsilon), note=note
+            dsn, name, days=days, source=database, epsilon=_number(epsilon), note=note or ""
         )
     warn_of_demo(state, ledger)
     typer.echo(

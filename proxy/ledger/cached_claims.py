@@ -17,11 +17,12 @@ from proxy.policy.policy_model import Reuse
 # A draw that takes longer is taken over by the next to ask, who does no harm: the first to store it wins.
 LEASE_SECONDS = 60
 _CLAIM = """\
-SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left FROM (
+SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left
+FROM (
     SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
     FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token) n OFFSET 0) who
-CROSS JOIN LATERAL ledger.claim(who.source, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s, %s,
-                                %s, %s, %s, %s) r
+CROSS JOIN LATERAL ledger.claim(who.source, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s,
+                                %s, %s, %s, %s, %s) r
 WHERE who.may_ask"""
 
 

@@ -14,7 +14,8 @@ from proxy.ledger.users import UserError
 
 _LISTED = """\
 SELECT s.name, r.source IS NOT NULL,
-       coalesce(array_agg(a.name ORDER BY a.name) FILTER (WHERE a.removed_at IS NULL AND a.id IS NOT NULL), '{}'),
+       coalesce(array_agg(a.name ORDER BY a.name)
+                FILTER (WHERE a.id IS NOT NULL AND a.removed_at IS NULL), '{}'),
        coalesce(array_agg(c.grp ORDER BY c.grp) FILTER (WHERE c.grp IS NOT NULL), '{}')
 FROM ledger.source s
 LEFT JOIN ledger.restricted r ON r.source = s.id

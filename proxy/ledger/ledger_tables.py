@@ -39,10 +39,13 @@ _WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
 # Whoever was removed charges nothing, whatever a shadow still lets them do. The call takes the name from the
 # row that says so, and is not made without it.
 _RESERVE = """\
-SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, who.cost) AS token_left FROM (
+SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, who.cost) AS token_left
+FROM (
     SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
-    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token, %s::numeric AS cost) n OFFSET 0) who
-CROSS JOIN LATERAL ledger.reserve(who.source, CASE WHEN who.may_ask THEN who.name END, who.cost, %s, %s, %s, %s) r
+    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token,
+                 %s::numeric AS cost) n OFFSET 0) who
+CROSS JOIN LATERAL ledger.reserve(who.source, CASE WHEN who.may_ask THEN who.name END, who.cost,
+                                  %s, %s, %s, %s) r
 WHERE who.may_ask"""
 _TOKEN_OVER, _TOKEN_SPENT = "DPT01", "DPT02"
 _BUDGET = """\
@@ -152,8 +155,8 @@ class LedgerTables:
                  through
         Gives    a receipt, once the charge is committed to disk
         Refuses  OVER_BUDGET where the analyst's or everybody's budget does not cover it; PROTECTED of who
-                 was removed, or may not query this data; `Fault` where the ledger does not answer: the charge may then stand, so there
-                 is no second try
+                 was removed, or may not query this data; `Fault` where the ledger does not answer: the charge
+                 may then stand, so there is no second try
         """
         cost = charge(loss)
         row = await self.first(

@@ -15,7 +15,8 @@ from proxy.ledger.tokens import digest_of, is_token
 CONNECTIONS = 2
 _WAIT_SECONDS = 5.0
 _FOUND = """\
-SELECT t.id, a.name, t.source, t.digest, trim_scale(t.epsilon)::text AS epsilon, trim_scale(t.spent)::text AS spent
+SELECT t.id, a.name, t.source, t.digest, trim_scale(t.epsilon)::text AS epsilon,
+       trim_scale(t.spent)::text AS spent
 FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst
 WHERE t.digest = %s AND t.revoked_at IS NULL AND a.removed_at IS NULL AND t.expires_at > clock_timestamp()"""
 

@@ -25,7 +25,8 @@ _BYTES = 32
 _FORM = re.compile(r"dpp_[A-Za-z0-9_-]{43}")
 _NOTE_CHARACTERS = 200
 _LISTED = """\
-SELECT t.id AS number, a.name AS analyst, s.name AS source, t.note, t.epsilon, t.spent, t.created_at, t.expires_at,
+SELECT t.id AS number, a.name AS analyst, s.name AS source, t.note, t.epsilon, t.spent, t.created_at,
+       t.expires_at,
        CASE WHEN t.revoked_at IS NOT NULL THEN 'revoked' WHEN a.removed_at IS NOT NULL THEN 'user removed'
             WHEN t.expires_at <= transaction_timestamp() THEN 'expired' ELSE 'valid' END AS state
 FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst LEFT JOIN ledger.source s ON s.id = t.source
@@ -70,8 +71,8 @@ def create_token(
     by: str | None = None,
 ) -> NewToken:
     """
-    Given    the analyst's name; days: until it expires; the one source that it is for; epsilon: the most that all
-             statements through it may cost together; by: who does it, for the log
+    Given    the analyst's name; days: until it expires; the one source that it is for; epsilon: the most that
+             all statements through it may cost together; by: who does it, for the log
     Refuses  UserError
     """
     if not 0 < days <= LONGEST_DAYS:

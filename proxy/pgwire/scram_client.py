@@ -1,4 +1,4 @@
-"""The client's side of SCRAM-SHA-256 (RFC 5802, RFC 7677), for logins of dpproxy's own at the shadow. No I/O."""
+"""The client's side of SCRAM-SHA-256 (RFC 5802, 7677), for logins of dpproxy's own at the shadow. No I/O."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ def server_context(certificate: Path, key: Path, alpn: str) -> ssl.SSLContext:
 def ask_for_certificates(context: ssl.SSLContext, authority: Path) -> None:
     """
     Given    a server's context; authority: certificates, in PEM
-    Gives    a client may show a certificate; one that none of these has signed, or that is not valid now, ends the
-             handshake. No session is resumed: a certificate would not be looked at again
+    Gives    a client may show a certificate; one that none of these has signed, or that is not valid now, ends
+             the handshake. No session is resumed: a certificate would not be looked at again
 
     Refuses  OSError and ssl.SSLError for a file that is not there, or holds none
     """

@@ -1,9 +1,11 @@
 """How dpproxy itself logs an analyst in whom it has let in: by a token or a certificate, not by a password.
 
-The shadow knows each analyst by a role with the verifier of their password, which dpproxy does not know. So such
-a session is of a second role of theirs, with the same rights and limits, whose password is made of a secret of
-this process. Its name is refused to everybody who comes from outside (proxy.base.role_names), it is made when it
-is first needed, and it goes with the analyst's own (`shadow_roles`).
+The shadow knows each analyst by a role with the verifier of their password, which dpproxy does not know. So
+such a session is of a second role of theirs, with the same rights and limits, whose password is made of a
+secret of this process. Its name is refused to everybody who comes from outside (proxy.base.role_names), it is
+made when it is first needed, and it goes with the analyst's own (`shadow_roles`).
+
+Source  docs/adr/0071-a-second-role-for-who-brings-no-password.md
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def match_roles_on(
 ) -> tuple[str, ...]:
     """As `match_roles`, on a superuser's connection in autocommit that is there.
 
-    Given    inner: what verifier the inner role of an analyst has; it is not made here, but goes with the analyst
+    Given    inner: what verifier the inner role of an analyst has; it is not made here, but goes with them
 
     Whatever an analyst does to their own role, by a lock or otherwise, keeps nobody else's role as it was.
 

@@ -1,7 +1,7 @@
 """What administrators do over HTTP, on a listener of its own: the commands' own functions, each in a thread.
 
-Whoever comes in has a secret of the file of credentials, and nothing that an analyst has. What they do is noted in
-the ledger under their name, in the transaction that does it.
+Whoever comes in has a secret of the file of credentials, and nothing that an analyst has. What they do is noted
+in the ledger under their name, in the transaction that does it.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Administering:
 
 class AdminRoutes:
     """
-    Given    the ledger's connection string; who may come in; gate: of this listener; open_sessions: of the wire;
-             reload: what reads the policies again, if this process can
+    Given    the ledger's connection string; who may come in; gate: of this listener; open_sessions: of the
+             wire; reload: what reads the policies again, if this process can
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""JSON from a URL of the operator's: over https but on loopback, so many bytes, so many seconds, no redirects."""
+"""JSON from a URL of the operator's: https but on loopback, so many bytes and seconds, no redirects."""
 
 from __future__ import annotations
 

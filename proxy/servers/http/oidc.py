@@ -1,7 +1,7 @@
 """Bearer tokens of an OpenID Connect provider: who they say that somebody is, once everything about them holds.
 
-The provider's keys are fetched when they are first needed, kept for a while, and never from where a token says. What
-does not hold is not told apart to the client: the log has the kind of reason, and nothing of the token.
+The provider's keys are fetched when they are first needed, kept for a while, and never from where a token says.
+What does not hold is not told apart to the client: the log has the kind of reason, and nothing of the token.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which certificates of clients let whom in: lines like those of pg_hba.conf, of which the first that matches counts.
+"""Which certificates of clients let whom in: lines like those of pg_hba.conf; the first that matches counts.
 
     # DATABASE  USER        CERTIFICATE          METHOD
     all         alice       cn=alice.laptop      cert
@@ -26,7 +26,7 @@ _RULES_MAX = 10_000
 class LoginMethod(Enum):
     """CERT: the certificate is enough; BOTH: the password, too."""
 
-    PASSWORD = "password"
+    PASSWORD = "password"  # noqa: S105
     CERT = "cert"
     BOTH = "cert+password"
     REJECT = "reject"
@@ -38,7 +38,7 @@ class RulesError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """Of a certificate that the certificate authority's signature was verified of: what it is called, by kind."""
+    """Of a certificate that was verified: what it is called, by kind."""
 
     names: Mapping[str, frozenset[str]]
 

@@ -82,7 +82,7 @@ class Provider:
         self, claims: Mapping[str, Any] | None = None, algorithm: str = "RS256", **head: Any
     ) -> str:
         keys = {"R": rsa_key, "P": rsa_key, "E": ec_key}
-        key = ed_key() if algorithm == "EdDSA" else keys[algorithm[0]]()
+        key: Any = ed_key() if algorithm == "EdDSA" else keys[algorithm[0]]()
         names = {"R": "rsa", "P": "rsa"}
         name = "ed" if algorithm == "EdDSA" else names.get(algorithm[0], "ec")
         return jwt.encode(

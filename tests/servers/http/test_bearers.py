@@ -21,9 +21,8 @@ from proxy.ledger.users import add_analyst, remove_analyst
 from proxy.servers.admission import Admission
 from proxy.servers.http.bearers import Bearers
 from proxy.shadow.inner_logins import InnerLogins
-from tests.live_proxy import sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
-from tests.servers_fixture import PASSWORD, servers
+from tests.servers_fixture import PASSWORD
 
 _COUNT = "SELECT count(*) FROM shop.customers"
 
@@ -69,12 +68,15 @@ class Door:
 
 
 @pytest.fixture(scope="module")
-def door() -> Iterator[Door]:
-    pair = servers()
-    proxy = start_proxy(pair, sample_databases(pair))
+def door(listeners: BothListeners) -> Iterator[Door]:
+    """The same proxy, with another HTTP listener before it."""
+    proxy = listeners.proxy
+    pair = proxy.servers
     sources = proxy.assembly.sources
     with psycopg.connect(pair.ledger_dsn) as connection:
-        named = dict(connection.execute("SELECT id, name FROM ledger.source").fetchall())
+        named: dict[int, str] = dict(
+            connection.execute("SELECT id, name FROM ledger.source").fetchall()
+        )
     reader = PeopleReader(pair.ledger_dsn, tuple(sources.values()))
     admission = Admission(sources, reader.read())
     tokens = PresentedTokens(pair.ledger_dsn)
@@ -89,7 +91,6 @@ def door() -> Iterator[Door]:
     http.close()
     proxy.do(tokens.close())
     reader.close()
-    proxy.stop()
 
 
 def test_a_token_queries_as_its_analyst(door: Door) -> None:
@@ -166,8 +167,8 @@ def test_whatever_is_wrong_with_a_token_is_told_alike(door: Door) -> None:
 
 
 def test_headers_that_are_no_credentials(door: Door) -> None:
-    for value in ("Bearer", "Bearer a b", "Bearer é".encode(), "Bearer " + "x" * 9000):
-        told = door.http.client.get("/v1/databases", headers={"Authorization": value})
+    for value in (b"Bearer", b"Bearer a b", "Bearer é".encode(), b"Bearer " + b"x" * 9000):
+        told = door.http.client.get("/v1/databases", headers={b"Authorization": value})
         assert told.status_code == 401, value
 
 

@@ -1,4 +1,4 @@
-"""Tokens of an OpenID Connect provider: each thing about them has to hold, and its keys are fetched with bounds."""
+"""Tokens of an OpenID Connect provider: each thing about them holds, and keys are fetched with bounds."""
 
 from __future__ import annotations
 
