@@ -9,7 +9,7 @@ from pathlib import Path
 
 from proxy.cli.addresses import Address
 from proxy.cli.cli_error import CliError
-from proxy.servers.certificate import ask_for_certificates, server_context
+from proxy.servers.certificate import request_certificates, server_context
 from proxy.servers.wire.tls import ALPN
 
 
@@ -61,7 +61,7 @@ def tls_of(certificate: Path, key: Path, client_ca: Path | None = None) -> ssl.S
         raise CliError(f"{certificate} and {key} are no certificate with its key: {what}") from None
     if client_ca is not None:
         try:
-            ask_for_certificates(context, client_ca)
+            request_certificates(context, client_ca)
         except ssl.SSLError:
             raise CliError(f"{client_ca} has no certificates in PEM") from None
     return context

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from proxy.cli.addresses import Address
+from proxy.cli.admission_assembly import opened_admission
 from proxy.cli.assembly import Assembly, Database
 from proxy.cli.cli_error import CliError
-from proxy.cli.doors import opened_doors
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
@@ -73,15 +73,15 @@ async def serve_until_stopped(
             await assembly.open()
         except LedgerNotDurable as error:
             raise CliError(str(error)) from None
-        doors = await closing.enter_async_context(
-            opened_doors(servers, assembly.sources, letting_in)
+        admitted = await closing.enter_async_context(
+            opened_admission(servers, assembly.sources, letting_in)
         )
         addresses = {name: one.shadow.analyst_host_port for name, one in assembly.databases.items()}
-        sessions = ShadowSessions(addresses, inner=doors.inner)
+        sessions = ShadowSessions(addresses, inner=admitted.inner)
         closing.callback(sessions.close)
         gate = LoginGate()
         wire: WireServer = assembly.wire_server(
-            tls, gate, requires_tls=where.requires_tls, let_in=doors.let_in
+            tls, gate, requires_tls=where.requires_tls, let_in=admitted.let_in
         )
         closing.push_async_callback(write_last_mark, servers)
         http = HttpServer(
@@ -91,8 +91,8 @@ async def serve_until_stopped(
             where.tls,
             health=lambda: dict.fromkeys(servers.dead(), False),
             gate=gate,
-            bearers=doors.bearers,
-            admission=doors.admission,
+            bearers=admitted.bearers,
+            admission=admitted.admission,
         )
         await _start(http, where.http)
         closing.push_async_callback(http.stop, GRACE_SECONDS)
@@ -100,14 +100,14 @@ async def serve_until_stopped(
         closing.push_async_callback(wire.stop, GRACE_SECONDS)
         admin = None
         if letting_in.admin is not None:
-            admin = doors.admin_server(letting_in.admin.credentials, wire, where.tls)
+            admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls)
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, GRACE_SECONDS)
         for lasting in (
-            doors.follow(wire),
+            admitted.follow(wire),
             copy_public_tables(databases),
             watch_catalogues(databases),
-            match_roles(servers, databases, doors.inner.verifier),
+            match_roles(servers, databases, admitted.inner.verifier),
             write_marks(servers, databases),
             enforce_limits(servers),
             watch_locks(servers),

@@ -11,7 +11,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.proxy_servers import ledger_only, warn_of_demo
 from proxy.cli.text_table import text_table
-from proxy.ledger.tokens import create_token, list_tokens, revoke_token
+from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
 
 token = typer.Typer(
     no_args_is_help=True, help="Bearer tokens, with which programs query over HTTP as an analyst."

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
-_SHOWN = "SELECT at, who, what, detail FROM ledger.admin_log ORDER BY at, what"
+_EVENTS = "SELECT at, who, what, detail FROM ledger.admin_log ORDER BY at, what"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,6 @@ def append_event(ledger_dsn: str, by: str, what: str, detail: Mapping[str, Any])
 def admin_events(ledger_dsn: str) -> Iterator[AdminEvent]:
     """All, the oldest first."""
     with psycopg.connect(ledger_dsn) as connection, connection.cursor("events") as cursor:
-        cursor.execute(_SHOWN)
+        cursor.execute(_EVENTS)
         for at, who, what, detail in cursor:
             yield AdminEvent(at=at, who=who, what=what, detail=detail)

@@ -19,7 +19,7 @@ JOIN ledger.analyst a ON a.id = m.analyst AND a.removed_at IS NULL GROUP BY m.gr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class People:
+class LedgerPeople:
     """
     analysts: name -> number, which a name that is given again has not
     groups: name of a group -> names of those in it
@@ -46,7 +46,7 @@ class PeopleReader:
     def __repr__(self) -> str:  # the DSN may hold a password
         return "PeopleReader()"
 
-    def read(self) -> People:
+    def read(self) -> LedgerPeople:
         """Of one moment. Refuses  psycopg.Error; the next call connects again"""
         with self._in_use:
             try:
@@ -62,10 +62,12 @@ class PeopleReader:
             finally:
                 self._in_use.release()
 
-    def _read(self) -> People:
+    def _read(self) -> LedgerPeople:
         if self._connection is None:
             self._connection = psycopg.connect(
-                self._ledger_dsn, connect_timeout=10, options="-c statement_timeout=10s"
+                self._ledger_dsn,
+                connect_timeout=10,
+                options="-c statement_timeout=10s -c search_path=pg_catalog",
             )
             # A ledger's server may end idle sessions; this one would be opened anew every second.
             self._connection.execute("SET idle_session_timeout = 0")
@@ -73,7 +75,7 @@ class PeopleReader:
             self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection = self._connection
         with connection.transaction():  # one snapshot for all three
-            return People(
+            return LedgerPeople(
                 analysts=dict(connection.execute(_ANALYSTS).fetchall()),
                 groups={
                     group: frozenset(names)

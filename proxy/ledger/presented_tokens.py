@@ -10,7 +10,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from proxy.base.errors import Fault
-from proxy.ledger.tokens import digest_of, is_token
+from proxy.ledger.bearer_tokens import digest_of, is_token
 
 CONNECTIONS = 2
 _WAIT_SECONDS = 5.0
@@ -42,7 +42,10 @@ class PresentedTokens:
             max_size=CONNECTIONS,
             open=False,
             timeout=_WAIT_SECONDS,
-            kwargs={"autocommit": True, "options": "-c statement_timeout=5s -c timezone=UTC"},
+            kwargs={
+                "autocommit": True,
+                "options": "-c statement_timeout=5s -c search_path=pg_catalog",
+            },
             name="tokens",
         )
 

@@ -58,11 +58,11 @@ class ScramClient:
             "sha256", self._password, base64.b64decode(found[2]), int(found[3])
         )
         without_proof = b"c=biws,r=" + found[1]  # "n,,": no channel binding on a local socket
-        said = b",".join((_BARE + self._nonce, challenge, without_proof))
+        message = b",".join((_BARE + self._nonce, challenge, without_proof))
         key = _mac(salted, b"Client Key")
-        signature = _mac(hashlib.sha256(key).digest(), said)
+        signature = _mac(hashlib.sha256(key).digest(), message)
         proof = bytes(one ^ other for one, other in zip(key, signature, strict=True))
-        self._expected = base64.b64encode(_mac(_mac(salted, b"Server Key"), said))
+        self._expected = base64.b64encode(_mac(_mac(salted, b"Server Key"), message))
         return without_proof + b",p=" + base64.b64encode(proof)
 
 

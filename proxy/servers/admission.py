@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proxy.ledger.people_reader import People
+from proxy.ledger.people_reader import LedgerPeople
 
 
 class Admission:
@@ -16,7 +16,7 @@ class Admission:
     Given    sources: by the name that clients give a database, the number of its data in the ledger
     """
 
-    def __init__(self, sources: Mapping[str, int], people: People) -> None:
+    def __init__(self, sources: Mapping[str, int], people: LedgerPeople) -> None:
         self.sources = dict(sources)
         self.people = people
 

@@ -18,7 +18,7 @@ def server_context(certificate: Path, key: Path, alpn: str) -> ssl.SSLContext:
     return context
 
 
-def ask_for_certificates(context: ssl.SSLContext, authority: Path) -> None:
+def request_certificates(context: ssl.SSLContext, authority: Path) -> None:
     """
     Given    a server's context; authority: certificates, in PEM
     Gives    a client may show a certificate; one that none of these has signed, or that is not valid now, ends

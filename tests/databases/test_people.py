@@ -15,6 +15,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.role_names import inner_role, stand_in
 from proxy.engine.charged_token import charging
 from proxy.ledger.admin_log import admin_events, at_the_command_line
+from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
 from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.data_access import (
     DataAccess,
@@ -31,7 +32,6 @@ from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.presented_tokens import PresentedTokens, TokenGrant
-from proxy.ledger.tokens import create_token, list_tokens, revoke_token
 from proxy.ledger.users import UserError, add_analyst, remove_analyst, set_password
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits, with_ledger
 

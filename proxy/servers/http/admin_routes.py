@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from decimal import Decimal, InvalidOperation
+from dataclasses import asdict
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Protocol
@@ -23,12 +22,11 @@ from starlette.routing import Route
 from proxy.base.errors import Fault
 from proxy.engine.fair_share import Busy
 from proxy.ledger.admin_log import admin_events, append_event
+from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
 from proxy.ledger.data_access import allow, data_access, open_to_all, restrict, withdraw
 from proxy.ledger.groups import add_to_group, groups, remove_from_group
 from proxy.ledger.ledger_reports import spending
-from proxy.ledger.tokens import create_token, list_tokens, revoke_token
 from proxy.ledger.users import (
-    LEAST_CHARACTERS,
     UserError,
     add_analyst,
     list_analysts,
@@ -37,13 +35,21 @@ from proxy.ledger.users import (
 )
 from proxy.servers.client_address import network_of
 from proxy.servers.http.admin_credentials import AdminCredentials
+from proxy.servers.http.admin_requests import (
+    Administering,
+    bad_request,
+    number_of,
+    password_of,
+    printable_json,
+    text_of,
+)
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of
-from proxy.servers.http.request_reading import Presented, read_body, read_credentials
-from proxy.servers.http.strict_json import JsonNumber
+from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.login_gate import LoginGate
 
 _LOGIN_SECONDS = 10.0
+_SESSION = ("number", "analyst", "database", "address", "since")
 _GATE_NAME = "(administrator)"
 _SPENDING = (
     "source",
@@ -56,7 +62,7 @@ _SPENDING = (
     "receipts",
 )
 Reload = Callable[[], Awaitable[Mapping[str, Any]]]
-_Act = Callable[["Administering"], Awaitable[Response]]
+_Act = Callable[[Administering], Awaitable[Response]]
 
 
 class ListedSession(Protocol):
@@ -78,25 +84,6 @@ class OpenSessions(Protocol):
     @property
     def sessions(self) -> Sequence[ListedSession]: ...
     def end_session(self, number: int) -> bool: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Administering:
-    """One request of somebody who was let in. by: who, for the log."""
-
-    request: Request
-    by: str
-
-    def path(self, name: str) -> str:
-        """Refuses  400: what PostgreSQL's text cannot hold"""
-        return _text(self.request.path_params, name)
-
-    async def fields(self, *known: str) -> Mapping[str, Any]:
-        """Of the body. Refuses  400, and as read_body"""
-        body = await read_body(self.request)
-        if not isinstance(body, dict) or not set(body) <= set(known):
-            raise _bad(f"the body is an object with the keys {', '.join(known)}")
-        return body
 
 
 class AdminRoutes:
@@ -166,8 +153,8 @@ class AdminRoutes:
 
     async def add_user(self, given: Administering) -> Response:
         fields = await given.fields("name", "password")
-        password = None if fields.get("password") is None else _password(fields)
-        name = _text(fields, "name")
+        password = None if fields.get("password") is None else password_of(fields)
+        name = text_of(fields, "name")
         await self._ledger(partial(add_analyst, name=name, password=password, by=given.by))
         return _done(HTTPStatus.CREATED)
 
@@ -176,7 +163,7 @@ class AdminRoutes:
         return _done()
 
     async def set_password(self, given: Administering) -> Response:
-        password = _password(await given.fields("password"))
+        password = password_of(await given.fields("password"))
         name = given.path("name")
         await self._ledger(partial(set_password, name=name, password=password, by=given.by))
         return _done()
@@ -204,27 +191,33 @@ class AdminRoutes:
 
     async def tokens(self, _: Administering) -> Response:
         found = await self._ledger(list_tokens)
-        shown = [{name: _shown(one) for name, one in asdict(token).items()} for token in found]
-        return JSONResponse({"tokens": shown})
+        printed = [
+            {name: printable_json(one) for name, one in asdict(token).items()} for token in found
+        ]
+        return JSONResponse({"tokens": printed})
 
     async def create_token(self, given: Administering) -> Response:
         fields = await given.fields("name", "days", "database", "epsilon", "note")
-        days, epsilon = _number(fields, "days"), _number(fields, "epsilon")
+        days, epsilon = number_of(fields, "days"), number_of(fields, "epsilon")
         if days is None:
-            raise _bad("days must be a number: how long the token is valid")
+            raise bad_request("days must be a number: how long the token is valid")
         made = await self._ledger(
             partial(
                 create_token,
-                name=_text(fields, "name"),
+                name=text_of(fields, "name"),
                 days=float(days),
-                source=None if fields.get("database") is None else _text(fields, "database"),
+                source=None if fields.get("database") is None else text_of(fields, "database"),
                 epsilon=epsilon,
-                note="" if fields.get("note") is None else _text(fields, "note"),
+                note="" if fields.get("note") is None else text_of(fields, "note"),
                 by=given.by,
             )
         )
-        told = {"number": made.number, "token": made.text, "expires_at": _shown(made.expires_at)}
-        return JSONResponse(told, HTTPStatus.CREATED)
+        created = {
+            "number": made.number,
+            "token": made.text,
+            "expires_at": printable_json(made.expires_at),
+        }
+        return JSONResponse(created, HTTPStatus.CREATED)
 
     async def revoke_token(self, given: Administering) -> Response:
         number = given.request.path_params["number"]
@@ -238,9 +231,8 @@ class AdminRoutes:
         )
 
     async def list_sessions(self, _: Administering) -> Response:
-        shown = ("number", "analyst", "database", "address", "since")
         found = [
-            {name: _shown(getattr(one, name)) for name in shown}
+            {name: printable_json(getattr(one, name)) for name in _SESSION}
             for one in self._open_sessions.sessions
         ]
         return JSONResponse({"sessions": found})
@@ -257,8 +249,10 @@ class AdminRoutes:
 
     async def log(self, _: Administering) -> Response:
         events = await self._ledger(lambda dsn: list(admin_events(dsn)))
-        shown = [{name: _shown(one) for name, one in asdict(event).items()} for event in events]
-        return JSONResponse({"events": shown})
+        printed = [
+            {name: printable_json(one) for name, one in asdict(event).items()} for event in events
+        ]
+        return JSONResponse({"events": printed})
 
     async def reload_policies(self, given: Administering) -> Response:
         if self._reload is None:
@@ -296,54 +290,6 @@ async def _healthz(_: Request) -> Response:
 
 def _done(status: int = HTTPStatus.OK) -> Response:
     return JSONResponse({"done": True}, status)
-
-
-def _shown(value: object) -> object:
-    match value:
-        case None | bool() | int() | str():
-            return value
-        case Decimal():
-            return f"{value.normalize():f}"
-        case Mapping():
-            return dict(value)
-        case _ if hasattr(value, "isoformat"):
-            return value.isoformat()
-        case _:
-            return str(value)
-
-
-def _text(fields: Mapping[str, Any], key: str) -> str:
-    value = fields.get(key)
-    if not isinstance(value, str) or isinstance(value, JsonNumber) or "\0" in value:
-        raise _bad(f"{key} must be a string")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise _bad(f"{key} must be a string of UTF-8") from None
-    return value
-
-
-def _password(fields: Mapping[str, Any]) -> str:
-    password = _text(fields, "password")
-    if len(password) < LEAST_CHARACTERS:
-        raise _bad(f"the password is shorter than {LEAST_CHARACTERS} characters")
-    return password
-
-
-def _number(fields: Mapping[str, Any], key: str) -> Decimal | None:
-    value = fields.get(key)
-    if value is None:
-        return None
-    try:
-        if not isinstance(value, JsonNumber):
-            raise InvalidOperation
-        return Decimal(value)
-    except InvalidOperation:
-        raise _bad(f"{key} must be a number") from None
-
-
-def _bad(message: str) -> HttpProblem:
-    return HttpProblem(HTTPStatus.BAD_REQUEST, message, sqlstate="22023")
 
 
 async def _reported(_: Request, error: Exception) -> Response:

@@ -9,8 +9,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Protocol
 
+from proxy.ledger.bearer_tokens import is_token
 from proxy.ledger.presented_tokens import TokenGrant
-from proxy.ledger.tokens import is_token
 from proxy.servers.admission import Admission
 
 _REMEMBERED = 4096

@@ -33,7 +33,7 @@ from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.bearers import Bearers, Caller
 from proxy.servers.http.docs_page import docs_page
 from proxy.servers.http.guard import response_of
-from proxy.servers.http.http_door import HttpDoor
+from proxy.servers.http.http_logins import HttpLogins
 from proxy.servers.http.http_problem import HttpProblem, problem_of
 from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.libpq_driver import LibpqDriver
@@ -73,7 +73,7 @@ class Routes:
     ) -> None:
         """bearers: None where a password alone lets in; admission: None where every analyst may query every
         database."""
-        self._door = HttpDoor(tuple(engines), sessions, gate, bearers, admission)
+        self._logins = HttpLogins(tuple(engines), sessions, gate, bearers, admission)
         self._engines = engines
         self._adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
         self._readiness = readiness
@@ -121,12 +121,12 @@ class Routes:
         )
 
     async def query(self, request: Request) -> Response:
-        async with self._door.logged_in(request) as caller:
+        async with self._logins.logged_in(request) as caller:
             query = await read_query_request(request)
             return await _while_connected(request, self._answered(request, caller, query))
 
     async def _answered(self, request: Request, caller: Caller, query: QueryRequest) -> Response:
-        async with self._door.session(query.database, caller, query.settings) as session:
+        async with self._logins.session(query.database, caller, query.settings) as session:
             wants_csv = _wants_csv(request)
             driver = LibpqDriver(
                 self._adapters[query.database], session, query, with_errors=not wants_csv
@@ -140,21 +140,21 @@ class Routes:
         return ResponseInPieces(body, headers=headers, media_type="text/csv")
 
     async def explain(self, request: Request) -> Response:
-        async with self._door.logged_in(request) as caller:
+        async with self._logins.logged_in(request) as caller:
             query = await read_query_request(request)
             return await _while_connected(request, self._explained(caller, query))
 
     async def _explained(self, caller: Caller, query: QueryRequest) -> Response:
-        async with self._door.session(query.database, caller, query.settings) as session:
+        async with self._logins.session(query.database, caller, query.settings) as session:
             plan = await LibpqDriver(self._adapters[query.database], session, query).explain()
         return JSONResponse(_NOTHING if plan is None else plan)
 
     async def databases(self, request: Request) -> Response:
         async with (
-            self._door.logged_in(request) as caller,
-            self._door.any_session(caller),
+            self._logins.logged_in(request) as caller,
+            self._logins.any_session(caller),
         ):
-            may = [name for name in sorted(self._engines) if self._door.may_query(caller, name)]
+            may = [name for name in sorted(self._engines) if self._logins.may_query(caller, name)]
             return JSONResponse({"databases": may})
 
     async def schema(self, request: Request) -> Response:
@@ -202,8 +202,8 @@ class Routes:
     ) -> Response:
         database = request.query_params.get("database", "")
         async with (
-            self._door.logged_in(request) as caller,
-            self._door.session(database, caller) as session,
+            self._logins.logged_in(request) as caller,
+            self._logins.session(database, caller) as session,
         ):
             document = await read(self._engines[database], session)
         more = "" if caller.token is None else f',"token":{_token_json(caller.token)}'

@@ -182,8 +182,8 @@ class ClientConnection(asyncio.Protocol):
                 self._connecting = self._loop.create_task(self._cancel(key, packet))
             case Connect() as connect:
                 self._startup = None
-                shown = None if self._tls is None else certificate_of(self._tls.peer)
-                self._login = Login(self._state, self, self._address, connect, shown)
+                certificate = None if self._tls is None else certificate_of(self._tls.peer)
+                self._login = Login(self._state, self, self._address, connect, certificate)
                 self._connecting = self._loop.create_task(self._login.open())
 
     async def _cancel(self, key: bytes, packet: bytes) -> None:

@@ -35,7 +35,7 @@ class Limits:
     waiting_bytes: int = 1024 * 1024  # of a client, behind a query that is being run
 
 
-class InnerDoor(Protocol):
+class InnerRoles(Protocol):
     """How dpproxy itself logs in an analyst whom it has let in (proxy.shadow.inner_logins)."""
 
     def role(self, analyst: str) -> str: ...
@@ -50,7 +50,7 @@ class LetIn:
     """Who is let in beside a right password, and where to. rules None: a certificate changes nothing."""
 
     admission: Admission
-    inner: InnerDoor | None = None
+    inner: InnerRoles | None = None
     rules: CertificateRules | None = None
 
 

@@ -16,7 +16,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from proxy.ledger.admin_log import admin_events
-from proxy.ledger.tokens import create_token
+from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.users import verifiers
 from proxy.servers.http.admin_credentials import (
     AdminCredentials,

@@ -13,10 +13,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from proxy.base.role_names import inner_role
+from proxy.ledger.bearer_tokens import create_token, revoke_token
 from proxy.ledger.data_access import allow, open_to_all, withdraw
 from proxy.ledger.people_reader import PeopleReader
 from proxy.ledger.presented_tokens import PresentedTokens
-from proxy.ledger.tokens import create_token, revoke_token
 from proxy.ledger.users import add_analyst, remove_analyst
 from proxy.servers.admission import Admission
 from proxy.servers.http.bearers import Bearers

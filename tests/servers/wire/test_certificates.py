@@ -13,9 +13,9 @@ from cryptography import x509
 from structlog.testing import capture_logs
 
 from proxy.base.role_names import inner_role
-from proxy.ledger.people_reader import People
+from proxy.ledger.people_reader import LedgerPeople
 from proxy.servers.admission import Admission
-from proxy.servers.certificate import ask_for_certificates, server_context
+from proxy.servers.certificate import request_certificates, server_context
 from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.servers.wire.certificate_rules import (
     ClientCertificate,
@@ -79,8 +79,8 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Certified]:
     folder = tmp_path_factory.mktemp("certificates")
     authority = make_authority(folder, "authority")
     context = server_context(*authority.sign(folder, "localhost", LOCAL, is_server=True), ALPN)
-    ask_for_certificates(context, authority.file)
-    people = People(
+    request_certificates(context, authority.file)
+    people = LedgerPeople(
         analysts={"alice": 1, "bob": 2, "dp_inner_x": 3, "monitor": 4, "gone": 5},
         groups={"research": frozenset({"alice", "monitor", "dp_inner_x", "gone"})},
     )
@@ -187,7 +187,7 @@ def test_a_session_ends_with_the_right_to_it(certified: Certified) -> None:
         loop.call_soon_threadsafe(server.end_not_admitted)
         assert connection.execute(COUNT).fetchone() == (42,)
         try:
-            admission.people = People(
+            admission.people = LedgerPeople(
                 analysts=before.analysts, groups=before.groups, allowed={1: frozenset({"alice"})}
             )
             loop.call_soon_threadsafe(server.end_not_admitted)
@@ -200,7 +200,7 @@ def test_a_session_ends_with_the_right_to_it(certified: Certified) -> None:
             # A name that was given to somebody else.
             admission.people = before
             with certified.connect("bob", **certified.client("bob.laptop")) as another:
-                admission.people = People(analysts={**before.analysts, "bob": 99})
+                admission.people = LedgerPeople(analysts={**before.analysts, "bob": 99})
                 loop.call_soon_threadsafe(server.end_not_admitted)
                 with pytest.raises(psycopg.Error):
                     while True:

@@ -24,7 +24,7 @@ _BEARER_NAME = "(bearer token)"  # for the gate, which counts by name, too
 _LOGINS_EACH = 16  # requests of one address that wait for their password to be checked
 
 
-class HttpDoor:
+class HttpLogins:
     def __init__(
         self,
         databases: Sequence[str],

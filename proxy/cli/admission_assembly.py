@@ -29,11 +29,11 @@ from proxy.shadow.inner_logins import InnerLogins
 
 PEOPLE_SECONDS = 1.0
 
-_log = structlog.get_logger("dpproxy.doors")
+_log = structlog.get_logger("dpproxy.admission")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doors:
+class AdmissionAssembly:
     """reload: what reads the policies again, where this process can: for the administrators' API."""
 
     ledger_dsn: str
@@ -44,7 +44,7 @@ class Doors:
     let_in: LetIn
 
     def __repr__(self) -> str:  # the DSN may hold a password
-        return "Doors()"
+        return "AdmissionAssembly()"
 
     async def follow(self, wire: WireServer, every_seconds: float = PEOPLE_SECONDS) -> None:
         """Until it is cancelled. Sessions of who may not come in any more are ended."""
@@ -71,9 +71,9 @@ class Doors:
 
 
 @asynccontextmanager
-async def opened_doors(
+async def opened_admission(
     servers: ProxyServers, sources: Mapping[str, int], letting_in: LettingIn
-) -> AsyncIterator[Doors]:
+) -> AsyncIterator[AdmissionAssembly]:
     """
     Given    sources: by the name of a database, the number of its data in the ledger
     """
@@ -91,7 +91,7 @@ async def opened_doors(
             inner=inner,
             rules=None if rules is None else read_rules(rules, admission.is_in),
         )
-        yield Doors(
+        yield AdmissionAssembly(
             ledger_dsn=servers.ledger_dsn,
             people=people,
             admission=admission,
