@@ -20,6 +20,7 @@ from proxy.servers.http.admin_credentials import AdminCredentials
 from proxy.servers.http.admin_routes import AdminRoutes, Reload
 from proxy.servers.http.bearers import Bearers, ProviderTokens
 from proxy.servers.http.connections import ADMIN_LIMITS
+from proxy.servers.http.http_logins import HttpLogins
 from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.certificate_rules import read_rules
@@ -38,6 +39,7 @@ class AdmissionAssembly:
 
     ledger_dsn: str
     people: PeopleReader
+    tokens: PresentedTokens
     admission: Admission
     inner: InnerLogins
     bearers: Bearers
@@ -46,13 +48,17 @@ class AdmissionAssembly:
     def __repr__(self) -> str:  # the DSN may hold a password
         return "AdmissionAssembly()"
 
-    async def follow(self, wire: WireServer, every_seconds: float = PEOPLE_SECONDS) -> None:
+    async def follow(
+        self, wire: WireServer, http: HttpLogins, every_seconds: float = PEOPLE_SECONDS
+    ) -> None:
         """Until it is cancelled. Sessions of who may not come in any more are ended."""
         while True:
             await asyncio.sleep(every_seconds)
             try:
                 self.admission.people = await asyncio.to_thread(self.people.read)
-                ended = wire.end_not_admitted()
+                under_way = http.tokens_under_way
+                invalid = await self.tokens.invalid(under_way) if under_way else frozenset()
+                ended = wire.end_not_admitted() + http.end_not_admitted(invalid)
                 if ended:
                     _log.info("sessions_ended", number=ended)
             except Exception as error:  # a ledger that is away for a moment must not end this
@@ -94,6 +100,7 @@ async def opened_admission(
         yield AdmissionAssembly(
             ledger_dsn=servers.ledger_dsn,
             people=people,
+            tokens=tokens,
             admission=admission,
             inner=inner,
             bearers=Bearers(admission, tokens, _provider(letting_in)),

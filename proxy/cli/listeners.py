@@ -104,7 +104,7 @@ async def serve_until_stopped(
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, GRACE_SECONDS)
         for lasting in (
-            admitted.follow(wire),
+            admitted.follow(wire, http.logins),
             copy_public_tables(databases),
             watch_catalogues(databases),
             match_roles(servers, databases, admitted.inner.verifier),

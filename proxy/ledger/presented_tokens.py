@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
@@ -19,6 +21,10 @@ SELECT t.id, a.name, t.source, t.digest, trim_scale(t.epsilon)::text AS epsilon,
        trim_scale(t.spent)::text AS spent
 FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst
 WHERE t.digest = %s AND t.revoked_at IS NULL AND a.removed_at IS NULL AND t.expires_at > clock_timestamp()"""
+
+_VALID = """\
+SELECT t.id FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst
+WHERE t.id = ANY(%s) AND t.revoked_at IS NULL AND a.removed_at IS NULL AND t.expires_at > clock_timestamp()"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +69,7 @@ class PresentedTokens:
         if not is_token(presented):
             return None
         digest = digest_of(presented)
-        try:
-            async with self._pool.connection() as connection:
-                cursor = connection.cursor(row_factory=dict_row)
-                row = await (await cursor.execute(_FOUND, (digest,))).fetchone()
-        except psycopg.Error as error:
-            raise Fault("the ledger is not available") from error
+        row = next(iter(await self._rows(_FOUND, digest)), None)
         if row is None or not hmac.compare_digest(bytes(row["digest"]), digest):
             return None
         return TokenGrant(
@@ -78,3 +79,16 @@ class PresentedTokens:
             epsilon=row["epsilon"],
             spent=row["spent"],
         )
+
+    async def invalid(self, numbers: Collection[int]) -> frozenset[int]:
+        """Those of them that let nobody in any more. Refuses  Fault"""
+        valid = {row["id"] for row in await self._rows(_VALID, list(numbers))}
+        return frozenset(numbers) - valid
+
+    async def _rows(self, statement: str, parameter: object) -> list[dict[str, Any]]:
+        try:
+            async with self._pool.connection() as connection:
+                cursor = connection.cursor(row_factory=dict_row)
+                return await (await cursor.execute(statement.encode(), (parameter,))).fetchall()
+        except psycopg.Error as error:
+            raise Fault("the ledger is not available") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from http import HTTPStatus
 
@@ -40,6 +40,7 @@ class HttpLogins:
         self._bearers = bearers
         self._admission = admission
         self._logging_in: Counter[str] = Counter()
+        self._under_way: dict[asyncio.Event, tuple[Caller, str]] = {}
 
     @asynccontextmanager
     async def logged_in(self, request: Request) -> AsyncIterator[Caller]:
@@ -59,6 +60,34 @@ class HttpLogins:
                     await self._log_in(address, given.user, given.password)
         async with self._sessions.place(caller.analyst):
             yield caller
+
+    @contextmanager
+    def under_way(self, caller: Caller, database: str) -> Iterator[asyncio.Event]:
+        """While a statement runs; the event is set when it is to be ended."""
+        ended = asyncio.Event()
+        self._under_way[ended] = caller, database
+        try:
+            yield ended
+        finally:
+            del self._under_way[ended]
+
+    @property
+    def tokens_under_way(self) -> frozenset[int]:
+        """Numbers of the tokens through which statements run."""
+        callers = (caller for caller, _ in self._under_way.values())
+        return frozenset(one.token.number for one in callers if one.token is not None)
+
+    def end_not_admitted(self, invalid: Collection[int]) -> int:
+        """Statements through tokens that are not valid any more, and of who may not query their database."""
+        found = 0
+        for ended, (caller, database) in self._under_way.items():
+            is_valid = caller.token is None or caller.token.number not in invalid
+            if not (
+                is_valid and (database not in self._databases or self.may_query(caller, database))
+            ):
+                ended.set()
+                found += 1
+        return found
 
     @contextmanager
     def _one_of(self, address: str) -> Iterator[None]:
@@ -125,7 +154,7 @@ class HttpLogins:
 
     def may_query(self, caller: Caller, database: str) -> bool:
         token, admission = caller.token, self._admission
-        if admission is None:
+        if admission is None:  # then there are no tokens, either
             return token is None
         is_for_it = token is None or token.source in (None, admission.sources.get(database))
         return is_for_it and admission.may_query(caller.analyst, database)

@@ -144,7 +144,7 @@ def unauthorized(message: str, sqlstate: str) -> HttpProblem:
 
 
 def not_let_in() -> HttpProblem:
-    """Of a bearer token, whatever is wrong with it."""
+    """Of a bearer token, whatever is wrong with it, and of who is not let in any more."""
     return HttpProblem(
         HTTPStatus.UNAUTHORIZED,
         "the bearer token lets nobody in",

@@ -141,3 +141,4 @@ class HttpServer(HttpListener):
             engines, sessions, readiness, health, gate or LoginGate(), bearers, admission
         )
         super().__init__(routes.app, tls, limits)
+        self.logins = routes.logins

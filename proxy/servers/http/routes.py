@@ -34,7 +34,7 @@ from proxy.servers.http.bearers import Bearers, Caller
 from proxy.servers.http.docs_page import docs_page
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_logins import HttpLogins
-from proxy.servers.http.http_problem import HttpProblem, problem_of
+from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of
 from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.openapi import Operation, openapi_document
@@ -73,7 +73,7 @@ class Routes:
     ) -> None:
         """bearers: None where a password alone lets in; admission: None where every analyst may query every
         database."""
-        self._logins = HttpLogins(tuple(engines), sessions, gate, bearers, admission)
+        self.logins = HttpLogins(tuple(engines), sessions, gate, bearers, admission)
         self._engines = engines
         self._adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
         self._readiness = readiness
@@ -121,12 +121,14 @@ class Routes:
         )
 
     async def query(self, request: Request) -> Response:
-        async with self._logins.logged_in(request) as caller:
+        async with self.logins.logged_in(request) as caller:
             query = await read_query_request(request)
-            return await _while_connected(request, self._answered(request, caller, query))
+            with self.logins.under_way(caller, query.database) as ended:
+                work = self._answered(request, caller, query)
+                return await _while_connected(request, ended, work)
 
     async def _answered(self, request: Request, caller: Caller, query: QueryRequest) -> Response:
-        async with self._logins.session(query.database, caller, query.settings) as session:
+        async with self.logins.session(query.database, caller, query.settings) as session:
             wants_csv = _wants_csv(request)
             driver = LibpqDriver(
                 self._adapters[query.database], session, query, with_errors=not wants_csv
@@ -140,21 +142,22 @@ class Routes:
         return ResponseInPieces(body, headers=headers, media_type="text/csv")
 
     async def explain(self, request: Request) -> Response:
-        async with self._logins.logged_in(request) as caller:
+        async with self.logins.logged_in(request) as caller:
             query = await read_query_request(request)
-            return await _while_connected(request, self._explained(caller, query))
+            with self.logins.under_way(caller, query.database) as ended:
+                return await _while_connected(request, ended, self._explained(caller, query))
 
     async def _explained(self, caller: Caller, query: QueryRequest) -> Response:
-        async with self._logins.session(query.database, caller, query.settings) as session:
+        async with self.logins.session(query.database, caller, query.settings) as session:
             plan = await LibpqDriver(self._adapters[query.database], session, query).explain()
         return JSONResponse(_NOTHING if plan is None else plan)
 
     async def databases(self, request: Request) -> Response:
         async with (
-            self._logins.logged_in(request) as caller,
-            self._logins.any_session(caller),
+            self.logins.logged_in(request) as caller,
+            self.logins.any_session(caller),
         ):
-            may = [name for name in sorted(self._engines) if self._logins.may_query(caller, name)]
+            may = [name for name in sorted(self._engines) if self.logins.may_query(caller, name)]
             return JSONResponse({"databases": may})
 
     async def schema(self, request: Request) -> Response:
@@ -202,8 +205,8 @@ class Routes:
     ) -> Response:
         database = request.query_params.get("database", "")
         async with (
-            self._logins.logged_in(request) as caller,
-            self._logins.session(database, caller) as session,
+            self.logins.logged_in(request) as caller,
+            self.logins.session(database, caller) as session,
         ):
             document = await read(self._engines[database], session)
         more = "" if caller.token is None else f',"token":{_token_json(caller.token)}'
@@ -217,17 +220,22 @@ def _token_json(token: TokenGrant) -> str:
     )
 
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Stops the work when the client goes away. What was charged stays charged."""
+async def _while_connected(
+    request: Request, ended: asyncio.Event, work: Coroutine[Any, Any, T]
+) -> T:
+    """Stops the work when the client goes away, or may not be here any more. What was charged stays charged."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_gone(request))
+    ending = asyncio.ensure_future(ended.wait())
     try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({working, leaving, ending}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
+        if ending.done():
+            raise not_let_in()
         raise HttpProblem(HTTPStatus.BAD_REQUEST, "the client went away")
     finally:
-        for task in (leaving, working):
+        for task in (leaving, ending, working):
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -14,7 +15,7 @@ from structlog.testing import capture_logs
 
 from proxy.base.role_names import inner_role
 from proxy.ledger.bearer_tokens import create_token, revoke_token
-from proxy.ledger.data_access import allow, open_to_all, withdraw
+from proxy.ledger.data_access import allow, open_to_all, restrict, withdraw
 from proxy.ledger.people_reader import PeopleReader
 from proxy.ledger.presented_tokens import PresentedTokens
 from proxy.ledger.users import add_analyst, remove_analyst
@@ -23,6 +24,7 @@ from proxy.servers.http.bearers import Bearers
 from proxy.shadow.inner_logins import InnerLogins
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
+from tests.waiting import until
 
 _COUNT = "SELECT count(*) FROM shop.customers"
 
@@ -41,6 +43,7 @@ class Door:
     http: BothListeners
     admission: Admission
     reader: PeopleReader
+    tokens: PresentedTokens
     names: dict[str, str]
 
     @property
@@ -87,7 +90,7 @@ def door(listeners: BothListeners) -> Iterator[Door]:
         bearers=Bearers(admission, tokens, ScriptedProvider()),
         admission=admission,
     )
-    yield Door(http, admission, reader, {name: named[one] for name, one in sources.items()})
+    yield Door(http, admission, reader, tokens, {name: named[one] for name, one in sources.items()})
     http.close()
     proxy.do(tokens.close())
     reader.close()
@@ -196,6 +199,36 @@ def test_who_has_no_password_comes_in_by_a_token(door: Door) -> None:
     with psycopg.connect(door.http.proxy.servers.shadow_server.dsn()) as connection:
         roles = connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (inner_role(name),))
         assert not roles.fetchall(), "the inner role goes with the analyst"
+
+
+@pytest.mark.parametrize("why", ["revoked", "no access"])
+def test_a_statement_that_runs_ends_with_the_token_and_with_the_right(door: Door, why: str) -> None:
+    name, source = door.analyst(), door.names["shop"]
+    made = create_token(door.dsn, name, days=1)
+    logins, proxy = door.http.server.logins, door.http.proxy
+    with ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(door.post, made.text, "SELECT pg_sleep(60)")
+        until(lambda: made.number in logins.tokens_under_way)
+        numbers = logins.tokens_under_way
+        assert proxy.do(door.tokens.invalid(numbers)) == frozenset()
+        proxy.loop.call_soon_threadsafe(logins.end_not_admitted, frozenset())
+        assert not answer.done()
+        if why == "revoked":
+            revoke_token(door.dsn, made.number)
+            invalid = proxy.do(door.tokens.invalid(numbers))
+            assert invalid == {made.number}
+            proxy.loop.call_soon_threadsafe(logins.end_not_admitted, invalid)
+        else:
+            restrict(door.dsn, source)
+            door.follow()
+            proxy.loop.call_soon_threadsafe(logins.end_not_admitted, frozenset())
+        try:
+            assert answer.result(30).status_code == 401
+        finally:
+            if why != "revoked":
+                open_to_all(door.dsn, source)
+                door.follow()
+    assert not logins.tokens_under_way
 
 
 def test_a_restricted_database(door: Door) -> None:
