@@ -306,5 +306,5 @@ async def _refused(_: Request, error: Exception) -> Response:
 async def _unknown_route(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     message = HTTPStatus(error.status_code).description or str(error.detail)
-    hint = "docs/people.md lists what there is."
+    hint = "The routes are those of the documentation, below /admin/v1."
     return response_of(HttpProblem(error.status_code, message, hint=hint, headers=error.headers))
