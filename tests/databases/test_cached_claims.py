@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -401,8 +402,14 @@ def test_who_may_not_query_the_data_claims_nothing_of_it(ledger_dsn: str) -> Non
     async def use(claims: CachedClaims) -> None:
         await _drawn(claims, "alice", _question(1))
         await _drawn(claims, "bob", _question(1))
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute("UPDATE ledger.cached SET about = sha256('x'), made = '1'")
+        about = [hashlib.sha256(b"x").digest()]
+        assert len(await claims.paid_about("bob", about)) == 1
         allow(ledger_dsn, "data", analyst="alice")
         assert await _claim(claims, "alice", _question(1)) is not None
+        assert len(await claims.paid_about("alice", about)) == 1
+        assert await claims.paid_about("bob", about) == [], "nothing is made of it any more"
         with pytest.raises(Refusal, match="may not query") as raised:
             await _claim(claims, "bob", _question(1))  # which bob has paid
         assert raised.value.code is Code.PROTECTED
