@@ -52,14 +52,8 @@ _LOGIN_SECONDS = 10.0
 _SESSION = ("number", "analyst", "database", "address", "since")
 _GATE_NAME = "(administrator)"
 _SPENDING = (
-    "source",
-    "analyst",
-    "per",
-    "epsilon",
-    "epsilon_limit",
-    "delta",
-    "delta_limit",
-    "receipts",
+    *("source", "budget", "per", "epsilon", "epsilon_limit", "delta", "delta_limit"),
+    *("rho", "rho_limit", "used", "receipts"),
 )
 Reload = Callable[[], Awaitable[Mapping[str, Any]]]
 _Act = Callable[[Administering], Awaitable[Response]]

@@ -198,7 +198,7 @@ def test_budgets(admin: AdminClient) -> None:
     name = admin.listeners.proxy.servers.new_analyst()
     answer = admin.listeners.query("SELECT count(*) FROM shop.orders", analyst=name, epsilon=0.5)
     assert answer.status_code == 200
-    lines = [one for one in admin.done("GET", "/budgets")["budgets"] if one["analyst"] == name]
+    lines = [one for one in admin.done("GET", "/budgets")["budgets"] if one["budget"] == name]
     assert [(one["epsilon"], one["receipts"]) for one in lines] == [("0.5", "1")]
 
 
