@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Budget, Budgets, Period
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, member, named_entries, number
+from proxy.policy_file.policy_shapes import Keyed, Named, Number, Shape, one_of
 from proxy.policy_file.yaml_positions import Entry
 
-BUDGETS_KEYS = ("total", "default", "analysts")
-BUDGET_KEYS = ("epsilon", "delta", "per")
+BUDGET_KEYS: Mapping[str, Shape] = {
+    "epsilon": Number(Fraction(0)),
+    "delta": Number(Fraction(0), below=Fraction(1)),
+    "per": one_of(Period),
+}
+_REQUIRED = ("epsilon", "delta")
+_BUDGET = Keyed(BUDGET_KEYS, _REQUIRED, "of a budget")
+BUDGETS_KEYS: Mapping[str, Shape] = {
+    "total": _BUDGET,
+    "default": _BUDGET,
+    "analysts": Named(_BUDGET),
+}
+BUDGETS = Keyed(BUDGETS_KEYS, ("total", "default"), "budgets")
 
 
 def read_budgets(entry: Entry, problems: ProblemList) -> Budgets | None:
-    found = fields(
-        entry.value, "budgets", entry.key_at, BUDGETS_KEYS, ["total", "default"], problems
-    )
+    found = fields(entry.value, "budgets", entry.key_at, BUDGETS_KEYS, BUDGETS.required, problems)
     if found is None:
         return None
     total = default = None
@@ -42,7 +55,7 @@ def read_budgets(entry: Entry, problems: ProblemList) -> Budgets | None:
 def _budget(
     entry: Entry, where: str, periods: tuple[Period, ...], problems: ProblemList
 ) -> Budget | None:
-    found = fields(entry.value, where, entry.key_at, BUDGET_KEYS, ["epsilon", "delta"], problems)
+    found = fields(entry.value, where, entry.key_at, BUDGET_KEYS, _REQUIRED, problems)
     if found is None:
         return None
     epsilon = number(found["epsilon"].value, "epsilon", problems) if "epsilon" in found else None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+
 from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
@@ -19,6 +22,20 @@ from proxy.policy_file.policy_nodes import (
     values,
     whole,
 )
+from proxy.policy_file.policy_shapes import (
+    NUMBER,
+    TEXT,
+    Either,
+    Keyed,
+    KeyList,
+    Named,
+    Number,
+    OneOf,
+    Pair,
+    Shape,
+    one_of,
+    whole_number,
+)
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -27,11 +44,23 @@ from proxy.policy_file.yaml_positions import (
     ScalarNode,
 )
 
-COLUMN_KEYS = ("values", "bounds", "grid", "partitions", "mechanism", "references", "per_unit")
 CHOSEN_PRIVATELY = "auto"
 UNBOUNDED = "none"
 
 LEAST_PARTITIONS = 3
+
+_BOUND = Either((NUMBER, TEXT))  # a number, or a date or timestamp
+COLUMN_KEYS: Mapping[str, Shape] = {
+    "values": KeyList(GROUPS_PER_STATEMENT),
+    "bounds": Pair(_BOUND),
+    "grid": Number(Fraction(0)),
+    "partitions": whole_number(LEAST_PARTITIONS, MOST_PARTITIONS),
+    "mechanism": one_of(Mechanism),
+    "references": TEXT,
+    "per_unit": Either((OneOf((CHOSEN_PRIVATELY,)), Pair(NUMBER))),
+}
+COLUMN = Keyed(COLUMN_KEYS, (), "columns.C")
+PUBLIC_COLUMNS = Named(Keyed({}), least=1)
 
 
 def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:

@@ -9,13 +9,8 @@ from fractions import Fraction
 from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Privacy, Weighed
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import fields, member, number_within, text
+from proxy.policy_file.policy_shapes import Keyed, Number, OneOf, Plain, Shape, one_of
 from proxy.policy_file.yaml_positions import Entry
-
-PRIVACY_KEYS = (
-    *("epsilon", "delta", "max_epsilon", "noise", "median", "mechanism", "weights"),
-    *("timeout_floor", "round"),
-)
-MEDIAN_KEYS = ("noise",)
 
 _SECONDS = re.compile(r"([0-9]{1,3})s")
 
@@ -25,12 +20,28 @@ LEAST_WEIGHT, LARGEST_WEIGHT = Fraction(1, 1000), Fraction(1000)
 LEAST_DELTA = Fraction(1, 10**100)
 LEAST_FLOOR, LARGEST_FLOOR = Fraction(1), Fraction(60)  # seconds; the server's limit is 120
 LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
+_SWITCH = ("on", "off")
+
+MEDIAN_KEYS: Mapping[str, Shape] = {"noise": one_of(MedianNoise)}
+_WEIGHT_KEYS: Mapping[str, Shape] = {
+    of.value: Number(LEAST_WEIGHT, LARGEST_WEIGHT) for of in Weighed
+}
+PRIVACY_KEYS: Mapping[str, Shape] = {
+    "epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
+    "delta": Number(LEAST_DELTA, LARGEST_DELTA),
+    "max_epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
+    "noise": one_of(Noise),
+    "median": Keyed(MEDIAN_KEYS, tuple(MEDIAN_KEYS)),
+    "mechanism": one_of(Mechanism),
+    "weights": Keyed(_WEIGHT_KEYS),
+    "timeout_floor": Plain(_SECONDS.pattern),
+    "round": OneOf(_SWITCH),
+}
+PRIVACY = Keyed(PRIVACY_KEYS, ("epsilon", "delta"), "privacy")
 
 
 def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
-    found = fields(
-        entry.value, "privacy", entry.key_at, PRIVACY_KEYS, ["epsilon", "delta"], problems
-    )
+    found = fields(entry.value, "privacy", entry.key_at, PRIVACY_KEYS, PRIVACY.required, problems)
     if found is None:
         return None
     noise: Noise | None = Noise.LAPLACE
@@ -72,7 +83,7 @@ def _switch(entry: Entry | None, problems: ProblemList) -> bool | None:
     if entry is None:
         return False
     word = text(entry.value, entry.key, problems)
-    if word not in (None, "on", "off"):
+    if word not in (None, *_SWITCH):
         problems.add(entry.value.at, f"{entry.key} must be on or off")
         return None
     return None if word is None else word == "on"
@@ -81,7 +92,7 @@ def _switch(entry: Entry | None, problems: ProblemList) -> bool | None:
 def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:
     if entry is None:
         return MedianNoise.LAPLACE
-    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, ["noise"], problems)
+    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, tuple(MEDIAN_KEYS), problems)
     if found is None or "noise" not in found:
         return None
     return member(found["noise"].value, "noise", MedianNoise, problems)
@@ -91,7 +102,7 @@ def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fra
     if entry is None:
         return {}
     known = {member.value: member for member in Weighed}
-    found = fields(entry.value, "weights", entry.key_at, known, (), problems)
+    found = fields(entry.value, "weights", entry.key_at, _WEIGHT_KEYS, (), problems)
     if found is None:
         return None
     weights = {

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from proxy.policy.policy_model import Reuse
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import fields, text
+from proxy.policy_file.policy_shapes import Either, Keyed, OneOf, Plain, Shape
 from proxy.policy_file.yaml_positions import Entry, MappingNode
 
-REUSE_KEYS = ("for", "from")
 _FOR = re.compile(r"([0-9]{1,4})(min|h|d)")
 _FROM = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+REUSE_KEYS: Mapping[str, Shape] = {"for": Plain(_FOR.pattern), "from": Plain(_FROM.pattern)}
+_REQUIRED = ("for",)
+REUSE = Either((OneOf(("none",)), Plain(_FOR.pattern), Keyed(REUSE_KEYS, _REQUIRED)))
 _SECONDS = {"min": 60, "h": 3600, "d": 86_400}
 _LONGEST = 31 * 86_400
 
@@ -26,7 +30,7 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
             return None
         seconds = _slot(word, entry, problems)
         return None if seconds is None else Reuse(seconds)
-    found = fields(entry.value, "reuse", entry.key_at, REUSE_KEYS, ["for"], problems)
+    found = fields(entry.value, "reuse", entry.key_at, REUSE_KEYS, _REQUIRED, problems)
     if found is None or "for" not in found:
         return None
     length = text(found["for"].value, "for", problems)

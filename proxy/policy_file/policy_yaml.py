@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 
 from proxy.base.limits import POLICY_BYTES
@@ -17,13 +18,14 @@ from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import Policy, Previews, ProtectedTable, PublicTable
 from proxy.policy.problem import Problem
-from proxy.policy_file.policy_accept import read_acceptances
-from proxy.policy_file.policy_budgets import read_budgets
+from proxy.policy_file.policy_accept import ACCEPT, read_acceptances
+from proxy.policy_file.policy_budgets import BUDGETS, read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text
-from proxy.policy_file.policy_privacy import read_privacy
-from proxy.policy_file.policy_reuse import read_reuse
-from proxy.policy_file.policy_tables import read_tables
+from proxy.policy_file.policy_privacy import PRIVACY, read_privacy
+from proxy.policy_file.policy_reuse import REUSE, read_reuse
+from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of
+from proxy.policy_file.policy_tables import TABLES, read_tables
 from proxy.policy_file.yaml_positions import (
     START,
     Entry,
@@ -35,8 +37,22 @@ from proxy.policy_file.yaml_positions import (
 )
 
 VERSION = 1
-REQUIRED_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets")
-POLICY_KEYS = (*REQUIRED_KEYS, "accept", "previews", "reuse")
+_REQUIRED_SHAPES: Mapping[str, Shape] = {
+    "dpproxy": Number(Fraction(VERSION), Fraction(VERSION)),
+    "database": TEXT,
+    "source": TEXT,
+    "privacy": PRIVACY,
+    "tables": TABLES,
+    "budgets": BUDGETS,
+}
+REQUIRED_KEYS = tuple(_REQUIRED_SHAPES)
+POLICY_KEYS: Mapping[str, Shape] = {
+    **_REQUIRED_SHAPES,
+    "accept": ACCEPT,
+    "previews": one_of(Previews),
+    "reuse": REUSE,
+}
+POLICY = Keyed(POLICY_KEYS, REQUIRED_KEYS)
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
