@@ -10,6 +10,7 @@ import typer
 
 from proxy.base.errors import Fault
 from proxy.cli.cli_error import CliError
+from proxy.cli.drafting_commands import policy_init, policy_schema
 from proxy.cli.ledger_commands import ledger
 from proxy.cli.policy_commands import (
     audit,
@@ -38,9 +39,11 @@ app = typer.Typer(
 policy = typer.Typer(no_args_is_help=True, help="Policies.")
 for command in (demo, serve, explain, audit, doctor):
     app.command()(command)
+policy.command("init")(policy_init)
 policy.command("check")(policy_check)
 policy.command("bounds")(policy_bounds)
 policy.command("manual")(policy_manual)
+policy.command("schema")(policy_schema)
 policy.command("role")(policy_role)
 app.add_typer(user, name="user")
 app.add_typer(ledger, name="ledger")
