@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from proxy.cli.addresses import Address
@@ -15,6 +17,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
+from proxy.cli.reloading import reload_policies
 from proxy.cli.watching import (
     enforce_limits,
     guard_lost,
@@ -54,9 +57,11 @@ async def serve_until_stopped(
     databases: Sequence[Database],
     where: ListenAddresses,
     until: Callable[[ListenerPorts], Awaitable[int]],
+    policies: Sequence[Path] = (),
 ) -> int:
     """
-    Given    databases, assembled on these servers; until: runs while the listeners are open
+    Given    databases, assembled on these servers; until: runs while the listeners are open; policies: files of
+             the databases' policies, in their order, which are watched; none are where there are none
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
@@ -94,6 +99,7 @@ async def serve_until_stopped(
             write_marks(servers, databases),
             enforce_limits(servers),
             watch_locks(servers),
+            *((reload_policies(databases, policies, os.environ),) if policies else ()),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)
         return await _until_lost(

@@ -174,7 +174,7 @@ def serve(
             typer.echo("closing the listeners ...")
             return 0
 
-        raise typer.Exit(run(serve_until_stopped(servers, databases, where, announce)))
+        raise typer.Exit(run(serve_until_stopped(servers, databases, where, announce, policy)))
 
 
 def _address(text: str, default: str | None = None) -> Address:

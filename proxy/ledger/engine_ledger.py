@@ -40,6 +40,11 @@ class EngineLedger:
         self._under_way: set[asyncio.Task[Any]] = set()  # charges and outcomes
         self._unsettled: set[int] = set()  # receipts without an outcome
 
+    def keep(self, reuse: Reuse | None) -> None:
+        """Another policy says for how long answers are cached. What was claimed before is finished."""
+        if reuse is not None:
+            self._claims = CachedClaims(self._tables, reuse)
+
     async def open(self) -> None:
         await self._tables.open()
 

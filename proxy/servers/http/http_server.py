@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvicorn
 
-from proxy.engine.query_pipeline import Engine
+from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.sessions import AnalystSessions
 from proxy.servers.certificate import server_context
 from proxy.servers.http.connections import ConnectionLimits, Connections, HttpProtocol
@@ -46,7 +46,7 @@ class HttpServer:
 
     def __init__(
         self,
-        engines: Mapping[str, Engine],
+        engines: Mapping[str, EngineInForce],
         sessions: AnalystSessions,
         readiness: Readiness,
         tls: tuple[Path, Path] | None = None,

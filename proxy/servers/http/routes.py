@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from proxy.base.errors import Fault, Refusal
+from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.fair_share import Busy
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.sessions import (
@@ -64,7 +65,7 @@ _NOTHING: dict[str, object] = {
 class Routes:
     def __init__(
         self,
-        engines: Mapping[str, Engine],
+        engines: Mapping[str, EngineInForce],
         sessions: AnalystSessions,
         readiness: Readiness,
         health: Health,
@@ -204,7 +205,7 @@ class Routes:
             self._logged_in(request) as credentials,
             self._session(database, credentials) as session,
         ):
-            document = await read(self._engines[database], session)
+            document = await read(self._engines[database].now, session)
         body = f'{{"database":{json.dumps(database)},"{name}":{document}}}'
         return Response(body, media_type="application/json")
 
