@@ -10,6 +10,7 @@ import typer
 
 from proxy.base.errors import Fault
 from proxy.cli.cli_error import CliError
+from proxy.cli.diff_command import policy_diff
 from proxy.cli.drafting_commands import policy_init, policy_schema
 from proxy.cli.ledger_commands import ledger
 from proxy.cli.policy_commands import (
@@ -41,6 +42,7 @@ for command in (demo, serve, explain, audit, doctor):
     app.command()(command)
 policy.command("init")(policy_init)
 policy.command("check")(policy_check)
+policy.command("diff")(policy_diff)
 policy.command("bounds")(policy_bounds)
 policy.command("manual")(policy_manual)
 policy.command("schema")(policy_schema)

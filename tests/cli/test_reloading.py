@@ -205,6 +205,18 @@ def test_what_is_prepared_loses_its_right_with_the_policy(served: Served) -> Non
     assert len(served.receipts()) == charged
 
 
+def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> None:
+    """The shadow holds a text in which the column does not occur any more: it would not notice."""
+    question = "SELECT count(*) FROM visits WHERE ward = %s"
+    with served.connect() as connection:
+        connection.execute(question, ("north",), prepare=True)
+        served.write(**{", ward: {values: [north, south]}": ""})
+        with pytest.raises(psycopg.Error) as refused:
+            connection.execute(question, ("north",), prepare=True)
+        assert "ward" in str(refused.value)
+    assert len(served.receipts()) == 1
+
+
 def test_a_lower_epsilon_holds_in_sessions_that_are_open(served: Served) -> None:
     with served.connect() as connection, served.connect() as own:
         connection.execute(_SUM)
