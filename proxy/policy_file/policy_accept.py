@@ -54,7 +54,11 @@ def _of(name: FindingName, entry: Entry, problems: ProblemList) -> Iterator[Acce
         problems.add(entry.key_at, f"accept of {entry.key} names no place", _HOW)
     for place in entry.value.entries.values():
         if not place.key.isprintable():
-            problems.add(place.key_at, "a place holds a character that cannot be printed")
+            problems.add(
+                place.key_at,
+                "a place holds a character that cannot be printed",
+                "write it as `dpproxy doctor --json` names it (where)",
+            )
             continue
         reason = _reason(place.value, f"{entry.key} of {quoted_text(place.key)}", problems)
         if reason is not None:
@@ -80,6 +84,7 @@ def _reason(node: Node, what: str, problems: ProblemList) -> str | None:
         problems.add(
             node.at,
             f"the reason of {what} must be one line of at most {_REASON_CHARACTERS} characters",
+            "say it shorter, and name where more is written",
         )
         return None
     return reason

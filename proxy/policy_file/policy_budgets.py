@@ -10,7 +10,7 @@ from proxy.policy.policy_model import Budget, Budgets, Period
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, member, named_entries, number
 from proxy.policy_file.policy_shapes import Keyed, Named, Number, Shape, one_of
-from proxy.policy_file.yaml_positions import Entry
+from proxy.policy_file.yaml_positions import Entry, Node, RefusedNode, ScalarNode
 
 BUDGET_KEYS: Mapping[str, Shape] = {
     "epsilon": Number(Fraction(0)),
@@ -52,6 +52,18 @@ def read_budgets(entry: Entry, problems: ProblemList) -> Budgets | None:
     return Budgets(total, default, analysts)
 
 
+def _check_never(node: Node, problems: ProblemList) -> None:
+    """`per` of the total, which has one meaning only."""
+    if not isinstance(node, ScalarNode | RefusedNode) or (
+        isinstance(node, ScalarNode) and node.text != Period.NONE.value
+    ):
+        problems.add(
+            node.at,
+            "the total budget does not renew",
+            "it bounds what all analysts together ever learn: remove 'per'",
+        )
+
+
 def _budget(
     entry: Entry, where: str, periods: tuple[Period, ...], problems: ProblemList
 ) -> Budget | None:
@@ -61,20 +73,20 @@ def _budget(
     epsilon = number(found["epsilon"].value, "epsilon", problems) if "epsilon" in found else None
     delta = number(found["delta"].value, "delta", problems) if "delta" in found else None
     if epsilon is not None and epsilon < 0:
-        problems.add(found["epsilon"].value.at, "epsilon of a budget cannot be below 0")
+        problems.add(
+            found["epsilon"].value.at, "epsilon of a budget cannot be below 0", "0 allows nothing"
+        )
         epsilon = None
     if delta is not None and not 0 <= delta < 1:
-        problems.add(found["delta"].value.at, "delta of a budget must be from 0 to below 1")
+        hint = "such as 1e-4: a hundred statements of delta 1e-6"
+        problems.add(found["delta"].value.at, "delta of a budget must be from 0 to below 1", hint)
         delta = None
     period: Period | None = Period.NONE
     if "per" in found:
-        period = member(found["per"].value, "per", Period, problems)
-        if period is not None and period not in periods:
-            problems.add(
-                found["per"].value.at,
-                "the total budget does not renew",
-                "it bounds what all analysts together ever learn: remove 'per'",
-            )
+        if periods == (Period.NONE,):
+            _check_never(found["per"].value, problems)
+        else:
+            period = member(found["per"].value, "per", Period, problems)
     if epsilon is None or delta is None or period is None:
         return None
     return Budget(Loss(epsilon, delta), period)

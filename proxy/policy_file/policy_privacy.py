@@ -66,7 +66,8 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     if "delta" in found:
         delta = number_within(found["delta"].value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
     if epsilon is not None and max_epsilon is not None and max_epsilon < epsilon:
-        problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon")
+        hint = "leave max_epsilon out: it is epsilon then"
+        problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon", hint)
     if epsilon is None or delta is None:
         return None
     if noise is None or median_noise is None or mechanism is None or weights is None:
@@ -84,7 +85,7 @@ def _switch(entry: Entry | None, problems: ProblemList) -> bool | None:
         return False
     word = text(entry.value, entry.key, problems)
     if word not in (None, *_SWITCH):
-        problems.add(entry.value.at, f"{entry.key} must be on or off")
+        problems.add(entry.value.at, f"{entry.key} must be on or off", f"write {entry.key}: on")
         return None
     return None if word is None else word == "on"
 
@@ -119,6 +120,10 @@ def _seconds(entry: Entry, problems: ProblemList) -> Fraction | None:
         return None
     found = _SECONDS.fullmatch(value)
     if found is None or not LEAST_FLOOR <= int(found[1]) <= LARGEST_FLOOR:
-        problems.add(entry.value.at, f"{entry.key} must be from {LEAST_FLOOR}s to {LARGEST_FLOOR}s")
+        problems.add(
+            entry.value.at,
+            f"{entry.key} must be from {LEAST_FLOOR}s to {LARGEST_FLOOR}s",
+            f"write {entry.key}: 5s",
+        )
         return None
     return Fraction(int(found[1]))

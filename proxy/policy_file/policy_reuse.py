@@ -43,7 +43,8 @@ def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:
     found = _FOR.fullmatch(word)
     seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
     if not 60 <= seconds <= _LONGEST:
-        problems.add(entry.value.at, f"{entry.key} must be none, or from 1min to 31d, such as 24h")
+        what = f"{entry.key} must be none, or from 1min to 31d, such as 24h"
+        problems.add(entry.value.at, what, f"write {entry.key}: 24h, 30min or 7d")
         return None
     return seconds
 
@@ -55,6 +56,7 @@ def _offset(entry: Entry | None, problems: ProblemList) -> int | None:
     found = None if word is None else _FROM.fullmatch(word)
     if found is None:
         if word is not None:
-            problems.add(entry.value.at, "from must be a time of day in UTC, such as '04:00'")
+            what = "from must be a time of day in UTC, such as '04:00'"
+            problems.add(entry.value.at, what, "hours and minutes, in quotes")
         return None
     return int(found[1]) * 3600 + int(found[2]) * 60

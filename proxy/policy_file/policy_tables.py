@@ -31,6 +31,7 @@ from proxy.policy_file.policy_columns import (
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_join_keys import JOIN_KEYS, read_join_keys
 from proxy.policy_file.policy_nodes import (
+    EXAMPLES,
     fields,
     identifier,
     is_identifier,
@@ -103,7 +104,8 @@ def read_tables(
     tables: dict[TableName, ProtectedTable | PublicTable] = {}
     entries = named_entries(entry.value, "tables", problems) or {}
     if not entries and isinstance(entry.value, MappingNode):
-        problems.add(entry.key_at, "tables names no table")
+        hint = f"such as {EXAMPLES['tables']}; dpproxy policy init writes a first policy"
+        problems.add(entry.key_at, "tables names no table", hint)
     for table_entry in entries.values():
         name = _table_name(table_entry.key, table_entry.key_at, problems)
         table = _table(table_entry, name or TableName("", table_entry.key), problems)
@@ -115,7 +117,9 @@ def read_tables(
 def _table_name(key: str, at: Position, problems: ProblemList) -> TableName | None:
     schema, dot, name = key.partition(".")
     if not dot or "." in name or not schema or not name:
-        hint = f"write schema.table, such as public.{key}" if "." not in key else ""
+        hint = (
+            f"write schema.table, such as public.{key}" if "." not in key else "write schema.table"
+        )
         problems.add(
             at,
             f"{quoted_text(key)} is not a table name",
@@ -127,7 +131,8 @@ def _table_name(key: str, at: Position, problems: ProblemList) -> TableName | No
     if not is_identifier(name, "a table", at, problems):
         return None
     if schema in _RESERVED_SCHEMAS or schema.startswith("pg_"):
-        problems.add(at, f"the schema {quoted_text(schema)} is reserved")
+        hint = "no table of PostgreSQL's own, or of dpproxy's, can be in a policy: take it out"
+        problems.add(at, f"the schema {quoted_text(schema)} is reserved", hint)
         return None
     return TableName(schema, name)
 
@@ -170,7 +175,11 @@ def _table(
     for key, value in ((_COUNT_KEYS[1], groups), (_COUNT_KEYS[2], rows_in_group)):
         if value is not None and rows is not None and value > rows:
             bound = _CHOSEN_KEYS[0] if chooses_rows else _ROWS_KEY
-            problems.add(found[key].value.at, f"{key} cannot be above {bound} ({rows})")
+            problems.add(
+                found[key].value.at,
+                f"{key} cannot be above {bound} ({rows})",
+                f"write {rows} or less, or leave {key} out",
+            )
     columns: dict[str, ColumnPolicy] = {}
     if "columns" in found:
         for column in (named_entries(found["columns"].value, "columns", problems) or {}).values():

@@ -75,7 +75,8 @@ def read_policy(text: str, file: str, environment: Mapping[str, str]) -> Policy:
     if root is not None:
         policy = _policy(root, text, environment, problems)
     elif not yaml_problems:
-        problems.add(START, "the file is empty")
+        hint = "dpproxy policy init DSN writes a first policy for a database"
+        problems.add(START, "the file is empty", hint)
     if policy is None or problems.found:
         raise PolicyErrors(problems.found, text, file)
     return policy
@@ -94,7 +95,8 @@ def policy_text(path: Path) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise PolicyErrors([PolicyProblem("not UTF-8", line, 1)], "", str(path)) from None
+        problem = PolicyProblem("not UTF-8", line, 1, "save the file in UTF-8")
+        raise PolicyErrors([problem], "", str(path)) from None
 
 
 def locate(problems: Sequence[Problem], text: str, file: str) -> PolicyErrors:
@@ -125,7 +127,8 @@ def _position(root: Node | None, problem: Problem) -> Position:
 
 
 def _too_long() -> PolicyProblem:
-    return PolicyProblem(f"a policy has at most {POLICY_BYTES} bytes", 1, 1)
+    hint = "put long lists of values into a public table, and join it"
+    return PolicyProblem(f"a policy has at most {POLICY_BYTES} bytes", 1, 1, hint)
 
 
 def _policy(
@@ -188,7 +191,8 @@ def _source(node: Node, environment: Mapping[str, str], problems: ProblemList) -
         parts.append(written[end : reference.start()])
         end = reference.end()
         if not reference.group().endswith("}") or not _VARIABLE_NAME.fullmatch(name):
-            problems.add(node.at, "source holds a '${' that is not ${NAME}")
+            hint = "write ${NAME}, the name of an environment variable in letters, digits and _"
+            problems.add(node.at, "source holds a '${' that is not ${NAME}", hint)
             complete = False
         elif not environment.get(name):
             problems.add(
@@ -201,6 +205,7 @@ def _source(node: Node, environment: Mapping[str, str], problems: ProblemList) -
             parts.append(environment[name])
     value = "".join([*parts, written[end:]])
     if complete and not value.isprintable():
-        problems.add(node.at, "source holds a character that cannot be printed")
+        hint = "export the variable anew: it may end in a line break"
+        problems.add(node.at, "source holds a character that cannot be printed", hint)
         return None
     return value if complete else None
