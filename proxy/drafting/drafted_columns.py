@@ -46,10 +46,11 @@ def drafted_column(
     of_people: bool,
     holding: Mapping[str, TableName],
     referred: Collection[str],
+    kept: Collection[TableName],
 ) -> DraftedColumn | LeftOut:
     """
     Given    of_people: whether rows of the table are people; holding: columns that refer to people, with whom;
-             referred: columns that other tables of the draft refer to
+             referred: columns that other tables of the draft refer to; kept: the tables of the draft
     """
     name = column.name
     refers = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
@@ -70,9 +71,11 @@ def drafted_column(
         return DraftedColumn(name=name, options=f"{{values: {listed}}}", note=source)
     if name in refers:
         key = refers[name]
-        return DraftedColumn(
-            name=name, options="{}", note=f"refers to {key.target}.{key.target_columns[0]}"
-        )
+        place = f"{key.target}.{key.target_columns[0]}"
+        note = f"refers to {place}"
+        if key.target not in kept:
+            note += f"; once that is public: {{references: {place}}}"
+        return DraftedColumn(name=name, options="{}", note=note)
     if name in referred:
         return DraftedColumn(
             name=name, options="{}", note="a key, here because other tables refer to it"

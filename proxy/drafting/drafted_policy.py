@@ -156,6 +156,7 @@ def _table(
             of_people=guess.how is How.ITSELF,
             holding=holding,
             referred=referred,
+            kept=kept,
         )
         if isinstance(one, DraftedColumn) and place in refused.options:
             one = without_options(one)

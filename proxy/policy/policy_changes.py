@@ -4,6 +4,7 @@ cached answers, as far as the policies alone say it."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -14,6 +15,7 @@ from proxy.policy.changed_amounts import changed_amounts
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
     Bounds,
+    BoundsKind,
     ColumnPolicy,
     IdentifierUnit,
     Policy,
@@ -248,7 +250,21 @@ def _clamps(before: Bounds, after: Bounds) -> str:
 
 
 def _span(bounds: Bounds) -> str:
-    return f"[{decimal(bounds.low)}, {decimal(bounds.high)}] {bounds.kind.value}"
+    low, high = (_bound(bound, bounds.kind) for bound in (bounds.low, bounds.high))
+    return f"[{low}, {high}]"
+
+
+def _bound(bound: Fraction, kind: BoundsKind) -> str:
+    """As a policy writes it."""
+    if kind is BoundsKind.NUMBER:
+        return decimal(bound)
+    begin = datetime(1970, 1, 1)  # noqa: DTZ001  in UTC, without saying so
+    unit = timedelta(days=1) if kind is BoundsKind.DATE else timedelta(seconds=1)
+    try:
+        moment = begin + float(bound) * unit
+    except OverflowError:
+        return decimal(bound)
+    return str(moment.date()) if kind is BoundsKind.DATE else str(moment)
 
 
 def _list(names: Iterable[str]) -> str:

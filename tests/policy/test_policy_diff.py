@@ -104,7 +104,7 @@ _STALE = "cached answers are not found any more, and are asked and paid anew"
         (
             ("bounds: [0, 500]", "bounds: [0, 250]"),
             [
-                "changes tables.shop.orders.columns.total.bounds: [0, 500] numbers -> [0, 250] numbers:"
+                "changes tables.shop.orders.columns.total.bounds: [0, 500] -> [0, 250]:"
                 " noise of AVG times 0.5, of SUM times 0.5; values beyond are cut that were not",
                 f"loses tables.shop.orders: {_STALE}",
             ],
