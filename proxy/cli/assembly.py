@@ -127,11 +127,11 @@ class Database:
                     self.lease.change(before[0])
                 raise
 
-    def tell(self, *, is_newer_there: bool) -> None:
+    def report(self, *, is_newer_there: bool) -> None:
         """For dp.policy: whether a change is there that is not in force."""
         if is_newer_there != self.is_newer_there:
             self.is_newer_there = is_newer_there
-            self.shadow.tell(is_newer_there=is_newer_there)
+            self.shadow.report(is_newer_there=is_newer_there)
 
     def look_for_changes(self) -> None:
         """Reads the catalogue again; what plans relied on and is gone is not asked any more."""

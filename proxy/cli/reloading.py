@@ -63,25 +63,25 @@ class PolicyWatch:
 
         Given    at_once: whatever has changed (SIGHUP)
         """
-        seen = _signature(self.file)
+        observed = _signature(self.file)
         if self._displayed is None:
-            self._displayed = seen
-        if seen != self._displayed:
-            self._displayed, self._settled = seen, False
+            self._displayed = observed
+        if observed != self._displayed:
+            self._displayed, self._settled = observed, False
             if not at_once:
                 return
         due = self._pending and now >= self._retry_at
         is_stale = self.database.is_stale and self.database.looks != self._looks
         if at_once or not self._settled or due or is_stale:
             self._settled, self._looks = True, self.database.looks
-            self._take(now, is_told=at_once)
+            self._take(now, is_reported=at_once)
         elif self._tried and self.database.looks != self._looks:
             self._looks = self.database.looks
             if _digest(self.file) == self.database.policy.digest:  # the database fits it again
                 self._tried = ""
-                self.database.tell(is_newer_there=False)
+                self.database.report(is_newer_there=False)
 
-    def _take(self, now: float, *, is_told: bool) -> None:
+    def _take(self, now: float, *, is_reported: bool) -> None:
         name = self.database.policy.database
         before = self.database.policy.digest
         self._pending = False
@@ -93,7 +93,7 @@ class PolicyWatch:
         except NotTaken as refused:
             self._pending, self._retry_at = refused.for_now, now + RETRY_SECONDS
             attempt = f"{_digest(self.file)} {refused.reason} {refused.problems}"
-            if is_told or attempt != self._tried:
+            if is_reported or attempt != self._tried:
                 _log.error(
                     "policy_not_taken",
                     database=name,
@@ -103,10 +103,10 @@ class PolicyWatch:
                     problems=list(refused.problems),
                 )
             self._tried = attempt
-            self.database.tell(is_newer_there=True)
+            self.database.report(is_newer_there=True)
         else:
             self._tried = ""
-            self.database.tell(is_newer_there=False)
+            self.database.report(is_newer_there=False)
             if (checked.policy, checked.catalog) != served:
                 _log.warning(
                     "policy_taken",
@@ -169,10 +169,10 @@ async def reload_policies(
     given = dict(environment)
     watches = [PolicyWatch(*pair, given) for pair in zip(databases, files, strict=True)]
     loop = asyncio.get_running_loop()
-    with _hang_ups() as asked:
+    with _hang_ups() as signalled:
         while True:
-            at_once = asked.is_set()
-            asked.clear()
+            at_once = signalled.is_set()
+            signalled.clear()
             for watch in watches:
                 try:
                     if at_once:
@@ -183,19 +183,19 @@ async def reload_policies(
                     name = watch.database.policy.database
                     _log.error("policy_not_looked_at", database=name, kind=kind, reason=reason)
             with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(asked.wait(), every_seconds)
+                await asyncio.wait_for(signalled.wait(), every_seconds)
 
 
 @contextlib.contextmanager
 def _hang_ups() -> Iterator[asyncio.Event]:
-    asked = asyncio.Event()
+    signalled = asyncio.Event()
     if not hasattr(signal, "SIGHUP"):  # Windows
-        yield asked
+        yield signalled
         return
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGHUP, asked.set)
+    loop.add_signal_handler(signal.SIGHUP, signalled.set)
     try:
-        yield asked
+        yield signalled
     finally:
         loop.remove_signal_handler(signal.SIGHUP)
 

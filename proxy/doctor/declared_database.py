@@ -52,7 +52,7 @@ def declared_database(dsn: str) -> DeclaredDatabase:
                 name=row[0],
                 catalog=catalog,
                 relations=read_relations(connection),
-                of_domains={place: tuple(said) for place, said in domains.items()},
+                of_domains={place: tuple(stated) for place, stated in domains.items()},
             )
     except psycopg.OperationalError as error:
         raise Unreachable(str(error).strip()) from None

@@ -39,7 +39,7 @@ class UndecidedTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class PolicyDraft:
     """decisions: what the owner has to decide, in the order of the text; places: of its lines, from 1."""
 
     text: str
@@ -67,7 +67,7 @@ class _Lines:
 
 def draft_of(
     database: str, variable: str, tables: Sequence[DraftedTable], left_out: Sequence[UndecidedTable]
-) -> Draft:
+) -> PolicyDraft:
     """
     Given    left_out: tables that stand as comments only
     Gives    the policy, with decisions numbered from 1
@@ -92,7 +92,7 @@ def draft_of(
     lines.add("  total:   {epsilon: 0, delta: 0}")
     lines.add("  default: {epsilon: 0, delta: 0, per: month}")
     head = _head(database, variable, len(lines.decisions))
-    return Draft(
+    return PolicyDraft(
         text="\n".join((*head, *lines.written)) + "\n",
         decisions=tuple(lines.decisions),
         places={number + len(head): place for number, place in lines.places.items()},

@@ -46,11 +46,11 @@ def drafted_column(
     of_people: bool,
     holding: Mapping[str, TableName],
     referred: Collection[str],
-    kept: Collection[TableName],
+    drafted: Collection[TableName],
 ) -> DraftedColumn | LeftOut:
     """
     Given    of_people: whether rows of the table are people; holding: columns that refer to people, with whom;
-             referred: columns that other tables of the draft refer to; kept: the tables of the draft
+             referred: columns that other tables of the draft refer to; drafted: the tables of the draft
     """
     name = column.name
     refers = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
@@ -64,8 +64,8 @@ def drafted_column(
         return LeftOut(name=name, why="most likely names somebody")
     if name not in (*refers, *referred) and person_of_column(name) is not None:
         return LeftOut(name=name, why="most likely names somebody")
-    said = checked.get(name, CheckedColumn())
-    values = _values(column, catalog, said)
+    stated = checked.get(name, CheckedColumn())
+    values = _values(column, catalog, stated)
     if values is not None:
         listed, source = values
         return DraftedColumn(name=name, options=f"{{values: {listed}}}", note=source)
@@ -73,14 +73,14 @@ def drafted_column(
         key = refers[name]
         place = f"{key.target}.{key.target_columns[0]}"
         note = f"refers to {place}"
-        if key.target not in kept:
+        if key.target not in drafted:
             note += f"; once that is public: {{references: {place}}}"
         return DraftedColumn(name=name, options="{}", note=note)
     if name in referred:
         return DraftedColumn(
             name=name, options="{}", note="a key, here because other tables refer to it"
         )
-    return _bounded(column, said)
+    return _bounded(column, stated)
 
 
 def without_options(column: DraftedColumn) -> DraftedColumn:
@@ -88,14 +88,14 @@ def without_options(column: DraftedColumn) -> DraftedColumn:
     return replace(column, options="{}", note="")
 
 
-def _values(column: Column, catalog: Catalog, said: CheckedColumn) -> tuple[str, str] | None:
-    found, source = said.values, "CHECK"
+def _values(column: Column, catalog: Catalog, stated: CheckedColumn) -> tuple[str, str] | None:
+    found, source = stated.values, "CHECK"
     if found is None and column.type is SqlType.ENUM:
         known = catalog.enumerations.get(column.type_name)
         found = None if known is None else known.labels
         source = f"labels of the type {column.type_name}"
-    room = GROUPS_PER_STATEMENT - 1
-    if not found or len(found) > room or column.type is SqlType.BOOL or not has_keys(column):
+    limit = GROUPS_PER_STATEMENT - 1
+    if not found or len(found) > limit or column.type is SqlType.BOOL or not has_keys(column):
         return None
     keys = [flow_text(key) for key in found]
     if column.nullable:
@@ -103,11 +103,11 @@ def _values(column: Column, catalog: Catalog, said: CheckedColumn) -> tuple[str,
     return f"[{', '.join(keys)}]", source
 
 
-def _bounded(column: Column, said: CheckedColumn) -> DraftedColumn:
+def _bounded(column: Column, stated: CheckedColumn) -> DraftedColumn:
     name, kind = column.name, bounds_kind(column.type)
     if kind is None:
         return DraftedColumn(name=name, options="{}", note="")
-    low, high = _bound(column, said.low), _bound(column, said.high)
+    low, high = _bound(column, stated.low), _bound(column, stated.high)
     if low is None or high is None:
         known = f"; CHECK: from {low}" if low is not None else ""
         known = f"; CHECK: to {high}" if high is not None else known
@@ -117,8 +117,8 @@ def _bounded(column: Column, said: CheckedColumn) -> DraftedColumn:
             name=name, options="{}", note=note if needs_bounds else "", needs_bounds=needs_bounds
         )
     if column.type.is_integer:  # what is left out at an end
-        low = str(int(low) + 1) if said.low_is_open else low
-        high = str(int(high) - 1) if said.high_is_open else high
+        low = str(int(low) + 1) if stated.low_is_open else low
+        high = str(int(high) - 1) if stated.high_is_open else high
     return DraftedColumn(name=name, options=f"{{bounds: [{low}, {high}]}}", note="CHECK")
 
 

@@ -14,7 +14,7 @@ from proxy.catalog.catalog_model import Table, TableName
 from proxy.doctor.declared_database import DeclaredDatabase
 from proxy.doctor.links_diagnosis import Relations
 from proxy.doctor.people_diagnosis import people_findings
-from proxy.drafting.draft_text import Draft, DraftedTable, Place, UndecidedTable, draft_of
+from proxy.drafting.draft_text import DraftedTable, Place, PolicyDraft, UndecidedTable, draft_of
 from proxy.drafting.drafted_columns import (
     DraftedColumn,
     LeftOut,
@@ -40,7 +40,7 @@ class NothingToDraft(Exception):
 
 
 @dataclass(slots=True)
-class _Refused:
+class _AgainstDraft:
     """What the policy's own checks have said against the draft so far, by table as it is written."""
 
     tables: dict[str, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class _Refused:
     columns: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
-def drafted_policy(declared: DeclaredDatabase, variable: str) -> Draft:
+def drafted_policy(declared: DeclaredDatabase, variable: str) -> PolicyDraft:
     """
     Given    what is declared in a database; the environment variable in which its connection string will be
     Gives    a policy that its own reader and checks have nothing against, but for what is of role and server
@@ -61,7 +61,7 @@ def drafted_policy(declared: DeclaredDatabase, variable: str) -> Draft:
         if (why := _not_of_its_own(name, relations)) is not None
     }
     tables = {name: table for name, table in sorted(catalog.tables.items()) if name not in others}
-    refused = _Refused()
+    refused = _AgainstDraft()
     for _ in range(_PASSES):
         drafted, undecided = _drafted(tables, declared, refused)
         if not drafted:
@@ -86,16 +86,17 @@ def _listed(others: Mapping[TableName, str]) -> Iterable[UndecidedTable]:
 
 
 def _drafted(
-    tables: Mapping[TableName, Table], declared: DeclaredDatabase, refused: _Refused
+    tables: Mapping[TableName, Table], declared: DeclaredDatabase, refused: _AgainstDraft
 ) -> tuple[tuple[DraftedTable, ...], tuple[UndecidedTable, ...]]:
     guesses = guessed_units(tables)
-    kept = {
+    selected = {
         name: guess
         for name, guess in guesses.items()
         if isinstance(guess, Guess) and str(name) not in refused.tables
     }
     drafted = [
-        _table(tables[name], guess, kept, tables, declared, refused) for name, guess in kept.items()
+        _table(tables[name], guess, selected, tables, declared, refused)
+        for name, guess in selected.items()
     ]
     undecided = []
     for name in tables:
@@ -113,15 +114,15 @@ def _drafted(
 def _table(
     table: Table,
     guess: Guess,
-    kept: Mapping[TableName, Guess],
+    selected: Mapping[TableName, Guess],
     tables: Mapping[TableName, Table],
     declared: DeclaredDatabase,
-    refused: _Refused,
+    refused: _AgainstDraft,
 ) -> DraftedTable:
     name, unit = table.name, guess.unit
     own = unit.column if isinstance(unit, IdentifierUnit) and unit.path is None else None
     leads = unit.column if isinstance(unit, IdentifierUnit) and unit.path is not None else None
-    people = {one for one, known in kept.items() if known.how is How.ITSELF}
+    people = {one for one, known in selected.items() if known.how is How.ITSELF}
     people |= {one for one in tables if person_of_table(one.name) is not None}
     holding = {
         key.columns[0]: key.target
@@ -130,16 +131,16 @@ def _table(
     }
     referred = {
         column
-        for other in kept
+        for other in selected
         for key in tables[other].foreign_keys
         if key.target == name
         for column in key.target_columns
-    } | _led_to(name, kept, table)
+    } | _led_to(name, selected, table)
     checked = checked_columns(tuple(text for _, text in table.checks))
     for column in table.columns:
-        said = checked_columns(declared.of_domains.get((name, column.name), ()))
-        if column.name not in checked and "VALUE" in said:
-            checked[column.name] = said["VALUE"]
+        stated = checked_columns(declared.of_domains.get((name, column.name), ()))
+        if column.name not in checked and "VALUE" in stated:
+            checked[column.name] = stated["VALUE"]
     columns: list[DraftedColumn | LeftOut] = []
     for column in table.columns:
         place = (str(name), column.name)
@@ -156,7 +157,7 @@ def _table(
             of_people=guess.how is How.ITSELF,
             holding=holding,
             referred=referred,
-            kept=kept,
+            drafted=selected,
         )
         if isinstance(one, DraftedColumn) and place in refused.options:
             one = without_options(one)
@@ -165,13 +166,15 @@ def _table(
     return DraftedTable(name=name, guess=guess, columns=tuple(columns), keys=tuple(keys))
 
 
-def _led_to(name: TableName, kept: Mapping[TableName, Guess], table: Table) -> set[str]:
+def _led_to(name: TableName, selected: Mapping[TableName, Guess], table: Table) -> set[str]:
     """The key by which another table finds whose row it is."""
-    paths = (one.unit.path for one in kept.values() if isinstance(one.unit, IdentifierUnit))
+    paths = (one.unit.path for one in selected.values() if isinstance(one.unit, IdentifierUnit))
     return set(table.primary_key) if any(path and path.table == name for path in paths) else set()
 
 
-def _learned(draft: Draft, variable: str, declared: DeclaredDatabase, refused: _Refused) -> bool:
+def _learned(
+    draft: PolicyDraft, variable: str, declared: DeclaredDatabase, refused: _AgainstDraft
+) -> bool:
     """Whether there is something against the draft; then it is noted."""
     try:
         policy = read_policy(draft.text, "", {variable: "-"})
@@ -187,7 +190,7 @@ def _learned(draft: Draft, variable: str, declared: DeclaredDatabase, refused: _
     return bool(found) or _note_severe(policy, declared, refused)
 
 
-def _note(place: Place | None, message: str, refused: _Refused) -> None:
+def _note(place: Place | None, message: str, refused: _AgainstDraft) -> None:
     """First what a column may be used for goes, then the column; a table goes as a whole."""
     if place is None:
         raise NothingToDraft(message)
@@ -200,7 +203,7 @@ def _note(place: Place | None, message: str, refused: _Refused) -> None:
         refused.options.add((table, column))
 
 
-def _note_severe(policy: Policy, declared: DeclaredDatabase, refused: _Refused) -> bool:
+def _note_severe(policy: Policy, declared: DeclaredDatabase, refused: _AgainstDraft) -> bool:
     severe = [
         finding
         for finding in people_findings(policy, declared.catalog, declared.relations)

@@ -67,13 +67,13 @@ def guessed_units(tables: Mapping[TableName, Table]) -> dict[TableName, Guess | 
         if guesses:
             best = guesses[0]
             others = tuple(
-                _told(one.unit)
+                _described(one.unit)
                 for one in guesses[1:]
                 if _column_of(one.unit) != _column_of(best.unit)
             )
             found[name] = Guess(unit=best.unit, how=best.how, why=best.why, others=others)
         else:
-            found[name] = _alone(table)
+            found[name] = _single(table)
     _spread(tables, found)
     if not any(isinstance(one, Guess) for one in found.values()):
         return {name: _rows("nothing here says whom a row belongs to") for name in tables}
@@ -254,7 +254,7 @@ def _targets(table: Table, tables: Mapping[TableName, Table]) -> Iterator[TableN
                 yield name
 
 
-def _alone(table: Table) -> Guess | NotGuessed:
+def _single(table: Table) -> Guess | NotGuessed:
     columns = tuple(column.name for column in table.columns)
     traits = sorted(personal_traits(columns))
     if person_of_table(table.name.name) is not None or len(traits) > 1:
@@ -278,5 +278,5 @@ def _column_of(unit: Unit) -> str:
     return unit.column if isinstance(unit, IdentifierUnit) else ""
 
 
-def _told(unit: Unit) -> str:
+def _described(unit: Unit) -> str:
     return f"{unit.identifier} by {unit.column}" if isinstance(unit, IdentifierUnit) else "row"

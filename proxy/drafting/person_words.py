@@ -130,10 +130,10 @@ def person_of_column(name: str) -> str | None:
     if len(words) == 1 and words[0].endswith("id") and len(words[0]) > 4:  # customerid
         words = [words[0][:-2], "id"]
     is_id = len(words) > 1 and words[-1] in _IDS
-    kept = words[:-1] if is_id else words
-    if not kept or len(kept) > 2 or "agent" in kept[1:]:
+    selected = words[:-1] if is_id else words
+    if not selected or len(selected) > 2 or "agent" in selected[1:]:
         return None
-    return _person(kept[-1])
+    return _person(selected[-1])
 
 
 def is_number_of_something(column: str) -> bool:

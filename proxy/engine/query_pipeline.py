@@ -158,7 +158,7 @@ class Engine:
             raise Refusal(
                 Code.UNAVAILABLE,
                 f"the table {name} is not what the policy was checked against",
-                "Ask the operator to check the policy and to start dpproxy again.",
+                "Ask the operator: the log of dpproxy says what does not fit (policy_not_taken).",
             )
 
     async def budget(self, analyst: str) -> str:

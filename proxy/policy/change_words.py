@@ -60,7 +60,7 @@ def both(was: Fraction, now: Fraction) -> str:
     return decimal(was) if was == now else f"{decimal(was)} -> {decimal(now)}"
 
 
-def said(value: object) -> str:
+def word_of(value: object) -> str:
     if value is None:
         return "not said"
     if isinstance(value, Enum):
@@ -70,5 +70,8 @@ def said(value: object) -> str:
     if isinstance(value, Fraction):
         return decimal(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{said(key)} {said(item)}" for key, item in value.items()) or "not said"
+        return (
+            ", ".join(f"{word_of(key)} {word_of(item)}" for key, item in value.items())
+            or "not said"
+        )
     return str(value)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from fractions import Fraction
 
-from proxy.policy.change_words import Change, Direction, Topic, both, change, error, said, times
+from proxy.policy.change_words import Change, Direction, Topic, both, change, error, times, word_of
 from proxy.policy.policy_model import Budget, Period, Policy
 
 
@@ -32,11 +32,11 @@ def _privacy(old: Policy, new: Policy) -> Iterator[Change]:
     if before.delta != after.delta:
         what = f"{both(before.delta, after.delta)}: what a statement may spend"
         yield error("privacy.delta", what)
-    told = ("epsilon", "max_epsilon", "delta", "max_delta")
+    reported = ("epsilon", "max_epsilon", "delta", "max_delta")
     for one in fields(before):
         was, now = getattr(before, one.name), getattr(after, one.name)
-        if one.name not in told and was != now:
-            what = f"{said(was)} -> {said(now)}"
+        if one.name not in reported and was != now:
+            what = f"{word_of(was)} -> {word_of(now)}"
             yield error(f"privacy.{_KEYS.get(one.name, one.name)}", what)
 
 

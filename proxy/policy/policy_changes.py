@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.catalog.catalog_model import TableName
-from proxy.policy.change_words import Change, Direction, Topic, change, error, said, times
+from proxy.policy.change_words import Change, Direction, Topic, change, error, times, word_of
 from proxy.policy.changed_amounts import changed_amounts
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
@@ -41,7 +41,7 @@ def policy_changes(old: Policy, new: Policy) -> list[Change]:
     return sorted(found, key=lambda change: order.index(change.topic))
 
 
-def tables_asked_anew(old: Policy, new: Policy) -> tuple[TableName, ...]:
+def tables_not_cached(old: Policy, new: Policy) -> tuple[TableName, ...]:
     """Tables in both policies of which cached answers are not found any more, since what they rely on is said
     otherwise (proxy/reuse/relied_on.py). Of public tables all answers may rely on."""
     return tuple(
@@ -108,7 +108,7 @@ def _protected(name: TableName, before: ProtectedTable, after: ProtectedTable) -
     for key in ("max_groups_per_unit", "max_rows_per_group_per_unit", "join_rows_at_most"):
         was, now = getattr(before, key), getattr(after, key)
         if was != now:
-            yield error(f"{where}.{key}", f"{said(was)} -> {said(now)}")
+            yield error(f"{where}.{key}", f"{word_of(was)} -> {word_of(now)}")
     if before.join_keys != after.join_keys:
         yield error(f"{where}.join_keys", "joins are cut otherwise, or not allowed any more")
     for column in dict.fromkeys((*before.columns, *after.columns)):
@@ -168,8 +168,8 @@ def _values(
             (Direction.LOSES, [key for key in before if key not in after]),
         ):
             if keys:
-                told = _list("null" if key is None else key for key in keys)
-                yield change(Topic.RIGHTS, direction, f"{where}.values", f"the keys {told}")
+                reported = _list("null" if key is None else key for key in keys)
+                yield change(Topic.RIGHTS, direction, f"{where}.values", f"the keys {reported}")
 
 
 def _cached(old: Policy, new: Policy) -> Iterator[Change]:
@@ -190,7 +190,7 @@ def _cached(old: Policy, new: Policy) -> Iterator[Change]:
         what = "no cached answer is found any more: answers rely on what public tables there are"
         yield change(Topic.CACHE, Direction.LOSES, "tables", what)
         return
-    for name in tables_asked_anew(old, new):
+    for name in tables_not_cached(old, new):
         what = "cached answers are not found any more, and are asked and paid anew"
         yield change(Topic.CACHE, Direction.LOSES, f"tables.{name}", what)
     if old.privacy != new.privacy:
@@ -233,7 +233,7 @@ def _rows(table: ProtectedTable) -> str:
         return "none"
     if table.chooses_rows:
         return f"auto, at most {table.max_rows_per_unit}"
-    return said(table.max_rows_per_unit)
+    return word_of(table.max_rows_per_unit)
 
 
 def _clamps(before: Bounds, after: Bounds) -> str:
@@ -241,12 +241,12 @@ def _clamps(before: Bounds, after: Bounds) -> str:
     if before.kind is not after.kind:
         return what
     widths = [bound.high - bound.low for bound in (before, after)]
-    cut = after.low > before.low or after.high < before.high
+    clamps_more = after.low > before.low or after.high < before.high
     most = [max(abs(bound.low), abs(bound.high)) for bound in (before, after)]
-    told = f": noise of AVG {times(widths[1] / widths[0])}"
+    reported = f": noise of AVG {times(widths[1] / widths[0])}"
     if most[0]:
-        told += f", of SUM {times(most[1] / most[0])}"
-    return what + told + ("; values beyond are cut that were not" if cut else "")
+        reported += f", of SUM {times(most[1] / most[0])}"
+    return what + reported + ("; values beyond are cut that were not" if clamps_more else "")
 
 
 def _span(bounds: Bounds) -> str:

@@ -8,7 +8,7 @@ from proxy.policy.finding_names import FindingName
 from proxy.policy.policy_model import Acceptance
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import kind, named_entries
-from proxy.policy_file.policy_shapes import TEXT, Either, Keyed, Named
+from proxy.policy_file.policy_shapes import TEXT, Either, Keyed, NamedBy
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -21,7 +21,7 @@ from proxy.policy_file.yaml_positions import (
 _NAMES = {name.name: name for name in FindingName}
 ACCEPT = Keyed(
     {
-        name: Either((TEXT, Named(TEXT, least=1)))
+        name: Either((TEXT, NamedBy(TEXT, least=1)))
         for name, finding in _NAMES.items()
         if finding is not FindingName.ACCEPTED_WITHOUT_EFFECT
     }

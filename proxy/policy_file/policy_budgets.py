@@ -9,7 +9,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Budget, Budgets, Period
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, member, named_entries, number
-from proxy.policy_file.policy_shapes import Keyed, Named, Number, Shape, one_of
+from proxy.policy_file.policy_shapes import Keyed, NamedBy, Number, Shape, one_of
 from proxy.policy_file.yaml_positions import Entry, Node, RefusedNode, ScalarNode
 
 BUDGET_KEYS: Mapping[str, Shape] = {
@@ -22,7 +22,7 @@ _BUDGET = Keyed(BUDGET_KEYS, _REQUIRED, "of a budget")
 BUDGETS_KEYS: Mapping[str, Shape] = {
     "total": _BUDGET,
     "default": _BUDGET,
-    "analysts": Named(_BUDGET),
+    "analysts": NamedBy(_BUDGET),
 }
 BUDGETS = Keyed(BUDGETS_KEYS, ("total", "default"), "budgets")
 

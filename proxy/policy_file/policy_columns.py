@@ -28,7 +28,7 @@ from proxy.policy_file.policy_shapes import (
     Either,
     Keyed,
     KeyList,
-    Named,
+    NamedBy,
     Number,
     OneOf,
     Pair,
@@ -60,7 +60,7 @@ COLUMN_KEYS: Mapping[str, Shape] = {
     "per_unit": Either((OneOf((CHOSEN_PRIVATELY,)), Pair(NUMBER))),
 }
 COLUMN = Keyed(COLUMN_KEYS, (), "columns.C")
-PUBLIC_COLUMNS = Named(Keyed({}), least=1)
+PUBLIC_COLUMNS = NamedBy(Keyed({}), least=1)
 
 
 def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:

@@ -17,7 +17,7 @@ from proxy.policy_file.policy_shapes import (
     Either,
     Keyed,
     KeyList,
-    Named,
+    NamedBy,
     Number,
     OneOf,
     Pair,
@@ -83,7 +83,7 @@ def _schema(shape: Shape, explained: Mapping[str, str]) -> Schema:
         case KeyList(most=most):
             items = {"type": [*_ANY_TEXT, "null"]}
             return {"type": "array", "items": items, "minItems": 1, "maxItems": most}
-        case Named(of=of, least=least, most=most):
+        case NamedBy(of=of, least=least, most=most):
             named: Schema = {"type": "object", "additionalProperties": _schema(of, explained)}
             if least:
                 named["minProperties"] = least

@@ -49,7 +49,7 @@ class KeyList:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedBy:
     """A mapping whose keys the owner chooses."""
 
     of: Shape
@@ -73,7 +73,7 @@ class Either:
     shapes: tuple[Shape, ...]
 
 
-Shape = Plain | Number | OneOf | Pair | KeyList | Named | Keyed | Either
+Shape = Plain | Number | OneOf | Pair | KeyList | NamedBy | Keyed | Either
 
 TEXT = Plain()
 NUMBER = Number()

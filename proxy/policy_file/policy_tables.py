@@ -43,7 +43,7 @@ from proxy.policy_file.policy_shapes import (
     TEXT,
     Either,
     Keyed,
-    Named,
+    NamedBy,
     OneOf,
     Shape,
     one_of,
@@ -65,7 +65,7 @@ _RESERVED_SCHEMAS = ("dp", "information_schema")
 _ROW, _PUBLIC = OneOf(("row",)), OneOf(("public",))
 _COUNT = whole_number(1, _MOST_ROWS)
 _ROW_UNIT_KEYS: Mapping[str, Shape] = {"rows": whole_number(1, _MOST_UNIT_ROWS)}
-_IDENTIFIER_UNIT = Named(TEXT, least=1, most=1)
+_IDENTIFIER_UNIT = NamedBy(TEXT, least=1, most=1)
 
 _ROWS_KEY = "max_rows_per_unit"
 _COUNT_KEYS = (_ROWS_KEY, "max_groups_per_unit", "max_rows_per_group_per_unit")
@@ -76,7 +76,7 @@ TABLE_KEYS: Mapping[str, Shape] = {
     _ROWS_KEY: Either((OneOf((CHOSEN_PRIVATELY, UNBOUNDED)), _COUNT)),
     "mechanism": one_of(Mechanism),
     "join_keys": JOIN_KEYS,
-    "columns": Named(COLUMN),
+    "columns": NamedBy(COLUMN),
     **dict.fromkeys(_CHOSEN_KEYS, _COUNT),
 }
 PUBLIC_KEYS: Mapping[str, Shape] = {
@@ -85,7 +85,7 @@ PUBLIC_KEYS: Mapping[str, Shape] = {
     "columns": PUBLIC_COLUMNS,
 }
 _REQUIRED = ("unit",)
-TABLES = Named(
+TABLES = NamedBy(
     Either(
         (
             _PUBLIC,

@@ -40,14 +40,14 @@ def checked_columns(conditions: Iterator[str] | tuple[str, ...]) -> dict[str, Ch
     """
     found: dict[str, CheckedColumn] = {}
     for text in conditions:
-        for column, said in _of(text):
+        for column, stated in _of(text):
             known = found.get(column, CheckedColumn())
-            if known.low is None and said.low is not None:
-                known = replace(known, low=said.low, low_is_open=said.low_is_open)
-            if known.high is None and said.high is not None:
-                known = replace(known, high=said.high, high_is_open=said.high_is_open)
+            if known.low is None and stated.low is not None:
+                known = replace(known, low=stated.low, low_is_open=stated.low_is_open)
+            if known.high is None and stated.high is not None:
+                known = replace(known, high=stated.high, high_is_open=stated.high_is_open)
             if known.values is None:
-                known = replace(known, values=said.values)
+                known = replace(known, values=stated.values)
             found[column] = known
     return found
 

@@ -183,7 +183,7 @@ class Shadow:
         for default in self._defaults(policy):
             connection.execute(default)
 
-    def tell(self, *, is_newer_there: bool) -> None:
+    def report(self, *, is_newer_there: bool) -> None:
         """What dp.policy says of a change that is there and not in force. Refuses  ShadowError"""
         try:
             with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:

@@ -12,7 +12,7 @@ from proxy.cli.demo.demo_data import READER
 from proxy.cli.drafting_commands import variable_of
 from proxy.cli.loading import CheckedPolicy, verdict_of
 from proxy.doctor.declared_database import declared_database
-from proxy.drafting.draft_text import Draft
+from proxy.drafting.draft_text import PolicyDraft
 from proxy.drafting.drafted_policy import drafted_policy
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
@@ -57,7 +57,7 @@ def strangers_dsn(name: str) -> str:
     return make_conninfo(servers().protected.dsn(name), user=STRANGER, password=PASSWORD)
 
 
-def draft(name: str, dsn: str | None = None) -> Draft:
+def draft(name: str, dsn: str | None = None) -> PolicyDraft:
     declared = declared_database(dsn or servers().protected.dsn(name))
     return drafted_policy(declared, variable_of(declared.name))
 

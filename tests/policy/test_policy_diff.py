@@ -9,7 +9,7 @@ import pytest
 from proxy.catalog.catalog_model import TableName
 from proxy.planner.facts import PlanningContext
 from proxy.policy.check import check, fitted
-from proxy.policy.policy_changes import policy_changes, tables_asked_anew
+from proxy.policy.policy_changes import policy_changes, tables_not_cached
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.reuse.relied_on import ReliedOn
@@ -188,7 +188,7 @@ def test_it_names_the_tables_whose_cached_answers_rely_on_it(edit: tuple[str, st
     old, new = (fitted(policy, SHOP) for policy in (_policy(), _policy(edit)))
     digests = [ReliedOn(PlanningContext(one, SHOP, {}))._tables for one in (old, new)]
     differing = {name for name in digests[0] if digests[0][name] != digests[1].get(name)}
-    assert set(tables_asked_anew(old, new)) == differing
+    assert set(tables_not_cached(old, new)) == differing
 
 
 def test_another_policy_altogether() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_schema import MODELINE, SCHEMA_FILE, policy_schema
-from proxy.policy_file.policy_shapes import Either, Keyed, Named, Shape
+from proxy.policy_file.policy_shapes import Either, Keyed, NamedBy, Shape
 from proxy.policy_file.policy_yaml import POLICY, read_policy
 from proxy.policy_file.yaml_positions import Entry, MappingNode, SequenceNode, compose
 from tests.policy.schema_judge import as_editors_read, complaints
@@ -80,7 +80,7 @@ def _keyed(shape: Shape) -> Iterator[Keyed]:
             yield shape
             for one in keys.values():
                 yield from _keyed(one)
-        case Named(of=of):
+        case NamedBy(of=of):
             yield from _keyed(of)
         case Either(shapes=shapes):
             for one in shapes:
