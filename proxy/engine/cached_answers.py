@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from proxy.accounting.events import Event
-from proxy.engine.ports import Charged
+from proxy.engine.threads import beside
 from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.facts import PlanningContext
 from proxy.planner.loss_events import block_events
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
@@ -35,6 +36,10 @@ SEMANTICS = (
 _CACHED_PLANS = 128
 _KNOWN = 10_000
 _POLL_SECONDS = 0.02
+# Characters: what is larger is not cached. A relation of 10,000 groups has about 500,000.
+_QUESTION = 256 * 1024
+_RELATION = 4 * 1024 * 1024
+_PER_NUMBER = 8
 WAIT_SECONDS = 61.0  # a lease (ledger.cached_claims), and a second
 
 
@@ -59,18 +64,16 @@ class CachedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A durable charge of `paid`, and what is to be done for each part; cached: its number in the ledger."""
+    """A durable charge of `paid`, and what is to be done for each part. receipt: None where nothing is paid;
+    cached: the number of each part in the ledger."""
 
-    charged: Charged
+    receipt: str | None
     paid: Loss
+    remaining: Loss
     holder: str
     states: tuple[CacheState, ...]
     cached: tuple[int | None, ...]
     relations: tuple[str | None, ...]
-
-    @property
-    def draws(self) -> bool:
-        return any(state in (CacheState.DRAW, CacheState.APART) for state in self.states)
 
 
 class CachedLedger(Protocol):
@@ -95,7 +98,14 @@ class CachedLedger(Protocol):
         ...
 
     async def relation_of(self, cached: int) -> str | None:
-        """None: it is not drawn yet."""
+        """None: it is not drawn yet.
+
+        Refuses  Unfinished: it was forgotten
+        """
+        ...
+
+    async def forget(self, cached: int) -> None:
+        """Of a draw that is shown and too large to be stored."""
         ...
 
     async def let_go(self, cached: int, holder: str) -> None:
@@ -110,11 +120,22 @@ class Unfinished(Exception):
 class CachedAnswers:
     """Which parts of plans are cached, under one policy and catalogue; and the ledger that keeps them."""
 
-    def __init__(self, ledger: CachedLedger, relied_on: ReliedOn) -> None:
+    def __init__(self, ledger: CachedLedger, known: PlanningContext) -> None:
         self.ledger = ledger
-        self.parts = lru_cache(maxsize=_CACHED_PLANS)(self._parts)
-        self._relied_on = relied_on
+        self.known = known
+        self._of_plan = lru_cache(maxsize=_CACHED_PLANS)(self._parts)
         self._known: OrderedDict[bytes, None] = OrderedDict()  # claimed by this process
+
+    @cached_property
+    def _relied_on(self) -> ReliedOn:
+        return ReliedOn(self.known)
+
+    async def parts(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
+        """In a thread: conditions and keys of a plan may be thousands.
+
+        Gives    None where the losses of the blocks are not that of the plan: such a statement is not cached
+        """
+        return await asyncio.to_thread(self._of_plan, private)
 
     def are_known(self, parts: Sequence[CachedQuestion]) -> bool:
         """Whether all may have been drawn already: then it is worth asking before a session is taken."""
@@ -139,7 +160,6 @@ class CachedAnswers:
         return claim
 
     def _parts(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
-        """None where the losses of the blocks are not that of the plan: such a statement is not cached."""
         parts = tuple(map(self._part, private.blocks))
         total = sum((part.loss for part in parts), NOTHING)
         return parts if total == private.loss else None
@@ -154,7 +174,8 @@ class CachedAnswers:
             wanted = question_of(block)
         except NotCanonical:
             wanted = None
-        if wanted is None or not block.releases:
+        too_large = wanted is not None and len(wanted.question) + len(wanted.terms) > _QUESTION
+        if wanted is None or too_large or not block.releases:
             return CachedQuestion(
                 digest=None, question="", terms="", order=order, loss=loss, events=events
             )
@@ -200,19 +221,29 @@ class ClaimedBlocks:
                 else:
                     await asyncio.sleep(_POLL_SECONDS)
 
-    def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
+    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         text = self._ready.get(number)
-        return None if text is None else cached_block(text, self._parts[number].order, block)
+        return None if text is None else await self._read(number, block, text)
+
+    async def _read(self, number: int, block: BlockPlan, text: str) -> CachedBlock:
+        work = len(text) // _PER_NUMBER
+        return await beside(work, cached_block, text, self._parts[number].order, block)
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
         cached = self._claim.cached[number]
         if number not in self._open or cached is None:
             return drawn
-        order = self._parts[number].order
-        text = cached_text(drawn, order)
+        work = len(drawn.drawn.groups) * (len(block.releases) + len(block.keys))
+        text = await beside(work, cached_text, drawn, self._parts[number].order)
+        if len(text) > _RELATION:
+            await self._ledger.forget(cached)
+            self._open.discard(number)
+            return drawn
         stored = await self._ledger.store(cached, text)
         self._open.discard(number)
-        return drawn if stored is None or stored == text else cached_block(stored, order, block)
+        if stored is None or stored == text:
+            return drawn
+        return await self._read(number, block, stored)
 
     async def close(self) -> None:
         """What is not drawn by now may be by another."""

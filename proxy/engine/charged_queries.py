@@ -29,7 +29,7 @@ from proxy.engine.noisy_answers import (
     noisy_relation,
 )
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.ports import Charged, Ledger, ProtectedData, ProtectedSession
+from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
@@ -52,10 +52,12 @@ class PlannedQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Paid:
-    """A durable charge, and what it bought. claim, parts: where answers are cached."""
+class Paid:
+    """A durable charge, and what it bought. receipt: None where nothing was to pay; claim, parts: where answers
+    are cached."""
 
-    charged: Charged
+    receipt: str | None
+    remaining: Loss | None
     loss: Loss
     claim: Claim | None = None
     parts: tuple[CachedQuestion, ...] = ()
@@ -86,7 +88,7 @@ class ChargedQueries:
         """
         seconds = query.prepared.settings.seconds
         begun = _clock()
-        parts = self._parts(query)
+        parts = await self._parts(query)
         if parts is not None and self._may_be_ready(query, parts):
             paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
@@ -109,10 +111,10 @@ class ChargedQueries:
                 except Unfinished:
                     pass
 
-    def _parts(self, query: PlannedQuery) -> tuple[CachedQuestion, ...] | None:
+    async def _parts(self, query: PlannedQuery) -> tuple[CachedQuestion, ...] | None:
         if self.cached is None or query.prepared.settings.is_fresh:
             return None
-        return self.cached.parts(query.prepared.private)
+        return await self.cached.parts(query.prepared.private)
 
     def _may_be_ready(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...]) -> bool:
         """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the
@@ -134,7 +136,7 @@ class ChargedQueries:
             await self._ledger.look(query.analyst, query.loss)
         return await stack.enter_async_context(self._data.session(query.analyst))
 
-    async def _paid(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...] | None) -> _Paid:
+    async def _paid(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...] | None) -> Paid:
         if parts is not None:
             paid = await self._claimed(query, parts, may_draw=True)
             assert paid is not None, "what may be drawn is"
@@ -147,24 +149,30 @@ class ChargedQueries:
             loss_events(query.prepared.private),
         )
         self._left[query.analyst] = charged.remaining
-        return _Paid(charged=charged, loss=query.loss)
+        return Paid(receipt=charged.receipt, remaining=charged.remaining, loss=query.loss)
 
     async def _claimed(
         self, query: PlannedQuery, parts: tuple[CachedQuestion, ...], *, may_draw: bool
-    ) -> _Paid | None:
+    ) -> Paid | None:
         assert self.cached is not None
         claim = await self.cached.claim(
             query.analyst, parts, _fingerprint(query), self._policy.digest, may_draw=may_draw
         )
         if claim is None:
             return None
-        self._left[query.analyst] = claim.charged.remaining
-        return _Paid(charged=claim.charged, loss=claim.paid, claim=claim, parts=parts)
+        self._left[query.analyst] = claim.remaining
+        return Paid(
+            receipt=claim.receipt,
+            remaining=claim.remaining,
+            loss=claim.paid,
+            claim=claim,
+            parts=parts,
+        )
 
     async def _answered(
         self,
         query: PlannedQuery,
-        paid: _Paid,
+        paid: Paid,
         session: ProtectedSession | None,
         lists: Lists,
         begun: float,
@@ -176,16 +184,17 @@ class ChargedQueries:
             answering = self._relation(query, paid, session, lists)
             seconds = settings.seconds and max(settings.seconds - (_clock() - begun), floor)
             relation = await within(seconds, answering, stays_charged(floor))
-            answer = answer_of(relation, query, paid.loss, paid.charged)
+            answer = answer_of(relation, query, paid)
             answered = True
             return answer
         finally:
-            await self._ledger.settle(paid.charged.receipt, answered)
+            if paid.receipt is not None:
+                await self._ledger.settle(paid.receipt, answered)
 
     async def _relation(
         self,
         query: PlannedQuery,
-        paid: _Paid,
+        paid: Paid,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
@@ -220,18 +229,15 @@ class ChargedQueries:
     async def unread(self, query: PlannedQuery) -> NoisyAnswer:
         """Of public keys alone: nothing is read, nothing to pay."""
         relation = await self._drawn(query, None, {}, NoCache())
-        return answer_of(relation, query, query.loss, None)
+        return answer_of(relation, query, Paid(receipt=None, remaining=None, loss=query.loss))
 
 
-def answer_of(
-    relation: NoisyRelation, query: PlannedQuery, loss: Loss, charged: Charged | None
-) -> NoisyAnswer:
-    remaining, receipt = (None, None) if charged is None else (charged.remaining, charged.receipt)
+def answer_of(relation: NoisyRelation, query: PlannedQuery, paid: Paid) -> NoisyAnswer:
     return NoisyAnswer(
         relation.json,
-        loss,
-        remaining,
-        receipt,
+        paid.loss,
+        paid.remaining,
+        paid.receipt,
         accuracies(relation.plan),
         query.prepared.settings.notice,
         relation.withheld,

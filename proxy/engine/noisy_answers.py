@@ -94,7 +94,7 @@ def compiled_block(block: BlockPlan) -> CompiledBlock:
 class BlockStore(Protocol):
     """What is cached of the blocks of one statement, by number."""
 
-    def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
+    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         """What stands already; None: it is to be drawn."""
         ...
 
@@ -106,7 +106,7 @@ class BlockStore(Protocol):
 class NoCache:
     """Each statement draws for itself."""
 
-    def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
+    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         return None
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
@@ -142,7 +142,7 @@ async def noisy_relation(
         return await session.run(query, values, select)
 
     for number, planned in enumerate(private.blocks):
-        cached = store.ready(number, planned)
+        cached = await store.ready(number, planned)
         if cached is None:
             drawn = await _drawn(planned, number, compiled[number], bounded, read, bits)
             cached = await store.stored(number, planned, drawn)

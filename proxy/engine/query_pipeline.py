@@ -39,7 +39,6 @@ from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.ir.binding import bind
 from proxy.query.syntax.statements import StatementKind
-from proxy.reuse.relied_on import ReliedOn
 
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
 
@@ -110,7 +109,7 @@ class Engine:
         }
 
     def _keeping(self, cached: CachedLedger | None) -> CachedAnswers | None:
-        return None if cached is None else CachedAnswers(cached, ReliedOn(self._known))
+        return None if cached is None else CachedAnswers(cached, self._known)
 
     async def run(
         self,

@@ -1,4 +1,7 @@
-"""Kept answers in the ledger: a claim is one round trip, durable before it returns (ledger_migrations/0002)."""
+"""Cached answers in the ledger: a claim is one round trip, durable before it returns.
+
+Source  ledger_migrations/0002_cached_answers.sql
+"""
 
 from __future__ import annotations
 
@@ -10,27 +13,31 @@ from uuid import uuid4
 
 from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.accounting.refusal import Refused, over_budget
-from proxy.engine.cached_answers import CachedQuestion, CacheState
+from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished
 from proxy.ledger.ledger_tables import LedgerTables, Receipt, not_an_analyst
 from proxy.policy.policy_model import Reuse
 
 # A draw that takes longer is taken over by the next to ask, who does no harm: the first to store it wins.
 LEASE_SECONDS = 60
+# Of all that is cached in a ledger: beyond, what is drawn is not kept. At the least epsilon an analyst may ask
+# millions of questions.
+MOST_BYTES = 8 * 1024**3
 _CLAIM = """\
 SELECT r.* FROM (
     SELECT n.name, NOT EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name)
         OR EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL) AS may_ask
     FROM (SELECT %s::text AS name) n OFFSET 0) who
 CROSS JOIN LATERAL ledger.claim(%s, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s, %s, %s,
-                                %s, %s, %s) r
+                                %s, %s, %s, %s) r
 WHERE who.may_ask"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """As ledger.claim_at gives it."""
+    """As ledger.claim_at gives it. receipt: None where nothing is paid."""
 
-    receipt: Receipt
+    receipt: Receipt | None
+    remaining: Amount
     holder: str
     states: tuple[CacheState, ...]
     cached: tuple[int | None, ...]
@@ -40,8 +47,9 @@ class Claimed:
 class CachedClaims:
     """Of one source, in the slots of its policy."""
 
-    def __init__(self, tables: LedgerTables, reuse: Reuse) -> None:
+    def __init__(self, tables: LedgerTables, reuse: Reuse, most_bytes: int = MOST_BYTES) -> None:
         self._tables = tables
+        self._most_bytes = most_bytes
         self._reuse = reuse
 
     async def claim(
@@ -68,6 +76,7 @@ class CachedClaims:
                 LEASE_SECONDS,
                 self._reuse.seconds,
                 self._reuse.offset,
+                self._most_bytes,
                 fingerprint,
                 policy_digest,
             ),
@@ -78,12 +87,16 @@ class CachedClaims:
             return None
         remaining = self._tables.remaining_of(row)
         cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))
-        if row["receipt"] is None:
+        if not row["states"]:
             refused = Refused(remaining.own, remaining.total, remaining.renews_at)
             raise over_budget(analyst, cost, refused)
-        self._tables.saw(row["receipt"])
+        receipt = None
+        if row["receipt"] is not None:
+            self._tables.saw(row["receipt"])
+            receipt = Receipt(row["receipt"], cost, remaining.usable, remaining.renews_at)
         return Claimed(
-            receipt=Receipt(row["receipt"], cost, remaining.usable, remaining.renews_at),
+            receipt=receipt,
+            remaining=remaining.usable,
             holder=holder,
             states=tuple(map(CacheState, row["states"])),
             cached=tuple(row["cached"]),
@@ -91,14 +104,25 @@ class CachedClaims:
         )
 
     async def store(self, cached: int, relation: str) -> str | None:
-        row = await self._tables.first("SELECT ledger.keep(%s, %s) AS relation", (cached, relation))
+        row = await self._tables.first(
+            "SELECT ledger.store(%s, %s) AS relation", (cached, relation)
+        )
         return None if row is None else row["relation"]
 
     async def relation_of(self, cached: int) -> str | None:
+        """
+        Refuses  Unfinished: it is not there any more
+        """
         row = await self._tables.first(
             "SELECT relation FROM ledger.cached WHERE id = %s", (cached,)
         )
-        return None if row is None else row["relation"]
+        if row is None:
+            raise Unfinished
+        relation: str | None = row["relation"]
+        return relation
+
+    async def forget(self, cached: int) -> None:
+        await self._tables.first("SELECT ledger.forget(%s)", (cached,))
 
     async def let_go(self, cached: int, holder: str) -> None:
         await self._tables.first("SELECT ledger.let_go(%s, %s::uuid)", (cached, holder))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from proxy.engine.cached_answers import CachedQuestion, Claim
 from proxy.engine.ports import Charged
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.policy_model import Reuse
 
 T = TypeVar("T")
@@ -73,8 +73,8 @@ class EngineLedger:
     async def reserve(
         self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
     ) -> Charged:
-        receipt = await self._to_its_end(self._reserve(analyst, loss, fingerprint, digest, events))
-        assert receipt is not None
+        reserving = self._reserve(analyst, loss, fingerprint, digest, events)
+        receipt = await self._to_its_end(reserving, lambda one: one)
         return Charged(str(receipt.id), _loss(receipt.remaining))
 
     async def claim(
@@ -86,15 +86,15 @@ class EngineLedger:
         *,
         may_draw: bool,
     ) -> Claim | None:
-        found: list[Claimed] = []
-        claiming = self._claim(analyst, parts, fingerprint, digest, may_draw, found)
-        receipt = await self._to_its_end(claiming)
-        if receipt is None:
+        claiming = self._claim(analyst, parts, fingerprint, digest, may_draw)
+        claimed = await self._to_its_end(claiming, _receipt_of)
+        if claimed is None:
             return None
-        (claimed,) = found
+        receipt = claimed.receipt
         return Claim(
-            charged=Charged(str(receipt.id), _loss(receipt.remaining)),
-            paid=_loss(receipt.charged),
+            receipt=None if receipt is None else str(receipt.id),
+            paid=NOTHING if receipt is None else _loss(receipt.charged),
+            remaining=_loss(claimed.remaining),
             holder=claimed.holder,
             states=claimed.states,
             cached=claimed.cached,
@@ -106,6 +106,9 @@ class EngineLedger:
 
     async def relation_of(self, cached: int) -> str | None:
         return await self._cached.relation_of(cached)
+
+    async def forget(self, cached: int) -> None:
+        await self._cached.forget(cached)
 
     async def let_go(self, cached: int, holder: str) -> None:
         """Never waits: who is cancelled lets go nonetheless. If it is lost, the lease ends by itself."""
@@ -148,22 +151,21 @@ class EngineLedger:
         fingerprint: str,
         digest: str,
         may_draw: bool,
-        found: list[Claimed],
-    ) -> Receipt | None:
+    ) -> Claimed | None:
         claim = self._cached.claim
         claimed = await claim(analyst, parts, fingerprint, digest, may_draw=may_draw)
-        if claimed is None:
-            return None
-        found.append(claimed)
-        self._unsettled.add(claimed.receipt.id)
-        return claimed.receipt
+        if claimed is not None and claimed.receipt is not None:
+            self._unsettled.add(claimed.receipt.id)
+        return claimed
 
-    async def _to_its_end(self, charging: Coroutine[Any, Any, Receipt | None]) -> Receipt | None:
+    async def _to_its_end(
+        self, charging: Coroutine[Any, Any, T], receipt_of: Callable[[T], Receipt | None]
+    ) -> T:
         task = self._begin(charging)
         try:
             await asyncio.wait((task,))  # which cancels nothing but the waiting
         except asyncio.CancelledError:
-            task.add_done_callback(self._abandon)
+            task.add_done_callback(lambda ended: self._abandon(ended, receipt_of))
             raise
         return task.result()
 
@@ -173,13 +175,15 @@ class EngineLedger:
         except Fault:
             _LOG.error("let_go_failed", cached=cached)
 
-    def _abandon(self, charging: asyncio.Task[Receipt | None]) -> None:
+    def _abandon(
+        self, charging: asyncio.Task[T], receipt_of: Callable[[T], Receipt | None]
+    ) -> None:
         """Of whom nobody waits for."""
         if charging.cancelled():
             return
         error = charging.exception()
         if error is None:
-            receipt = charging.result()
+            receipt = receipt_of(charging.result())
             if receipt is not None:
                 self._settle_later(receipt.id, answered=False)
         elif isinstance(error, Fault):
@@ -212,3 +216,7 @@ class EngineLedger:
 
 def _loss(amount: Amount) -> Loss:
     return Loss(amount.epsilon, min(amount.delta, _DELTA_LARGEST))
+
+
+def _receipt_of(claimed: Claimed | None) -> Receipt | None:
+    return None if claimed is None else claimed.receipt

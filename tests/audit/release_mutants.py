@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.base.slots import Slots
-from proxy.engine.charged_queries import ChargedQueries, PlannedQuery, answer_of
+from proxy.engine.charged_queries import ChargedQueries, Paid, PlannedQuery, answer_of
 from proxy.engine.noisy_answers import NoCache, NoisyAnswer
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.bits import RandomBits
@@ -85,7 +85,8 @@ def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
             relation = await self._drawn(query, session, {}, NoCache())
         charged = await self._ledger.reserve(query.analyst, query.loss, "", "", ())
         await self._ledger.settle(charged.receipt, True)
-        return answer_of(relation, query, query.loss, charged)
+        paid = Paid(receipt=charged.receipt, remaining=charged.remaining, loss=query.loss)
+        return answer_of(relation, query, paid)
 
     patch.setattr(ChargedQueries, "run", late)
 

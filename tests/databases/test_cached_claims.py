@@ -14,8 +14,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.base.errors import Code, Refusal
-from proxy.engine.cached_answers import CachedQuestion, CacheState
-from proxy.ledger.cached_claims import CachedClaims, Claimed
+from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished
+from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
 from proxy.ledger.ledger_backup import TABLES, backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
@@ -43,12 +43,14 @@ def _question(
     )
 
 
-def _with_claims(dsn: str, use: Callable[[CachedClaims], Awaitable[T]]) -> T:
+def _with_claims(
+    dsn: str, use: Callable[[CachedClaims], Awaitable[T]], most_bytes: int = MOST_BYTES
+) -> T:
     async def run() -> T:
         tables = LedgerTables(dsn, 1)
         await tables.open()
         try:
-            return await use(CachedClaims(tables, _DAY))
+            return await use(CachedClaims(tables, _DAY, most_bytes))
         finally:
             await tables.close()
 
@@ -73,6 +75,10 @@ async def _drawn(
     return claimed
 
 
+def _cost(claimed: Claimed) -> Fraction:
+    return Fraction(0) if claimed.receipt is None else claimed.receipt.charged.epsilon
+
+
 def _paid(dsn: str) -> dict[str, Fraction]:
     found = rows(dsn, "SELECT analyst, epsilon FROM ledger.balance")
     return {name or "all": Fraction(epsilon) for name, epsilon in found}
@@ -92,8 +98,14 @@ def test_each_pays_once_and_everybody_once(ledger_dsn: str) -> None:
     assert first is not None and again is not None and other is not None
     assert [first.states, again.states, other.states] == [(_DRAW,), (_READY,), (_READY,)]
     assert again.relations == other.relations == ("drawn",)
-    assert [first.receipt.charged.epsilon, again.receipt.charged.epsilon] == [1, 0]
-    assert other.receipt.charged.epsilon == 1
+    assert [_cost(first), _cost(again), _cost(other)] == [1, 0, 1]
+    assert again.receipt is None and again.remaining.epsilon == 4, (
+        "nothing to pay leaves nothing behind"
+    )
+    assert rows(ledger_dsn, "SELECT analyst, epsilon FROM ledger.receipt ORDER BY id") == [
+        ("alice", 1),
+        ("bob", 1),
+    ]
     assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
 
 
@@ -108,7 +120,7 @@ def test_a_part_that_was_seen_is_free_beside_a_new_one(ledger_dsn: str) -> None:
 
     both = _with_claims(ledger_dsn, use)
     assert both.states == (_READY, _DRAW, _APART)
-    assert both.receipt.charged.epsilon == Fraction(3, 4)
+    assert _cost(both) == Fraction(3, 4)
     assert _paid(ledger_dsn) == {"alice": Fraction(7, 4), "all": Fraction(7, 4)}
 
 
@@ -121,7 +133,7 @@ def test_a_name_that_is_given_again_has_seen_nothing(ledger_dsn: str) -> None:
         _with_claims(ledger_dsn, lambda claims: _claim(claims, "eve", _question(1)))
     add_analyst(ledger_dsn, "eve", "y")
     again = _with_claims(ledger_dsn, lambda claims: _claim(claims, "eve", _question(1)))
-    assert again is not None and again.receipt.charged.epsilon == 1
+    assert again is not None and _cost(again) == 1
     assert _paid(ledger_dsn) == {"eve": 2, "all": 1}
 
 
@@ -189,7 +201,7 @@ def test_what_a_crash_may_have_lost_is_paid_anew(ledger_dsn: str) -> None:
             connection.execute("UPDATE ledger.cached SET started = started - interval '1 second'")
         return await _drawn(claims, "alice", _question(1))
 
-    assert _with_claims(ledger_dsn, use).receipt.charged.epsilon == 1
+    assert _cost(_with_claims(ledger_dsn, use)) == 1
     assert _paid(ledger_dsn) == {"alice": 2, "all": 2}
     assert rows(ledger_dsn, "SELECT count(*), min(relation) FROM ledger.cached") == [(1, "drawn")]
 
@@ -233,10 +245,10 @@ def test_what_everybody_paid_is_added_up_anew(ledger_dsn: str) -> None:
         await _claim(claims, "bob", _question(1))
         with psycopg.connect(ledger_dsn) as connection:
             connection.execute("UPDATE ledger.balance SET period = NULL, epsilon = 77")
-        await _claim(claims, "bob", _question(1))
+        await _claim(claims, "bob", _question(2, "0.5"))
 
     _with_claims(ledger_dsn, use)
-    assert _paid(ledger_dsn) == {"alice": 77, "bob": 1, "all": 1}
+    assert _paid(ledger_dsn) == {"alice": 77, "bob": Fraction(3, 2), "all": Fraction(3, 2)}
 
 
 def test_twice_in_one_statement(ledger_dsn: str) -> None:
@@ -246,6 +258,71 @@ def test_twice_in_one_statement(ledger_dsn: str) -> None:
     )
     assert both.states == (_DRAW, _APART)
     assert _paid(ledger_dsn) == {"alice": 2, "all": 2}
+
+
+def test_a_draw_is_begun_three_times_at_most_under_its_charge(ledger_dsn: str) -> None:
+    """How long each takes, or that it fails, may tell something: beyond, it is paid anew."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> list[Fraction]:
+        costs = []
+        for _ in range(5):
+            claimed = await _claim(claims, "alice", _question(1))
+            assert claimed is not None and claimed.states == (_DRAW,)
+            assert claimed.cached[0] is not None
+            await claims.let_go(claimed.cached[0], claimed.holder)
+            costs.append(_cost(claimed))
+        return costs
+
+    assert _with_claims(ledger_dsn, use) == [1, 0, 0, 1, 0]
+    assert _paid(ledger_dsn) == {"alice": 2, "all": 2}
+
+
+def test_beyond_its_size_nothing_new_is_cached(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+    _with_claims(ledger_dsn, lambda claims: _drawn(claims, "alice", _question(1)))
+
+    async def use(claims: CachedClaims) -> tuple[Claimed, Claimed]:
+        return await _drawn(claims, "bob", _question(1)), await _drawn(claims, "bob", _question(2))
+
+    known, new = _with_claims(ledger_dsn, use, most_bytes=0)
+    assert (known.states, new.states) == ((_READY,), (_APART,))
+    assert _paid(ledger_dsn) == {"alice": 1, "bob": 2, "all": 2}
+
+
+def test_what_is_too_large_is_forgotten_and_paid_anew(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> Claimed | None:
+        first = await _claim(claims, "alice", _question(1))
+        assert first is not None and first.cached[0] is not None
+        await claims.forget(first.cached[0])
+        with pytest.raises(Unfinished):
+            await claims.relation_of(first.cached[0])
+        assert await claims.store(first.cached[0], "late") is None
+        return await _claim(claims, "alice", _question(1))
+
+    again = _with_claims(ledger_dsn, use)
+    assert again is not None and again.states == (_DRAW,) and _cost(again) == 1
+
+
+def test_what_is_served_no_more_goes(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> None:
+        await _drawn(claims, "alice", _question(1), _question(2))
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute(
+                "UPDATE ledger.cached SET slot = slot - interval '1 day'"
+                " * CASE digest WHEN %s THEN 63 ELSE 61 END",
+                (bytes([1]) * 32,),
+            )
+        await _drawn(claims, "alice", _question(3))
+
+    _with_claims(ledger_dsn, use)
+    found = rows(ledger_dsn, "SELECT get_byte(digest, 0) FROM ledger.cached ORDER BY 1")
+    assert found == [(2,), (3,)]
+    assert rows(ledger_dsn, "SELECT count(*) FROM ledger.receipt") == [(2,)]
 
 
 def test_a_backup_holds_what_was_seen(ledger_dsn: str, tmp_path: Path) -> None:
@@ -268,9 +345,9 @@ def test_a_backup_holds_what_was_seen(ledger_dsn: str, tmp_path: Path) -> None:
         assert ledger_problems(again) == ()
         assert rows(again, "SELECT relation FROM ledger.cached") == [("drawn",)]
         seen = _with_claims(again, lambda claims: _claim(claims, "bob", _question(1)))
-        assert seen is not None and seen.receipt.charged.epsilon == 0
+        assert seen is not None and _cost(seen) == 0
         anew = _with_claims(again, lambda claims: _claim(claims, "alice", _question(2)))
-        assert anew is not None and anew.receipt.charged.epsilon == 1
+        assert anew is not None and _cost(anew) == 1
         assert _paid(again) == {"alice": 3, "bob": 1, "all": 3}
     finally:
         with psycopg.connect(ledger_dsn, autocommit=True) as connection:
