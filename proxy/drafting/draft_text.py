@@ -115,7 +115,7 @@ def _head(database: str, variable: str, decisions: int) -> list[str]:
         "privacy:",
         "  epsilon: 1.0      # per statement",
         "  delta: 1e-6       # per statement; far below 1 / number of people",
-        "  max_epsilon: 1.0  # the most that SET dp.epsilon may ask for",
+        "  max_epsilon: 1.0  # the most that a session may ask for",
         "",
         "tables:",
     ]

@@ -372,6 +372,7 @@ def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:
         served.value(_SUM)
 
 
+@pytest.mark.long
 def test_each_charge_is_of_the_policy_that_it_names(served: Served) -> None:
     """Questions without a pause while policies change: one spends delta, the other does not."""
     stop, failed = threading.Event(), []
