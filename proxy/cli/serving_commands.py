@@ -31,7 +31,7 @@ from proxy.cli.command_options import (
 )
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.proxy_servers import servers_being_prepared
-from proxy.cli.running import end_on_sigterm, run
+from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
 
@@ -123,6 +123,7 @@ def serve(
     from proxy.cli.open_files import raise_open_files
 
     end_on_sigterm()
+    outlive_hang_ups()
     log_to_stderr()
     if (too_few := raise_open_files(len(policy))) is not None:
         raise CliError(too_few)

@@ -157,7 +157,7 @@ class Engine:
             raise Refusal(
                 Code.UNAVAILABLE,
                 f"the table {name} is not what the policy was checked against",
-                "Ask the operator: the log of dpproxy says what does not fit (policy_not_taken).",
+                "Ask the operator: what does not fit is in the log (policy_not_taken).",
             )
 
     async def budget(self, analyst: str) -> str:

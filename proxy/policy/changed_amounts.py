@@ -27,7 +27,9 @@ def _privacy(old: Policy, new: Policy) -> Iterator[Change]:
         )
     if before.max_epsilon != after.max_epsilon:
         direction = Direction.GAINS if after.max_epsilon > before.max_epsilon else Direction.LOSES
-        what = f"{both(before.max_epsilon, after.max_epsilon)} is the most that a session may ask for"
+        what = (
+            f"{both(before.max_epsilon, after.max_epsilon)} is the most that a session may ask for"
+        )
         yield change(Topic.RIGHTS, direction, "privacy.max_epsilon", what)
     if before.delta != after.delta:
         what = f"{both(before.delta, after.delta)}: what a statement may spend"
