@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from proxy.catalog.catalog_model import Column, Table, TableName
+from proxy.drafting.called_as import CalledAs, key_of
 from proxy.drafting.person_words import (
     are_people,
     is_anybody,
@@ -24,8 +25,6 @@ from proxy.drafting.person_words import (
 )
 from proxy.policy.policy_model import IdentifierUnit, RowUnit, Unit, UnitPath
 from proxy.policy.type_rules import family
-
-_GENERIC = ("id", "key", "no", "number", "code", "uuid", "guid", "pk")
 
 
 class How(IntEnum):
@@ -59,11 +58,11 @@ def guessed_units(tables: Mapping[TableName, Table]) -> dict[TableName, Guess | 
     Given    tables that hold rows of their own
     Gives    of each the unit that it most likely has. Where none has any, their rows are units
     """
-    people = dict(_people(tables))
-    direct = {name: _direct(table, tables, people) for name, table in tables.items()}
+    people, called = dict(_people(tables)), CalledAs(tables)
+    direct = {name: _direct(table, tables, people, called) for name, table in tables.items()}
     found: dict[TableName, Guess | NotGuessed] = {}
     for name, table in tables.items():
-        guesses = direct[name] or _through(table, tables, direct)
+        guesses = direct[name] or _through(table, tables, direct, called)
         if guesses:
             best = guesses[0]
             others = tuple(
@@ -74,15 +73,19 @@ def guessed_units(tables: Mapping[TableName, Table]) -> dict[TableName, Guess | 
             found[name] = Guess(unit=best.unit, how=best.how, why=best.why, others=others)
         else:
             found[name] = _single(table)
-    _spread(tables, found)
+    _spread(tables, found, called)
     if not any(isinstance(one, Guess) for one in found.values()):
         return {name: _rows("nothing here says whom a row belongs to") for name in tables}
     return found
 
 
-def _spread(tables: Mapping[TableName, Table], found: dict[TableName, Guess | NotGuessed]) -> None:
+def _spread(
+    tables: Mapping[TableName, Table],
+    found: dict[TableName, Guess | NotGuessed],
+    called: CalledAs,
+) -> None:
     """What refers to what is about people is about them, through any number of tables."""
-    targets = {name: list(_targets(table, tables)) for name, table in tables.items()}
+    targets = {name: list(_targets(table, tables, called)) for name, table in tables.items()}
     changed = True
     while changed:
         changed = False
@@ -103,7 +106,7 @@ def _is_about(guess: Guess | NotGuessed) -> bool:
 def _people(tables: Mapping[TableName, Table]) -> Iterator[tuple[TableName, str]]:
     """Tables of people, each with the word for one of them, which is the name of the identifier."""
     for name, table in tables.items():
-        key = _key(table)
+        key = key_of(table)
         word = person_of_table(name.name)
         columns = tuple(column.name for column in table.columns)
         if word is None and are_people(columns):
@@ -116,7 +119,10 @@ def _people(tables: Mapping[TableName, Table]) -> Iterator[tuple[TableName, str]
 
 
 def _direct(
-    table: Table, tables: Mapping[TableName, Table], people: Mapping[TableName, str]
+    table: Table,
+    tables: Mapping[TableName, Table],
+    people: Mapping[TableName, str],
+    called: CalledAs,
 ) -> list[Guess]:
     """Units whose identifier is in a column of the table itself, the likeliest first."""
     found: list[tuple[int, int, int, Guess]] = []
@@ -138,7 +144,9 @@ def _direct(
         found.append((How.ITSELF, 0, 0, _guess(word, column, How.ITSELF, why)))
     if not found:
         for each in table.columns:
-            if each.name not in referring and (known := _by_name(each, table, tables, people)):
+            if each.name not in referring and (
+                known := _by_name(each, table, tables, people, called)
+            ):
                 word, why = known
                 guess = _guess(word, each.name, How.NAME, why)
                 found.append((How.NAME, rank_of(word), place[each.name], guess))
@@ -147,49 +155,45 @@ def _direct(
 
 
 def _by_name(
-    column: Column, table: Table, tables: Mapping[TableName, Table], people: Mapping[TableName, str]
+    column: Column,
+    table: Table,
+    tables: Mapping[TableName, Table],
+    people: Mapping[TableName, str],
+    called: CalledAs,
 ) -> tuple[str, str] | None:
     kind = family(column)
     if kind is None:
         return None
-    near = sorted(people, key=lambda name: (name.schema != table.name.schema, name))
-    for name in near:
-        key = _key(tables[name])
-        if (
-            name != table.name
-            and key is not None
-            and family(key) == kind
-            and _is_called(column, name, key)
-        ):
-            return people[name], f"called as {name}.{key.name} is; no foreign key says so"
+    for name in called.of(column, table.name):
+        if name in people:
+            key = tables[name].primary_key[0]
+            return people[name], f"called as {name}.{key} is; no foreign key says so"
     word = person_of_column(column.name)
     if word is None:
         return None
-    alike = [name for name in near if name.schema == table.name.schema and name != table.name]
-    alike = [name for name in alike if is_anybody(people[name]) and _has_kind(tables[name], kind)]
+    alike = [
+        name
+        for name in people
+        if name.schema == table.name.schema
+        and name != table.name
+        and is_anybody(people[name])
+        and _has_kind(tables[name], kind)
+    ]
     if is_anybody(word) and len(alike) == 1 and people[alike[0]] != word:
         return people[alike[0]], f"its name; most likely of {alike[0]}; no foreign key says so"
     return word, "its name; no foreign key says so"
 
 
 def _has_kind(table: Table, kind: str) -> bool:
-    key = _key(table)
+    key = key_of(table)
     return key is not None and family(key) == kind
 
 
-def _is_called(column: Column, name: TableName, key: Column) -> bool:
-    """customer_id is the key customer_id, or the key id of customers."""
-    own, words = "".join(words_of(column.name)), words_of(name.name)
-    if key.name.lower() not in _GENERIC and own == "".join(words_of(key.name)):
-        return True
-    if not words:
-        return False
-    stem = "".join((*words[:-1], singular(words[-1])))
-    return own in (f"{stem}id", f"{stem}{key.name.lower()}", f"{singular(words[-1])}id")
-
-
 def _through(
-    table: Table, tables: Mapping[TableName, Table], direct: Mapping[TableName, Sequence[Guess]]
+    table: Table,
+    tables: Mapping[TableName, Table],
+    direct: Mapping[TableName, Sequence[Guess]],
+    called: CalledAs,
 ) -> list[Guess]:
     """Units that are found by one look into another table."""
     found: list[Guess] = []
@@ -203,11 +207,9 @@ def _through(
         for column in table.columns:
             if column.name in named:
                 continue
-            for name, target in sorted(tables.items()):
-                own = _key(target)
-                if name.schema != table.name.schema or name == table.name or own is None:
-                    continue
-                if family(own) == family(column) and _is_called(column, name, own):
+            for name in called.of(column, table.name):
+                if name.schema == table.name.schema:
+                    target = tables[name]
                     found += _look(column.name, target, direct, How.THROUGH_NAME, "name", table)
     # One that is never NULL first: rows without a unit are left out of every answer.
     return sorted(found, key=lambda one: (one.how or 0, _is_nullable(table, one)))
@@ -227,7 +229,7 @@ def _look(
     table: Table,
 ) -> Iterator[Guess]:
     own = table.column(column)
-    key = _key(target)
+    key = key_of(target)
     if not direct[target.name] or own is None or key is None or family(own) is None:
         return
     held = direct[target.name][0].unit
@@ -241,16 +243,15 @@ def _look(
     yield Guess(unit=unit, how=how, why=f"{by} to {target.name}, which holds whose row it is")
 
 
-def _targets(table: Table, tables: Mapping[TableName, Table]) -> Iterator[TableName]:
+def _targets(
+    table: Table, tables: Mapping[TableName, Table], called: CalledAs
+) -> Iterator[TableName]:
     for reference in table.foreign_keys:
         if reference.target != table.name and reference.target in tables:
             yield reference.target
     for column in table.columns:
-        for name, target in sorted(tables.items()):
-            key = _key(target)
-            if key is None or name == table.name or name.schema != table.name.schema:
-                continue
-            if family(key) == family(column) and _is_called(column, name, key):
+        for name in called.of(column, table.name):
+            if name.schema == table.name.schema:
                 yield name
 
 
@@ -268,10 +269,6 @@ def _rows(why: str) -> Guess:
 
 def _guess(word: str, column: str, how: How, why: str) -> Guess:
     return Guess(unit=IdentifierUnit(word, column), how=how, why=why)
-
-
-def _key(table: Table) -> Column | None:
-    return table.column(table.primary_key[0]) if len(table.primary_key) == 1 else None
 
 
 def _column_of(unit: Unit) -> str:
