@@ -111,7 +111,8 @@ class BudgetLease:
     def holds(self) -> bool:
         """Whether the lease is still held: it ends with the connection."""
         try:
-            self._connection.execute("SELECT 1")
+            with self._changing:  # no part of another's transaction
+                self._connection.execute("SELECT 1")
         except psycopg.Error:
             return False
         return True

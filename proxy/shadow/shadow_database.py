@@ -112,6 +112,7 @@ class Shadow:
                  label_oids, when all is made and nobody sees it yet; what it raises undoes everything
         Refuses  ShadowBusy: an analyst's transaction keeps a table too long; ShadowError
         """
+        rights = self._required_rights
         try:
             with self._building() as connection:
                 tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
@@ -120,6 +121,8 @@ class Shadow:
                     self._describe(connection, policy, catalog, tables)
                 else:
                     self._make(connection, policy, catalog, tables, policy.source)
+                # Before anybody sees it: whoever verifies the guard waits for this transaction.
+                self._required_rights = required_rights(tables)
                 take(relation_oids(connection), label_oids(connection))
         except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected):
             raise ShadowBusy("open transactions of analysts hold the shadow's tables") from None
@@ -127,7 +130,10 @@ class Shadow:
             raise ShadowError(
                 f"it could not be made anew ({error.sqlstate or reason_of(error)})"
             ) from None
-        self._required_rights = required_rights(tables)
+        else:
+            rights = self._required_rights
+        finally:
+            self._required_rights = rights
 
     def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> None:
         with self._building() as connection:
