@@ -10,16 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.cached_answers import (
     CachedAnswers,
     CachedQuestion,
     Claim,
+    Claimed,
     ClaimedBlocks,
     Unfinished,
+)
+from proxy.engine.derived_answers import (
+    DerivedBlock,
+    WithDerived,
+    derived_blocks,
+    not_derived,
 )
 from proxy.engine.noisy_answers import (
     BlockStore,
@@ -35,9 +42,9 @@ from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.loss_events import loss_events
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import Policy, PublicTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +60,21 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
-    """A durable charge, and what it bought. receipt: None where nothing was to pay; claim, parts: where answers
-    are cached."""
+    """A durable charge, and what it bought. receipt: None where nothing was to pay; claim: of the parts that
+    are cached, where any are."""
 
     receipt: str | None
     remaining: Loss | None
     loss: Loss
     claim: Claim | None = None
-    parts: tuple[CachedQuestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """Of a statement whose answers are cached. derived: blocks that cost nothing; claimed: the others."""
+
+    derived: Mapping[int, DerivedBlock]
+    claimed: Claimed
 
 
 class ChargedQueries:
@@ -76,6 +90,8 @@ class ChargedQueries:
     ) -> None:
         self.cached = cached
         self._policy = policy
+        tables = policy.tables.items()
+        self._public = {str(name) for name, table in tables if isinstance(table, PublicTable)}
         self._data = data
         self._ledger = ledger
         self._bits = bits
@@ -89,39 +105,74 @@ class ChargedQueries:
         seconds = query.prepared.settings.seconds
         begun = _clock()
         parts = await self._parts(query)
+        if parts is not None and not parts.claimed:
+            remaining = await self._ledger.remaining(query.analyst)
+            free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
+            return await self._answered(query, free, parts, None, {}, begun)
         if parts is not None and self._may_be_ready(query, parts):
             paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
                 try:
-                    return await self._answered(query, paid, None, {}, begun)
+                    return await self._answered(query, paid, parts, None, {}, begun)
                 except Unfinished:
                     pass  # who was drawing it is gone: it is drawn here, under the same charge
         while True:
             async with AsyncExitStack() as stack:
                 ready = self._ready(stack, query)
                 session = await within(seconds, ready, NOT_CHARGED)
-                zones = self._zones.check(session, query.prepared.zones)
-                await within(seconds, zones, NOT_CHARGED)
+                if query.prepared.zones.have_rules:
+                    zones = self._zones.check(session, query.prepared.zones)
+                    await within(seconds, zones, NOT_CHARGED)
                 # Always, whatever rows there are; and a list that is too long costs nothing.
                 queries = [one for block in query.prepared.compiled for one in block.all]
-                lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
+                if self._joins_public(query):
+                    await within(seconds, session.understand(queries), NOT_CHARGED)
+                lists: Lists = {}
+                if any(one.lists for one in queries):
+                    lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
                 paid = await self._paid(query, parts)
                 try:
-                    return await self._answered(query, paid, session, lists, begun)
+                    return await self._answered(query, paid, parts, session, lists, begun)
                 except Unfinished:
                     pass
 
-    async def _parts(self, query: PlannedQuery) -> tuple[CachedQuestion, ...] | None:
+    def _joins_public(self, query: PlannedQuery) -> bool:
+        """Public tables are changed by people who do not think of this: what is compared each minute is looked
+        at again, since a statement that fails after the charge has cost what it asked for."""
+        blocks = query.prepared.private.blocks
+        return any(name in self._public for block in blocks for name in block.tables())
+
+    async def _parts(self, query: PlannedQuery) -> _Parts | None:
         if self.cached is None or query.prepared.settings.is_fresh:
             return None
-        return await self.cached.parts(query.prepared.private)
+        found = await self.cached.parts(query.prepared.drawn)
+        if found is None:
+            return None
+        derived = await self._derived(query, found)
+        return _Parts(derived=derived, claimed=not_derived(found, derived))
 
-    def _may_be_ready(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...]) -> bool:
+    async def _derived(
+        self, query: PlannedQuery, parts: tuple[CachedQuestion, ...]
+    ) -> Mapping[int, DerivedBlock]:
+        assert self.cached is not None
+        prepared = query.prepared
+        accepted = prepared.settings.accepted_error
+        blocks, ledger = prepared.drawn.blocks, self.cached.ledger
+        return await derived_blocks(ledger, query.analyst, blocks, parts, accepted)
+
+    async def explained(self, query: PlannedQuery) -> Mapping[int, str]:
+        """What of the plan would cost nothing, and why, by the number of the block."""
+        parts = await self._parts(query)
+        derived = {} if parts is None else parts.derived
+        return {number: block.made_of for number, block in derived.items()}
+
+    def _may_be_ready(self, query: PlannedQuery, parts: _Parts) -> bool:
         """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the
         budget may not cover a draw, and needs not."""
         if self.cached is None:
             return False
-        return self.cached.are_known(parts) or not self._is_covered(query)
+        known = self.cached.are_known(tuple(parts.claimed.values()))
+        return known or not self._is_covered(query)
 
     def _is_covered(self, query: PlannedQuery) -> bool:
         """By what was left after the analyst's last charge."""
@@ -136,7 +187,7 @@ class ChargedQueries:
             await self._ledger.look(query.analyst, query.loss)
         return await stack.enter_async_context(self._data.session(query.analyst))
 
-    async def _paid(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...] | None) -> Paid:
+    async def _paid(self, query: PlannedQuery, parts: _Parts | None) -> Paid:
         if parts is not None:
             paid = await self._claimed(query, parts, may_draw=True)
             assert paid is not None, "what may be drawn is"
@@ -151,12 +202,11 @@ class ChargedQueries:
         self._left[query.analyst] = charged.remaining
         return Paid(receipt=charged.receipt, remaining=charged.remaining, loss=query.loss)
 
-    async def _claimed(
-        self, query: PlannedQuery, parts: tuple[CachedQuestion, ...], *, may_draw: bool
-    ) -> Paid | None:
+    async def _claimed(self, query: PlannedQuery, parts: _Parts, *, may_draw: bool) -> Paid | None:
         assert self.cached is not None
+        claimed = tuple(parts.claimed.values())
         claim = await self.cached.claim(
-            query.analyst, parts, _fingerprint(query), self._policy.digest, may_draw=may_draw
+            query.analyst, claimed, _fingerprint(query), self._policy.digest, may_draw=may_draw
         )
         if claim is None:
             return None
@@ -166,13 +216,13 @@ class ChargedQueries:
             remaining=claim.remaining,
             loss=claim.paid,
             claim=claim,
-            parts=parts,
         )
 
     async def _answered(
         self,
         query: PlannedQuery,
         paid: Paid,
+        parts: _Parts | None,
         session: ProtectedSession | None,
         lists: Lists,
         begun: float,
@@ -181,7 +231,7 @@ class ChargedQueries:
         floor = float(self._policy.privacy.timeout_floor)
         answered = False
         try:
-            answering = self._relation(query, paid, session, lists)
+            answering = self._relation(query, paid, parts, session, lists)
             seconds = settings.seconds and max(settings.seconds - (_clock() - begun), floor)
             relation = await within(seconds, answering, stays_charged(floor))
             answer = answer_of(relation, query, paid)
@@ -195,15 +245,19 @@ class ChargedQueries:
         self,
         query: PlannedQuery,
         paid: Paid,
+        parts: _Parts | None,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        if paid.claim is None or self.cached is None:
+        if parts is None or self.cached is None:
             return await self._drawn(query, session, lists, NoCache())
-        blocks = ClaimedBlocks(self.cached.ledger, paid.parts, paid.claim)
+        if paid.claim is None:
+            return await self._drawn(query, session, lists, WithDerived(parts.derived, NoCache()))
+        blocks = ClaimedBlocks(self.cached.ledger, parts.claimed, paid.claim)
         try:
             await blocks.wait()
-            return await self._drawn(query, session, lists, blocks)
+            store = WithDerived(parts.derived, blocks)
+            return await self._drawn(query, session, lists, store)
         finally:
             await blocks.close()
 
@@ -218,6 +272,7 @@ class ChargedQueries:
         return await noisy_relation(
             query.question,
             prepared.private,
+            prepared.lifts,
             prepared.bounded,
             prepared.compiled,
             session,
@@ -238,7 +293,7 @@ def answer_of(relation: NoisyRelation, query: PlannedQuery, paid: Paid) -> Noisy
         paid.loss,
         paid.remaining,
         paid.receipt,
-        accuracies(relation.plan),
+        relation.plan,
         query.prepared.settings.notice,
         relation.withheld,
         relation.columns,

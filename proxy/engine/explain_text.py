@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -12,15 +12,22 @@ from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.group_threshold import threshold_text, units_needed
 from proxy.mechanisms.loss import Loss
+from proxy.planner.loss_events import block_events
 from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.planner.plan import BlockPlan, PrivatePlan
 
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 
 
-def explain_lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Iterator[str]:
-    """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed."""
-    for line in _lines(plan, remaining, sql):
+_FREE: Mapping[int, str] = {}
+
+
+def explain_lines(
+    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], free: Mapping[int, str] = _FREE
+) -> Iterator[str]:
+    """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed; free: blocks,
+    by number, that cost nothing, and what they are answered from."""
+    for line in _lines(plan, remaining, sql, free):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from textwrap.wrap(
             line,
@@ -31,7 +38,9 @@ def explain_lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str])
         )
 
 
-def _lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Iterator[str]:
+def _lines(
+    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], free: Mapping[int, str]
+) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Differentially private answer  ({cost})"
     found = accuracies(plan)
@@ -49,14 +58,17 @@ def _lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Ite
             if entry.block == number:
                 yield "    " + _line(entry)
         yield f"    Backend SQL: {statement}"
+        if number - 1 in free:
+            yield f"    Not read, at no cost: {free[number - 1]} (dp.fresh asks anew)"
     if remaining is not None:
-        now, after = remaining.epsilon, remaining.epsilon - plan.loss.epsilon
+        left = (_loss(block) for number, block in enumerate(plan.blocks) if number not in free)
+        now, after = remaining.epsilon, remaining.epsilon - sum(left, Fraction(0))
         yield f"  Budget: {text_of(now)} epsilon remains now, {text_of(after)} after this statement"
     yield "  Nothing was read or charged."
 
 
 def explain_json(
-    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]
+    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], free: Mapping[int, str] = _FREE
 ) -> dict[str, object]:
     left = (
         None
@@ -74,11 +86,16 @@ def explain_json(
                 "groups": block.groups(),
                 "units_needed": None if block.selection is None else units_needed(block.selection),
                 "sql": statement,
+                **({"free": free[number]} if number in free else {}),
             }
-            for block, statement in zip(plan.blocks, sql, strict=True)
+            for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
         ],
         "aggregates": [entry.as_json() for entry in accuracies(plan)],
     }
+
+
+def _loss(block: BlockPlan) -> Fraction:
+    return sum((Fraction(str(event["epsilon"])) for event in block_events(block)), Fraction(0))
 
 
 def _groups(block: BlockPlan) -> str:

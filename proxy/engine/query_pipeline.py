@@ -11,6 +11,7 @@ from time import thread_time
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
+from proxy.base.node_parts import with_parts
 from proxy.base.session_settings import how_to_set
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
@@ -21,7 +22,6 @@ from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
 from proxy.engine.noisy_answers import (
-    CompiledBlock,
     NoisyAnswer,
     compiled_block,
 )
@@ -30,17 +30,18 @@ from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
-from proxy.engine.settings import read_settings
+from proxy.engine.settings import Settings, read_settings
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicRowsOf, PublicValues
+from proxy.planner.lifting import lifted
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.ir.binding import bind
 from proxy.query.syntax.statements import StatementKind
 
-_CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
+_CACHED_SETTINGS = 64
 
 
 class Engine:
@@ -78,7 +79,7 @@ class Engine:
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
-        self._compile = lru_cache(maxsize=_CACHED_STATEMENTS)(self._compiled)
+        self._settings = lru_cache(maxsize=_CACHED_SETTINGS)(self._read_settings)
 
     def renew(self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
@@ -139,11 +140,11 @@ class Engine:
         analyst: str,
     ) -> NoisyAnswer:
         if question.reads_nothing:
-            return NoisyAnswer("{}", NOTHING, None, None, (), False, question.why_empty)
+            return NoisyAnswer("{}", NOTHING, None, None, None, False, question.why_empty)
         found = await self._prepared(question, arguments, settings, analyst)
         private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
-            return await self._explained(question, private, analyst)
+            return await self._explained(question, found, analyst)
         self._refuse_changed(private)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         if private.loss == NOTHING:
@@ -176,9 +177,11 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        private = (await self._prepared(question, arguments, settings, analyst)).private
+        found = await self._prepared(question, arguments, settings, analyst)
         remaining = await self._ledger.remaining(analyst)
-        return explain_json(private, remaining, self._shapes(private))
+        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        free = await self._charged.explained(query)
+        return explain_json(found.private, remaining, _shapes(found), free)
 
     def planned(
         self,
@@ -225,7 +228,7 @@ class Engine:
     ) -> PreparedQuery:
         begun = thread_time()
         found = self._planned(question, arguments, settings)
-        compiled = self._compile(found.private)  # which keeps it for those who ask for it next
+        compiled = tuple(map(compiled_block, found.drawn.blocks))
         return replace(found, compiled=compiled, seconds=thread_time() - begun)
 
     def _planned(
@@ -234,7 +237,7 @@ class Engine:
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
     ) -> PreparedQuery:
-        chosen = read_settings(settings, self.policy.privacy)
+        chosen = self._settings(frozenset(settings.items()))
         types = question.argument_types()
         values = constants(arguments, types)
         query = question.reading.query
@@ -249,7 +252,7 @@ class Engine:
         bound = replace(
             query,
             blocks=tuple(
-                reported(block) if wanted else replace(block, outputs=()) for block in blocks
+                reported(block) if wanted else with_parts(block, outputs=()) for block in blocks
             ),
         )
         found = planned(bound, self._known, chosen.loss)
@@ -261,25 +264,38 @@ class Engine:
         if chosen.is_rounded:
             rounded = (replace(block, is_rounded=True) for block in private.blocks)
             private = replace(private, blocks=tuple(rounded))
-        zones = zones_used(blocks, self.policy)
-        return PreparedQuery(settings=chosen, private=private, bounded=bounded, zones=zones)
+        reuse = self.policy.reuse
+        is_lifted = self._charged.cached is not None and not chosen.is_fresh
+        is_lifted = is_lifted and reuse is not None and reuse.is_lifted
+        return PreparedQuery(
+            settings=chosen,
+            private=private,
+            bounded=bounded,
+            zones=zones_used(blocks, self.policy),
+            lifts=lifted(bound, found, chosen.loss) if is_lifted else (),
+        )
 
-    def _compiled(self, private: PrivatePlan) -> tuple[CompiledBlock, ...]:
-        return tuple(map(compiled_block, private.blocks))
-
-    def _shapes(self, private: PrivatePlan) -> list[str]:
-        """The SQL of each block, parameters unnamed values."""
-        return ["; ".join(map(_with_lists, block.all)) for block in self._compile(private)]
+    def _read_settings(self, given: frozenset[tuple[str, str]]) -> Settings:
+        return read_settings(dict(sorted(given)), self.policy.privacy)
 
     async def _explained(
-        self, question: ProtectedQuery, private: PrivatePlan, analyst: str
+        self, question: ProtectedQuery, found: PreparedQuery, analyst: str
     ) -> NoisyAnswer:
         remaining = await self._ledger.remaining(analyst)
-        sql = self._shapes(private)
-        displayed: object = list(explain_lines(private, remaining, sql))
+        private, sql = found.private, _shapes(found)
+        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        free = await self._charged.explained(query)
+        displayed: object = list(explain_lines(private, remaining, sql, free))
         if question.statement.explain_json:
-            displayed = [explain_json(private, remaining, sql)]
-        return NoisyAnswer(json.dumps({"explain": displayed}), NOTHING, remaining, None, (), False)
+            displayed = [explain_json(private, remaining, sql, free)]
+        return NoisyAnswer(
+            json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
+        )
+
+
+def _shapes(found: PreparedQuery) -> list[str]:
+    """The SQL of each block that is drawn, parameters unnamed values."""
+    return ["; ".join(map(_with_lists, block.all)) for block in found.compiled]
 
 
 def _with_lists(query: BackendQuery) -> str:

@@ -12,6 +12,7 @@ from typing_extensions import assert_never
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.change_words import Change, Direction, Topic, change, error, times, word_of
 from proxy.policy.changed_amounts import changed_amounts
+from proxy.policy.changed_caching import changed_caching
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
     Bounds,
@@ -34,21 +35,11 @@ def policy_changes(old: Policy, new: Policy) -> list[Change]:
         *_head(old, new),
         *_tables(old, new),
         *changed_amounts(old, new),
-        *_cached(old, new),
+        *changed_caching(old, new),
         *_accepted(old, new),
     ]
     order = list(Topic)
     return sorted(found, key=lambda change: order.index(change.topic))
-
-
-def tables_not_cached(old: Policy, new: Policy) -> tuple[TableName, ...]:
-    """Tables in both policies of which cached answers are not found any more, since what they rely on is said
-    otherwise (proxy/reuse/relied_on.py). Of public tables all answers may rely on."""
-    return tuple(
-        name
-        for name, table in new.tables.items()
-        if name in old.tables and old.tables[name] != table
-    )
 
 
 def _head(old: Policy, new: Policy) -> Iterator[Change]:
@@ -170,32 +161,6 @@ def _values(
             if keys:
                 reported = _list("null" if key is None else key for key in keys)
                 yield change(Topic.RIGHTS, direction, f"{where}.values", f"the keys {reported}")
-
-
-def _cached(old: Policy, new: Policy) -> Iterator[Change]:
-    if old.reuse != new.reuse:
-        was, now = (
-            "none" if one is None else f"{one.seconds} s from {one.offset} s"
-            for one in (old.reuse, new.reuse)
-        )
-        what = f"{was} -> {now}: slots begin otherwise, and no cached answer of before is found"
-        yield change(Topic.CACHE, Direction.LOSES, "reuse", what)
-    if old.reuse is None or new.reuse is None:
-        return
-    before, after = (
-        {name: table for name, table in one.tables.items() if isinstance(table, PublicTable)}
-        for one in (old, new)
-    )
-    if before != after:
-        what = "no cached answer is found any more: answers rely on what public tables there are"
-        yield change(Topic.CACHE, Direction.LOSES, "tables", what)
-        return
-    for name in tables_not_cached(old, new):
-        what = "cached answers are not found any more, and are asked and paid anew"
-        yield change(Topic.CACHE, Direction.LOSES, f"tables.{name}", what)
-    if old.privacy != new.privacy:
-        what = "cached answers are found at the terms they were made with only: see privacy above"
-        yield change(Topic.CACHE, Direction.CHANGES, "privacy", what)
 
 
 def _accepted(old: Policy, new: Policy) -> Iterator[Change]:

@@ -234,10 +234,12 @@ class Previews(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC."""
+    """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC.
+    is_lifted: `column = constant` is drawn as a group of that column."""
 
     seconds: int
     offset: int = 0
+    is_lifted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import TypeVar
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.policy.policy_decimals import decimal
 from proxy.policy_file.policy_errors import ProblemList, nearest, quoted_text
+from proxy.policy_file.policy_shapes import SWITCH
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -284,3 +285,14 @@ def kind(node: Node) -> str:
             return "empty"
         case ScalarNode() | RefusedNode():
             return "a single value"
+
+
+def switch(entry: Entry | None, problems: ProblemList, *, default: bool) -> bool | None:
+    """`on` or `off`; None: a problem is reported."""
+    if entry is None:
+        return default
+    word = text(entry.value, entry.key, problems)
+    if word not in (None, *SWITCH.words):
+        problems.add(entry.value.at, f"{entry.key} must be on or off", f"write {entry.key}: on")
+        return None
+    return None if word is None else word == "on"

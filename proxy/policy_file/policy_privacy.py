@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Privacy, Weighed
 from proxy.policy_file.policy_errors import ProblemList
-from proxy.policy_file.policy_nodes import fields, member, number_within, text
-from proxy.policy_file.policy_shapes import Keyed, Number, OneOf, Plain, Shape, one_of
+from proxy.policy_file.policy_nodes import fields, member, number_within, switch, text
+from proxy.policy_file.policy_shapes import SWITCH, Keyed, Number, Plain, Shape, one_of
 from proxy.policy_file.yaml_positions import Entry
 
 _SECONDS = re.compile(r"([0-9]{1,3})s")
@@ -20,7 +20,6 @@ LEAST_WEIGHT, LARGEST_WEIGHT = Fraction(1, 1000), Fraction(1000)
 LEAST_DELTA = Fraction(1, 10**100)
 LEAST_FLOOR, LARGEST_FLOOR = Fraction(1), Fraction(60)  # seconds; the server's limit is 120
 LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
-_SWITCH = ("on", "off")
 
 MEDIAN_KEYS: Mapping[str, Shape] = {"noise": one_of(MedianNoise)}
 _WEIGHT_KEYS: Mapping[str, Shape] = {
@@ -35,7 +34,7 @@ PRIVACY_KEYS: Mapping[str, Shape] = {
     "mechanism": one_of(Mechanism),
     "weights": Keyed(_WEIGHT_KEYS),
     "timeout_floor": Plain(_SECONDS.pattern),
-    "round": OneOf(_SWITCH),
+    "round": SWITCH,
 }
 PRIVACY = Keyed(PRIVACY_KEYS, ("epsilon", "delta"), "privacy")
 
@@ -55,7 +54,7 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     floor: Fraction | None = Fraction(5)
     if "timeout_floor" in found:
         floor = _seconds(found["timeout_floor"], problems)
-    is_rounded = _switch(found.get("round"), problems)
+    is_rounded = switch(found.get("round"), problems, default=False)
     epsilon, max_epsilon = (
         number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
         if key in found
@@ -78,16 +77,6 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     return Privacy(
         epsilon, delta, most, delta, noise, median_noise, mechanism, weights, floor, is_rounded
     )
-
-
-def _switch(entry: Entry | None, problems: ProblemList) -> bool | None:
-    if entry is None:
-        return False
-    word = text(entry.value, entry.key, problems)
-    if word not in (None, *_SWITCH):
-        problems.add(entry.value.at, f"{entry.key} must be on or off", f"write {entry.key}: on")
-        return None
-    return None if word is None else word == "on"
 
 
 def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:

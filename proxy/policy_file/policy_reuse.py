@@ -7,13 +7,17 @@ from collections.abc import Mapping
 
 from proxy.policy.policy_model import Reuse
 from proxy.policy_file.policy_errors import ProblemList
-from proxy.policy_file.policy_nodes import fields, text
-from proxy.policy_file.policy_shapes import Either, Keyed, OneOf, Plain, Shape
+from proxy.policy_file.policy_nodes import fields, switch, text
+from proxy.policy_file.policy_shapes import SWITCH, Either, Keyed, OneOf, Plain, Shape
 from proxy.policy_file.yaml_positions import Entry, MappingNode
 
 _FOR = re.compile(r"([0-9]{1,4})(min|h|d)")
 _FROM = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
-REUSE_KEYS: Mapping[str, Shape] = {"for": Plain(_FOR.pattern), "from": Plain(_FROM.pattern)}
+REUSE_KEYS: Mapping[str, Shape] = {
+    "for": Plain(_FOR.pattern),
+    "from": Plain(_FROM.pattern),
+    "lift": SWITCH,
+}
 _REQUIRED = ("for",)
 REUSE = Either((OneOf(("none",)), Plain(_FOR.pattern), Keyed(REUSE_KEYS, _REQUIRED)))
 _SECONDS = {"min": 60, "h": 3600, "d": 86_400}
@@ -36,7 +40,10 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
     length = text(found["for"].value, "for", problems)
     seconds = None if length is None else _slot(length, found["for"], problems)
     offset = _offset(found.get("from"), problems)
-    return None if seconds is None or offset is None else Reuse(seconds, offset)
+    is_lifted = switch(found.get("lift"), problems, default=True)
+    if seconds is None or offset is None or is_lifted is None:
+        return None
+    return Reuse(seconds, offset, is_lifted)
 
 
 def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:

@@ -77,6 +77,7 @@ Shape = Plain | Number | OneOf | Pair | KeyList | NamedBy | Keyed | Either
 
 TEXT = Plain()
 NUMBER = Number()
+SWITCH = OneOf(("on", "off"))
 
 
 def one_of(known: type[Enum]) -> OneOf:

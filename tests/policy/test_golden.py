@@ -66,7 +66,7 @@ def described(policy: Policy) -> str:
         lines.append(f"{name} {table.unit} {contributions}")
         lines.extend(f"  {key} {cut}" for key, cut in table.join_keys.items())
         lines.extend(f"  {column}" for column in table.columns.values())
-    lines.append(f"previews {policy.previews.value}")
+    lines += [f"previews {policy.previews.value}", f"reuse {policy.reuse}"]
     lines.extend(f"accept {a.name.name} {a.where}: {a.reason}" for a in policy.accepted)
     return "\n".join(lines)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from proxy.catalog.catalog_model import TableName
 from proxy.planner.facts import PlanningContext
+from proxy.policy.change_words import Direction
+from proxy.policy.changed_caching import tables_not_cached
 from proxy.policy.check import check, fitted
-from proxy.policy.policy_changes import policy_changes, tables_not_cached
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_changes import policy_changes
+from proxy.policy.policy_model import Policy, Reuse
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.reuse.relied_on import ReliedOn
 from tests.policy.catalogs import SHOP
@@ -148,9 +150,22 @@ _STALE = "cached answers are not found any more, and are asked and paid anew"
         (
             ("reuse: 24h", "reuse: 7d"),
             [
-                "loses reuse: 86400 s from 0 s -> 604800 s from 0 s: slots begin otherwise,"
+                "loses reuse: 24h -> 7d: slots begin otherwise,"
                 " and no cached answer of before is found"
             ],
+        ),
+        (
+            ("reuse: 24h", "reuse: {for: 1d, from: '04:30', lift: off}"),
+            [
+                "loses reuse: 24h -> 24h from 04:30: slots begin otherwise,"
+                " and no cached answer of before is found",
+                "loses reuse.lift: on -> off: each slice of a table is a question of its own,"
+                " paid by itself",
+            ],
+        ),
+        (
+            ("reuse: 24h", "reuse: none"),
+            ["loses reuse: nothing is cached any more: each statement is drawn and paid anew"],
         ),
     ],
 )
@@ -158,6 +173,27 @@ def test_each_change_is_told(edit: tuple[str, str], expected: list[str]) -> None
     assert [
         one.replace("1e-4", "0.0001").replace("1e-3", "0.001") for one in _told(edit)
     ] == expected
+
+
+def test_what_is_cached_from_now_on() -> None:
+    bare = _policy(("reuse: 24h\n", ""))
+    (found,) = policy_changes(bare, _policy(("reuse: 24h", "reuse: 90min")))
+    assert found.direction is Direction.GAINS
+    assert found.what == "a question is drawn once in each 90min, and paid once"
+    unlifted, lifted = _policy(("reuse: 24h", "reuse: {for: 24h, lift: off}")), _policy()
+    (found,) = policy_changes(unlifted, lifted)
+    assert (found.direction, found.where) == (Direction.GAINS, "reuse.lift")
+
+
+@pytest.mark.parametrize("part", [part.name for part in fields(Reuse)])
+def test_no_part_of_reuse_changes_unsaid(part: str) -> None:
+    old = _policy()
+    assert old.reuse is not None
+    value = getattr(old.reuse, part)
+    changed = not value if isinstance(value, bool) else (value or 0) + 3_600
+    new = replace(old, reuse=replace(old.reuse, **{part: changed}))
+    (found,) = policy_changes(old, new)
+    assert found.where.startswith("reuse")
 
 
 def test_what_a_statement_costs() -> None:
