@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
@@ -190,7 +191,7 @@ def test_no_part_of_reuse_changes_unsaid(part: str) -> None:
     old = _policy()
     assert old.reuse is not None
     value = getattr(old.reuse, part)
-    changed = not value if isinstance(value, bool) else (value or 0) + 3_600
+    changed: Any = not value if isinstance(value, bool) else (value or 0) + 3_600
     new = replace(old, reuse=replace(old.reuse, **{part: changed}))
     (found,) = policy_changes(old, new)
     assert found.where.startswith("reuse")
