@@ -112,6 +112,7 @@ class PolicyStatements:
         self.read_as = dict(read_as or {})
         self._privacy = policy.privacy
         self._empty_previews = policy.previews is Previews.EMPTY
+        self._step = None if policy.reuse is None else policy.reuse.step
         self.relations = dict(relations)
         self._exposed = {
             name: _exposed(name, table, catalog) for name, table in policy.tables.items()
@@ -235,7 +236,7 @@ class PolicyStatements:
         constant_oids: tuple[int, ...] | None,
     ) -> ProtectedQuery | ConstantsNeeded | None:
         types = tuple(map(self._type, parameter_oids))
-        parts = partial(evaluated_parts, statement, resolved, self._exposed)
+        parts = partial(evaluated_parts, statement, resolved, self._exposed, self._step)
         found = NOTHING_EVALUATED
         if constant_oids is not None:
             oids = tuple(self.read_as.get(oid, oid) for oid in constant_oids)

@@ -35,6 +35,18 @@ def _reuse(before: Reuse, after: Reuse) -> Iterator[Change]:
     elif after.is_lifted and not before.is_lifted:
         what = "off -> on: slices of a table are one question, paid once"
         yield _cached(Direction.GAINS, "reuse.lift", what)
+    if before.step != after.step:
+        was, now = _step(before), _step(after)
+        what = f"{was} -> {now}: "
+        if after.step is None:
+            what += "the present is what it is, and each question about it a new one"
+        else:
+            what += "to this the present is rounded down, so that questions about it stay the same"
+        yield _cached(Direction.CHANGES, "reuse.now", what)
+
+
+def _step(reuse: Reuse) -> str:
+    return "exact" if reuse.step is None else _length(reuse.step)
 
 
 def _slots(reuse: Reuse) -> str:
@@ -42,9 +54,9 @@ def _slots(reuse: Reuse) -> str:
     >>> _slots(Reuse(86_400)), _slots(Reuse(5_400, 4 * 3_600))
     ('24h', '90min from 04:00')
     """
-    length = _length(reuse.seconds)
     hours, minutes = divmod(reuse.offset // 60, 60)
-    return length if not reuse.offset else f"{length} from {hours:02}:{minutes:02}"
+    begins = f" from {hours:02}:{minutes:02}" if reuse.offset else ""
+    return f"{_length(reuse.seconds)}{begins}"
 
 
 def _length(seconds: int) -> str:

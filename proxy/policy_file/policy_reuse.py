@@ -17,6 +17,7 @@ REUSE_KEYS: Mapping[str, Shape] = {
     "for": Plain(_FOR.pattern),
     "from": Plain(_FROM.pattern),
     "lift": SWITCH,
+    "now": Either((OneOf(("exact",)), Plain(_FOR.pattern))),
 }
 _REQUIRED = ("for",)
 REUSE = Either((OneOf(("none",)), Plain(_FOR.pattern), Keyed(REUSE_KEYS, _REQUIRED)))
@@ -41,18 +42,34 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
     seconds = None if length is None else _slot(length, found["for"], problems)
     offset = _offset(found.get("from"), problems)
     is_lifted = switch(found.get("lift"), problems, default=True)
+    step = _step(found.get("now"), seconds, problems)
     if seconds is None or offset is None or is_lifted is None:
         return None
-    return Reuse(seconds, offset, is_lifted)
+    return Reuse(seconds, offset, is_lifted, step)
 
 
 def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:
     found = _FOR.fullmatch(word)
     seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
     if not 60 <= seconds <= _LONGEST:
-        what = f"{entry.key} must be none, or from 1min to 31d, such as 24h"
-        problems.add(entry.value.at, what, f"write {entry.key}: 24h, 30min or 7d")
+        none = "exact" if entry.key == "now" else "none"
+        what = f"{entry.key} must be {none}, or from 1min to 31d, such as 24h"
+        examples = "1h or 15min" if entry.key == "now" else "24h, 30min or 7d"
+        problems.add(entry.value.at, what, f"write {entry.key}: {examples}")
         return None
+    return seconds
+
+
+def _step(entry: Entry | None, slot: int | None, problems: ProblemList) -> int | None:
+    """Slots are of whole steps: else a question would change within one."""
+    word = None if entry is None else text(entry.value, "now", problems)
+    if entry is None or word is None or word == "exact":
+        return None
+    seconds = _slot(word, entry, problems)
+    if seconds is not None and slot is not None and slot % seconds:
+        what = "now must divide what `for` says, such as now: 1h of for: 24h"
+        divides = "1h" if slot % 3600 == 0 else "1min"
+        problems.add(entry.value.at, what, f"write now: {divides}")
     return seconds
 
 

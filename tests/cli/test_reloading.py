@@ -217,6 +217,37 @@ def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> Non
     assert len(served.receipts()) == 1
 
 
+def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> None:
+    reused = f"reuse: 24h\n{_TABLES}"
+    assert served.value(_SUM) != served.value(_SUM)
+    served.write(reused)
+    kept = served.value(_SUM)
+    assert served.value(_SUM) == kept
+    served.write(reused, **{"bounds: [0, 100]": "bounds: [0, 5]"})
+    assert abs(float(str(served.value(_SUM))) - 10_000) < 1_500
+    served.write(reused)
+    assert served.value(_SUM) == kept
+    served.write()
+    assert served.value(_SUM) != kept
+    assert [cost for _, cost, _ in served.receipts()] == [1.0] * 5
+
+
+def test_what_is_prepared_says_the_present_as_it_was_read(served: Served) -> None:
+    """The shadow holds the words that round it: they are refused, not taken for those of the new policy."""
+    question = "SELECT count(*) FROM visits WHERE cost < extract(year FROM now())::int"
+    with served.connect() as connection:
+        connection.execute(question, prepare=True)
+        charged = len(served.receipts())
+        served.write(f"reuse: {{for: 24h, now: 1h}}\n{_TABLES}")
+        with pytest.raises(errors.FeatureNotSupported, match="policy has changed"):
+            connection.execute(question, prepare=True)
+        assert len(served.receipts()) == charged
+        connection.rollback()
+        connection.execute(question, prepare=False)
+        connection.execute(question, prepare=False)
+    assert len(served.receipts()) == charged + 1
+
+
 def test_a_lower_epsilon_holds_in_sessions_that_are_open(served: Served) -> None:
     with served.connect() as connection, served.connect() as own:
         connection.execute(_SUM)

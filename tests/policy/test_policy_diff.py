@@ -165,6 +165,13 @@ _STALE = "cached answers are not found any more, and are asked and paid anew"
             ],
         ),
         (
+            ("reuse: 24h", "reuse: {for: 24h, now: 15min}"),
+            [
+                "changes reuse.now: exact -> 15min: to this the present is rounded down,"
+                " so that questions about it stay the same"
+            ],
+        ),
+        (
             ("reuse: 24h", "reuse: none"),
             ["loses reuse: nothing is cached any more: each statement is drawn and paid anew"],
         ),
