@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import ssl
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -20,8 +20,9 @@ from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.bits import RandomBits
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import Policy, StatementTexts
 from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
@@ -44,7 +45,7 @@ class Database:
     """One database, served: its shadow, its engine, and what they stand on. policy, catalog and the engine in
     force change together (`adopt`); is_stale: a table of the policy is declared otherwise than it was then, by
     so many looks; is_newer_there: a change could not be taken up; changing: held by who reads or changes them
-    beside the event loop."""
+    beside the event loop; open_texts: finds what encrypts statements, where a policy keeps them."""
 
     policy: Policy
     catalog: Catalog
@@ -54,6 +55,7 @@ class Database:
     ledger: EngineLedger
     lease: BudgetLease
     bits: RandomBits
+    open_texts: Callable[[], TextCipher] | None = None
     is_stale: bool = False
     looks: int = 0
     is_newer_there: bool = False
@@ -85,10 +87,12 @@ class Database:
         now on. Waits for all databases.
 
         Given    a policy of the same database and source, that was checked against the catalogue
-        Refuses  BudgetsAwaited, ShadowBusy: later it may be taken; ShadowError. Then all is as it was
+        Refuses  BudgetsAwaited, ShadowBusy, TextKeyMissing: later it may be taken; ShadowError. Then all is as
+                 it was
         """
         with self.changing:
             before = self.policy, self.catalog, self.engine
+            texts = self._texts_for(policy)
             self.lease.change(policy)
             values, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
             bounds = read_public_bounds(policy, catalog)
@@ -114,7 +118,7 @@ class Database:
                     cached=None if policy.reuse is None else self.ledger,
                 )
                 engine.earlier = before[2].earlier | before[2].defaults()
-                self.ledger.keep(policy.reuse)
+                self.ledger.keep(policy.reuse, texts)
                 self.policy, self.catalog, self.in_force.now = policy, catalog, engine
                 self.is_stale = self.is_newer_there = False  # as dp.policy says by now
 
@@ -126,6 +130,11 @@ class Database:
                 with suppress(SourceError):  # others may have taken the new limits meanwhile
                     self.lease.change(before[0])
                 raise
+
+    def _texts_for(self, policy: Policy) -> TextCipher | None:
+        if policy.statements is StatementTexts.HASHED or self.open_texts is None:
+            return None
+        return self.open_texts()
 
     def report(self, *, is_newer_there: bool) -> None:
         """For dp.policy: whether a change is there that is not in force."""
@@ -198,15 +207,22 @@ def assemble(
     shadow: Shadow,
     lease: BudgetLease,
     bits: RandomBits | None = None,
+    *,
+    open_texts: Callable[[], TextCipher] | None = None,
 ) -> Database:
     """One database. The shadow must have been built from this policy and catalogue, and the lease is on the
     budgets of its data.
 
-    bits: the operating system's unless a test brings its own.
+    bits: the operating system's unless a test brings its own; open_texts: as of Database.
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
-    ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source), policy.reuse)
+    is_cached = policy.reuse is not None
+    texts = None
+    if policy.statements is StatementTexts.ENCRYPTED and open_texts is not None:
+        texts = open_texts()
+    tables = LedgerTables(lease.ledger_dsn, lease.source, texts=texts, is_cached=is_cached)
+    ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
     bounds = read_public_bounds(policy, catalog)
@@ -225,4 +241,4 @@ def assemble(
         cached=cached,
     )
     in_force = EngineInForce(engine)
-    return Database(policy, catalog, shadow, in_force, protected, ledger, lease, bits)
+    return Database(policy, catalog, shadow, in_force, protected, ledger, lease, bits, open_texts)

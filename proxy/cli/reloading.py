@@ -21,6 +21,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy, load_policy, verdict_of
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
+from proxy.ledger.text_keys import TextKeyMissing
 from proxy.policy.finding_names import Severity
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.postgres.failure_reason import reason_of
@@ -150,7 +151,7 @@ class PolicyWatch:
     def _adopt(self, checked: CheckedPolicy) -> None:
         try:
             self.database.adopt(checked.policy, checked.catalog)
-        except (BudgetsAwaited, ShadowBusy) as error:
+        except (BudgetsAwaited, ShadowBusy, TextKeyMissing) as error:
             raise NotTaken(str(error), for_now=True) from None
         except Exception as error:  # whatever it was, the policy in force is whole
             kind, reason = type(error).__name__, reason_of(error)

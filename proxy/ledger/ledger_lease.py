@@ -71,7 +71,7 @@ class BudgetLease:
             ).fetchone()
             assert row is not None
             self._vote(policy)
-            if row[0] != budgets_text(policy.budgets):
+            if row[0] != budgets_text(policy.budgets, policy.accounting):
                 if not self._all_agree(policy):
                     raise BudgetsAwaited(
                         f"database {policy.database}: another dpproxy serves the same data with other"
@@ -91,7 +91,8 @@ class BudgetLease:
         self._voted = wanted
 
     def _ballot(self, policy: Policy) -> int:
-        text = f"{_CLASS} {self.source} {budgets_text(policy.budgets)}"
+        budgets = budgets_text(policy.budgets, policy.accounting)
+        text = f"{_CLASS} {self.source} {budgets}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
     def _all_agree(self, policy: Policy) -> bool:
@@ -126,7 +127,7 @@ class BudgetLease:
                 "SELECT budgets FROM ledger.source WHERE id = %s FOR UPDATE", (source,)
             ).fetchone()
             assert row is not None
-            if row[0] != budgets_text(policy.budgets):
+            if row[0] != budgets_text(policy.budgets, policy.accounting):
                 if not self._is_free(source):
                     raise SourceError(
                         f"database {policy.database}: another dpproxy serves the same data with other"

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from fractions import Fraction
 
 from proxy.policy.change_words import Change, Direction, Topic, both, change, error, times, word_of
-from proxy.policy.policy_model import Budget, Period, Policy
+from proxy.policy.policy_decimals import decimal
+from proxy.policy.policy_model import Accounting, Budget, Period, Policy
 
 
 def changed_amounts(old: Policy, new: Policy) -> Iterator[Change]:
     yield from _privacy(old, new)
+    yield from _accounting(old, new)
     yield from _budgets(old, new)
+    yield from _more_budgets("groups", old.budgets.groups, new.budgets.groups)
+    before, after = (
+        {str(name): budget for name, budget in one.budgets.tables.items()} for one in (old, new)
+    )
+    yield from _more_budgets("tables", before, after)
 
 
 def _privacy(old: Policy, new: Policy) -> Iterator[Change]:
@@ -59,23 +66,60 @@ def _budgets(old: Policy, new: Policy) -> Iterator[Change]:
         yield from _budget(f"analysts.{name}", was, now, each, note.get(is_line, ""))
 
 
-def _budget(
-    key: str, was: Budget, now: Budget, each: tuple[Fraction, Fraction], note: str = ""
+def _accounting(old: Policy, new: Policy) -> Iterator[Change]:
+    if old.accounting is new.accounting:
+        return
+    what = f"{old.accounting.value} -> {new.accounting.value}: "
+    if new.accounting is Accounting.ZCDP:
+        what += "a statement fits where the epsilons do or where rho does"
+        yield change(Topic.BUDGETS, Direction.GAINS, "accounting", what)
+    else:
+        what += "a statement fits where the epsilons do; what is spent counts, as epsilons"
+        yield change(Topic.BUDGETS, Direction.LOSES, "accounting", what)
+
+
+def _more_budgets(
+    key: str, old: Mapping[str, Budget], new: Mapping[str, Budget]
 ) -> Iterator[Change]:
-    if was == now and each[0] == each[1]:
+    """Of what need not have one: nothing bounds it then but the others."""
+    for name in dict.fromkeys((*old, *new)):
+        where, was, now = f"budgets.{key}.{name}", old.get(name), new.get(name)
+        if was is None and now is not None:
+            what = f"{_limits(now)}: nothing bounded it by itself; what is spent counts"
+            yield change(Topic.BUDGETS, Direction.LOSES, where, what)
+        elif was is not None and now is None:
+            what = f"{_limits(was)}: nothing bounds it by itself any more"
+            yield change(Topic.BUDGETS, Direction.GAINS, where, what)
+        elif was is not None and now is not None:
+            yield from _budget(f"{key}.{name}", was, now, None)
+
+
+def _limits(budget: Budget) -> str:
+    epsilon, delta = decimal(budget.limit.epsilon), decimal(budget.limit.delta)
+    renews = "" if budget.per is Period.NONE else f" {_window(budget.per)}"
+    return f"epsilon {epsilon}, delta {delta}{renews}"
+
+
+def _budget(
+    key: str, was: Budget, now: Budget, each: tuple[Fraction, Fraction] | None, note: str = ""
+) -> Iterator[Change]:
+    """each: epsilon of a statement before and now; None: not told in statements, which cost it in part"""
+    if was == now and (each is None or each[0] == each[1]):
         return
     a, b = (budget.limit for budget in (was, now))
-    statements = [int(limit.epsilon / cost) for limit, cost in zip((a, b), each, strict=True)]
-    lasts = f"{statements[0]} -> {statements[1]} statements at the policy's epsilon"
-    if was == now:
+    lasts = ""
+    if each is not None:
+        statements = [int(limit.epsilon / cost) for limit, cost in zip((a, b), each, strict=True)]
+        lasts = f": {statements[0]} -> {statements[1]} statements at the policy's epsilon"
+    if was == now and each is not None:
         direction = Direction.GAINS if each[1] < each[0] else Direction.LOSES
-        yield change(Topic.BUDGETS, direction, f"budgets.{key}", lasts)
+        yield change(Topic.BUDGETS, direction, f"budgets.{key}", lasts.removeprefix(": "))
         return
     gains = b.epsilon >= a.epsilon and b.delta >= a.delta
     loses = b.epsilon <= a.epsilon and b.delta <= a.delta
     is_same_window = was.per is now.per
     direction = Direction.GAINS if gains else Direction.LOSES if loses else Direction.CHANGES
-    what = f"epsilon {both(a.epsilon, b.epsilon)}, delta {both(a.delta, b.delta)}{note}: {lasts}"
+    what = f"epsilon {both(a.epsilon, b.epsilon)}, delta {both(a.delta, b.delta)}{note}{lasts}"
     if not is_same_window:
         direction = Direction.CHANGES
         what += f"; renews {_window(was.per)} -> {_window(now.per)}"

@@ -52,6 +52,9 @@ def _head(old: Policy, new: Policy) -> Iterator[Change]:
     if old.previews is not new.previews:
         what = f"{old.previews.value} -> {new.previews.value}"
         yield change(Topic.REST, Direction.CHANGES, "previews", what)
+    if old.statements is not new.statements:
+        what = f"{old.statements.value} -> {new.statements.value}: what receipts keep of statements"
+        yield change(Topic.REST, Direction.CHANGES, "statements", what)
 
 
 def _tables(old: Policy, new: Policy) -> Iterator[Change]:

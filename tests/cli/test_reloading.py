@@ -19,6 +19,8 @@ from proxy.cli.assembly import Database
 from proxy.cli.reloading import PolicyWatch
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError
+from proxy.ledger.text_cipher import TextCipher
+from proxy.ledger.text_keys import TextKeyMissing
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
 from proxy.shadow.shadow_tables import ShadowError
@@ -303,6 +305,53 @@ def test_limits_change_with_the_policy(served: Served) -> None:
     served.write(**{"default: {epsilon: 100000,": "default: {epsilon: 3,"})
     served.value(_SUM)
     assert len(served.receipts()) == 2
+
+
+def test_limits_of_tables_and_rho_change_with_the_policy(served: Served) -> None:
+    served.value(_SUM)  # what was drawn before counts for a table that gets a limit
+    head = policy_head(_NAME, "best", _MOST)
+    budgets = "budgets: {"
+    assert head.count(budgets) == 1
+    limit = f"{budgets}tables: {{public.visits: {{epsilon: 0.5, delta: 0}}}}, "
+    served.put(head.replace(budgets, limit) + _TABLES)
+    assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
+    with pytest.raises(psycopg.Error, match=r"public\.visits"):
+        served.value(_SUM)
+    served.put(f"accounting: zcdp\n{head}{_TABLES}")
+    assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
+    served.value(_SUM)
+    with psycopg.connect(served.database.lease.ledger_dsn) as ledger:
+        rho = ledger.execute(
+            "SELECT rho IS NOT NULL FROM ledger.allowance WHERE source = %s AND kind = 'total'",
+            (served.database.lease.source,),
+        ).fetchone()
+    assert rho == (True,)
+    assert len(served.receipts()) == 2
+
+
+def test_statements_are_kept_from_the_policy_on_that_says_so(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> TextCipher:
+        raise TextKeyMissing("the key is not here")
+
+    served.value(_SUM)
+    before = served.database.policy.digest
+    monkeypatch.setattr(served.database, "open_texts", missing)
+    encrypted = f"statements: encrypted\n{_TABLES}"
+    with capture_logs() as logs:
+        served.write(encrypted)
+    assert [one["reason"] for one in logs if one["event"] == "policy_not_taken"] == [
+        "the key is not here"
+    ]
+    assert served.standing() == (before, False)
+    monkeypatch.setattr(served.database, "open_texts", lambda: TextCipher([bytes(32)]))
+    served.look()
+    assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
+    served.value(_SUM)
+    with served.connect() as connection:
+        kept = connection.execute("SELECT text FROM dp.history ORDER BY at").fetchall()
+    assert kept == [(None,), (_SUM,)]
 
 
 def test_shared_limits_wait_for_all_who_serve(served: Served) -> None:

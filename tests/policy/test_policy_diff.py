@@ -149,6 +149,27 @@ _STALE = "cached answers are not found any more, and are asked and paid anew"
             ],
         ),
         (
+            (
+                "  analysts:",
+                "  groups: {staff: {epsilon: 20, delta: 0, per: week}}\n"
+                "  tables: {shop.orders: {epsilon: 50, delta: 0}}\n  analysts:",
+            ),
+            [
+                "loses budgets.groups.staff: epsilon 20, delta 0 each week:"
+                " nothing bounded it by itself; what is spent counts",
+                "loses budgets.tables.shop.orders: epsilon 50, delta 0:"
+                " nothing bounded it by itself; what is spent counts",
+            ],
+        ),
+        (
+            ("reuse: 24h", "reuse: 24h\naccounting: zcdp\nstatements: encrypted"),
+            [
+                "gains accounting: basic -> zcdp: a statement fits where the epsilons do"
+                " or where rho does",
+                "changes statements: hashed -> encrypted: what receipts keep of statements",
+            ],
+        ),
+        (
             ("reuse: 24h", "reuse: 7d"),
             [
                 "loses reuse: 24h -> 7d: slots begin otherwise,"
@@ -202,6 +223,23 @@ def test_no_part_of_reuse_changes_unsaid(part: str) -> None:
     new = replace(old, reuse=replace(old.reuse, **{part: changed}))
     (found,) = policy_changes(old, new)
     assert found.where.startswith("reuse")
+
+
+def test_limits_of_groups_and_tables() -> None:
+    few, many, none = (
+        _policy(("  analysts:", f"  tables: {{{line}}}\n  analysts:"))
+        for line in (
+            "shop.orders: {epsilon: 20, delta: 0}",
+            "shop.orders: {epsilon: 50, delta: 0}",
+            "",
+        )
+    )
+    (found,) = policy_changes(few, many)
+    assert (found.direction, found.what) == (Direction.GAINS, "epsilon 20 -> 50, delta 0")
+    (found,) = policy_changes(many, few)
+    assert found.direction is Direction.LOSES
+    (found,) = policy_changes(few, none)
+    assert (found.direction, found.where) == (Direction.GAINS, "budgets.tables.shop.orders")
 
 
 def test_what_a_statement_costs() -> None:

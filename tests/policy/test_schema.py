@@ -23,7 +23,7 @@ from tests.samples import SAMPLES
 _ROOT = Path(__file__).parents[2]
 _WRITTEN = _ROOT / "proxy" / "policy_file" / SCHEMA_FILE
 _GOOD = sorted((GOLDEN / "good").glob("*.yaml")) + sorted(SAMPLES.glob("*.yaml"))
-_NAMED_BY_THE_OWNER = ("tables", "columns", "analysts", "unit", "join_keys")
+_NAMED_BY_THE_OWNER = ("tables", "columns", "analysts", "groups", "unit", "join_keys")
 
 
 def test_the_file_in_the_package_is_the_schema(bless: bool) -> None:
