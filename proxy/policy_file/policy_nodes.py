@@ -28,6 +28,7 @@ from proxy.policy_file.yaml_positions import (
 _Member = TypeVar("_Member", bound=Enum)
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
+_OF_USERS = ("an analyst", "a group")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 _NOT_FINITE = re.compile(r"[+-]?\.?(nan|inf|infinity)", re.IGNORECASE)
 _NULL = ("null", "Null", "NULL", "~")
@@ -143,7 +144,9 @@ def is_identifier(value: str, what: str, at: Position, problems: ProblemList) ->
         problems.add(
             at,
             f"{what} must be a name of 1 to {IDENTIFIER_BYTES} bytes without blanks around it",
-            "write the name as the catalogue of the database has it (\\d in psql)",
+            "write the name as `dpproxy user` knows it"
+            if what in _OF_USERS
+            else "write the name as the catalogue of the database has it (\\d in psql)",
         )
         return False
     return True
