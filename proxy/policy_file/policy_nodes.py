@@ -144,7 +144,7 @@ def is_identifier(value: str, what: str, at: Position, problems: ProblemList) ->
         problems.add(
             at,
             f"{what} must be a name of 1 to {IDENTIFIER_BYTES} bytes without blanks around it",
-            "write the name as `dpproxy user` knows it"
+            "write the name as `dpproxy user list` has it"
             if what in _OF_USERS
             else "write the name as the catalogue of the database has it (\\d in psql)",
         )
