@@ -34,6 +34,7 @@ from proxy.protected.public_values import (
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
+from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.shadow_database import Shadow
 
@@ -185,12 +186,18 @@ class Assembly:
         for database in self.databases.values():
             await database.close()
 
+    @property
+    def sources(self) -> Mapping[str, int]:
+        """By the name of a database, the number of its data in the ledger."""
+        return {name: database.lease.source for name, database in self.databases.items()}
+
     def wire_server(
         self,
         tls: ssl.SSLContext | None = None,
         gate: LoginGate | None = None,
         *,
         requires_tls: bool = False,
+        let_in: LetIn | None = None,
     ) -> WireServer:
         served = {
             name: ServedDatabase(
@@ -198,7 +205,7 @@ class Assembly:
             )
             for name, database in self.databases.items()
         }
-        return WireServer(served, tls, gate=gate, requires_tls=requires_tls)
+        return WireServer(served, tls, gate=gate, requires_tls=requires_tls, let_in=let_in)
 
 
 def assemble(

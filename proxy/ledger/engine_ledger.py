@@ -14,6 +14,7 @@ from proxy.accounting.events import Event
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Fault
 from proxy.engine.cached_answers import CachedQuestion, Claim, PaidAnswer
+from proxy.engine.charged_token import charged_token
 from proxy.engine.ports import Charged
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.cached_claims import CachedClaims, Claimed
@@ -165,7 +166,10 @@ class EngineLedger:
         events: Sequence[Event],
         record: StatementRecord,
     ) -> Receipt:
-        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest, events, record)
+        token = charged_token()
+        receipt = await self._tables.reserve(
+            analyst, loss, fingerprint, digest, events, record, token
+        )
         self._unsettled.add(receipt.id)
         return receipt
 
@@ -184,7 +188,10 @@ class EngineLedger:
         text: str | None,
     ) -> Claimed | None:
         claim = self._cached.claim
-        claimed = await claim(analyst, parts, fingerprint, digest, may_draw=may_draw, text=text)
+        token = charged_token()
+        claimed = await claim(
+            analyst, parts, fingerprint, digest, may_draw=may_draw, text=text, token=token
+        )
         if claimed is not None and claimed.receipt is not None:
             self._unsettled.add(claimed.receipt.id)
         return claimed
