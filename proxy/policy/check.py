@@ -25,6 +25,7 @@ from proxy.policy.policy_model import (
     UnitPath,
 )
 from proxy.policy.problem import Problem
+from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.policy.type_rules import bounds_kind, family, misfit
 
 _DAY_SECONDS = 86_400
@@ -63,6 +64,12 @@ class _Check:
         if policy.privacy.noise is Noise.GAUSSIAN and policy.privacy.delta <= 0:
             self._add(("privacy", "noise"), "gaussian noise needs a delta above 0")
         for name, table in policy.tables.items():
+            if policy.publish and name.schema == PUBLISHED_SCHEMA:
+                self._add(
+                    ("tables", str(name)),
+                    f"schema {PUBLISHED_SCHEMA} is of published tables: '{name}' cannot be in it",
+                    at_key=True,
+                )
             self.tables[name] = self._table(table)
 
     def _add(

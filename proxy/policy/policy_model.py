@@ -14,6 +14,7 @@ from fractions import Fraction
 from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.loss import Loss
 from proxy.policy.finding_names import FindingName
+from proxy.policy.publication import Publication
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +254,7 @@ class Policy:
     accepted: tuple[Acceptance, ...] = ()
     previews: Previews = Previews.REFUSE
     reuse: Reuse | None = None  # None: no answer is kept
+    publish: tuple[Publication, ...] = ()
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

@@ -22,6 +22,7 @@ from proxy.policy_file.policy_budgets import read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text
 from proxy.policy_file.policy_privacy import read_privacy
+from proxy.policy_file.policy_publish import read_publications
 from proxy.policy_file.policy_reuse import read_reuse
 from proxy.policy_file.policy_tables import read_tables
 from proxy.policy_file.yaml_positions import (
@@ -36,7 +37,7 @@ from proxy.policy_file.yaml_positions import (
 
 VERSION = 1
 REQUIRED_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets")
-POLICY_KEYS = (*REQUIRED_KEYS, "accept", "previews", "reuse")
+POLICY_KEYS = (*REQUIRED_KEYS, "accept", "previews", "reuse", "publish")
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -137,6 +138,7 @@ def _policy(
     if "previews" in found:
         previews = member(found["previews"].value, "previews", Previews, problems)
     reuse = read_reuse(found.get("reuse"), problems)
+    published = read_publications(found.get("publish"), privacy, problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None
     if previews is None:
@@ -144,7 +146,18 @@ def _policy(
     if problems.found:
         return None
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Policy(database, source, privacy, tables, budgets, digest, accepted, previews, reuse)
+    return Policy(
+        database,
+        source,
+        privacy,
+        tables,
+        budgets,
+        digest,
+        accepted,
+        previews,
+        reuse,
+        published,
+    )
 
 
 def _is_other_version(entry: Entry | None, problems: ProblemList) -> bool:

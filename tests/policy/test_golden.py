@@ -67,6 +67,7 @@ def described(policy: Policy) -> str:
         lines.extend(f"  {key} {cut}" for key, cut in table.join_keys.items())
         lines.extend(f"  {column}" for column in table.columns.values())
     lines.append(f"previews {policy.previews.value}")
+    lines.extend(str(one) for one in policy.publish)
     lines.extend(f"accept {a.name.name} {a.where}: {a.reason}" for a in policy.accepted)
     return "\n".join(lines)
 
