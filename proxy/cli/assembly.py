@@ -12,10 +12,12 @@ import structlog
 from proxy.catalog.catalog_model import Catalog
 from proxy.catalog.change import still_holds
 from proxy.engine.os_random import OsRandom
+from proxy.engine.publishing import Publishing
 from proxy.engine.query_pipeline import Engine
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.published_releases import PublishedReleases
 from proxy.mechanisms.bits import RandomBits
 from proxy.policy.policy_model import Policy
 from proxy.policy.public_labels import as_labelled
@@ -30,6 +32,7 @@ from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.wire_server import WireServer
+from proxy.shadow.published_statements import PublishedStatements, as_analysts
 from proxy.shadow.shadow_database import Shadow
 
 _log = structlog.get_logger("dpproxy.assembly")
@@ -46,6 +49,7 @@ class Database:
     protected: ProtectedDatabase
     ledger: EngineLedger
     lease: BudgetLease
+    publishing: Publishing | None = None
 
     async def open(self) -> None:
         await self.protected.open()
@@ -130,7 +134,8 @@ def assemble(
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
-    ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source), policy.reuse)
+    tables = LedgerTables(lease.ledger_dsn, lease.source)
+    ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
     bounds = read_public_bounds(policy, catalog)
@@ -140,11 +145,16 @@ def assemble(
         relations,
         protected,
         ledger,
-        bits or OsRandom(),
+        bits := bits or OsRandom(),
         public,
         rows,
         bounds=bounds,
         read_as=shadow.label_oids(),
         cached=cached,
+        asking=ledger if policy.publish else None,
     )
-    return Database(policy, catalog, shadow, engine, protected, ledger, lease)
+    publishing = None
+    if policy.publish:
+        statements = PublishedStatements(policy, catalog, lambda: as_analysts(shadow), shadow.show)
+        publishing = Publishing(engine, protected, PublishedReleases(tables), statements, bits)
+    return Database(policy, catalog, shadow, engine, protected, ledger, lease, publishing)

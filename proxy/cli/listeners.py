@@ -14,6 +14,7 @@ from proxy.cli.assembly import Assembly, Database
 from proxy.cli.cli_error import CliError
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
+from proxy.cli.publishing import publishing_tasks, show_first
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.watching import (
     enforce_limits,
@@ -83,6 +84,7 @@ async def serve_until_stopped(
             health=lambda: dict.fromkeys(servers.dead(), False),
             gate=gate,
         )
+        await show_first(databases)
         await _start(http, where.http)
         closing.push_async_callback(http.stop, GRACE_SECONDS)
         await _start(wire, where.wire)
@@ -94,6 +96,7 @@ async def serve_until_stopped(
             write_marks(servers, databases),
             enforce_limits(servers),
             watch_locks(servers),
+            *publishing_tasks(databases),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)
         return await _until_lost(

@@ -20,6 +20,7 @@ from proxy.cli.policy_commands import (
     policy_manual,
     policy_role,
 )
+from proxy.cli.publish_commands import publish
 from proxy.cli.serving_commands import demo, serve
 from proxy.cli.user_commands import user
 from proxy.ledger.users import UserError
@@ -45,6 +46,7 @@ policy.command("role")(policy_role)
 app.add_typer(user, name="user")
 app.add_typer(ledger, name="ledger")
 app.add_typer(policy, name="policy")
+app.add_typer(publish, name="publish")
 
 
 def _say_version(wanted: bool) -> None:

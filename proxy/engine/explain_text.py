@@ -18,9 +18,12 @@ from proxy.planner.plan import BlockPlan, PrivatePlan
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 
 
-def explain_lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Iterator[str]:
-    """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed."""
-    for line in _lines(plan, remaining, sql):
+def explain_lines(
+    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], published: Sequence[str] = ()
+) -> Iterator[str]:
+    """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed; published: the
+    released tables that it is answered from."""
+    for line in _lines(plan, remaining, sql, published):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from textwrap.wrap(
             line,
@@ -31,7 +34,9 @@ def explain_lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str])
         )
 
 
-def _lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Iterator[str]:
+def _lines(
+    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], published: Sequence[str]
+) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Differentially private answer  ({cost})"
     found = accuracies(plan)
@@ -49,14 +54,16 @@ def _lines(plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]) -> Ite
             if entry.block == number:
                 yield "    " + _line(entry)
         yield f"    Backend SQL: {statement}"
-    if remaining is not None:
+    if published:
+        yield f"  Answered from {', '.join(published)}: nothing is charged (SET dp.published = off asks anew)"
+    elif remaining is not None:
         now, after = remaining.epsilon, remaining.epsilon - plan.loss.epsilon
         yield f"  Budget: {text_of(now)} epsilon remains now, {text_of(after)} after this statement"
     yield "  Nothing was read or charged."
 
 
 def explain_json(
-    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str]
+    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], published: Sequence[str] = ()
 ) -> dict[str, object]:
     left = (
         None
@@ -78,6 +85,7 @@ def explain_json(
             for block, statement in zip(plan.blocks, sql, strict=True)
         ],
         "aggregates": [entry.as_json() for entry in accuracies(plan)],
+        **({"published": list(published)} if published else {}),
     }
 
 

@@ -49,7 +49,8 @@ _PER_INTERVAL = 20  # numbers that take as long as the interval of one value, co
 
 @dataclass(frozen=True, slots=True)
 class NoisyAnswer:
-    """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged."""
+    """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged;
+    published: the released tables that it is made of, where it is."""
 
     relation: str
     loss: Loss
@@ -60,6 +61,7 @@ class NoisyAnswer:
     withheld: tuple[str, ...] = ()
     columns: tuple[ColumnError, ...] = ()
     clipped: tuple[ClippedUnits, ...] = ()
+    published: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

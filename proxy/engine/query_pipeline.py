@@ -14,7 +14,7 @@ from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.account_documents import with_accounts
 from proxy.engine.arguments import constants
-from proxy.engine.cached_answers import CachedAnswers, CachedLedger
+from proxy.engine.cached_answers import CachedAnswers, CachedLedger, CachedQuestion
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
@@ -26,11 +26,17 @@ from proxy.engine.noisy_answers import (
 from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
+from proxy.engine.published_answers import (
+    FoundBlock,
+    PublishedSources,
+    published_answer,
+    said_of,
+)
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import read_settings
 from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.loss import NOTHING
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicRowsOf, PublicValues
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
@@ -58,15 +64,21 @@ class Engine:
         *,
         read_as: Mapping[int, int] | None = None,
         cached: CachedLedger | None = None,
+        asking: CachedLedger | None = None,
     ) -> None:
         """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
         which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; bounds: of
-        their numbers and times; cached: where answers are cached."""
+        their numbers and times; cached: where answers are cached; asking: where queries are answered from what
+        is published, or cached (of it no method is called for the former)."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {}, bounds or {})
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
+        self._bits = bits
+        self.published = PublishedSources()
+        self._asking = asking or cached
+        self._questions = self._keeping(self._asking)
         self._charged = ChargedQueries(policy, data, ledger, bits, self._keeping(cached))
         self._turns = PlanningTurns()
         self._remembered = RememberedPlans()
@@ -80,6 +92,7 @@ class Engine:
         self._known = replace(self._known, public=public, rows=rows, bounds=bounds)
         cached = self._charged.cached
         self._charged.cached = None if cached is None else self._keeping(cached.ledger)
+        self._questions = self._keeping(self._asking)
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables
 
     def _keeping(self, cached: CachedLedger | None) -> CachedAnswers | None:
@@ -117,12 +130,39 @@ class Engine:
         found = await self._prepared(question, arguments, settings, analyst)
         private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
-            return await self._explained(question, private, analyst)
+            return await self._explained(question, found, analyst)
         self._refuse_changed(private)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         if private.loss == NOTHING:
             return await self._charged.unread(query)
+        published = await self._published(found)
+        if published is not None:
+            return await published_answer(question, found, published, self._bits)
         return await self._charged.run(query)
+
+    async def _published(self, found: PreparedQuery) -> tuple[FoundBlock, ...] | None:
+        """Where the whole query is answered from what is published. Reads nothing."""
+        if not (self.published.sources and self._questions and found.settings.uses_published):
+            return None
+        return self.published.found(found.private, await self._questions.parts(found.private))
+
+    async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
+        """As CachedAnswers.parts, where answers are cached or published."""
+        return None if self._questions is None else await self._questions.parts(private)
+
+    @property
+    def known(self) -> PlanningContext:
+        return self._known
+
+    def prepared(
+        self, question: ProtectedQuery, constants: tuple[str | None, ...], loss: Loss
+    ) -> PreparedQuery:
+        """A question of the data owner's, without parameters, which may cost more than one of an analyst.
+
+        Refuses  what planning refuses
+        """
+        found = self._planned(question, constants, {}, loss)
+        return replace(found, compiled=self._compile(found.private))
 
     def _refuse_changed(self, private: PrivatePlan) -> None:
         # A public table may also stand in a condition of any block.
@@ -150,9 +190,10 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        private = (await self._prepared(question, arguments, settings, analyst)).private
+        found = await self._prepared(question, arguments, settings, analyst)
         remaining = await self._ledger.remaining(analyst)
-        return explain_json(private, remaining, self._shapes(private))
+        published = said_of(await self._published(found) or ())
+        return explain_json(found.private, remaining, self._shapes(found.private), published)
 
     def planned(
         self,
@@ -207,8 +248,11 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
+        loss: Loss | None = None,
     ) -> PreparedQuery:
+        """loss: other than the settings say."""
         chosen = read_settings(settings, self.policy.privacy)
+        chosen = chosen if loss is None else replace(chosen, loss=loss)
         types = question.argument_types()
         values = constants(arguments, types)
         query = question.reading.query
@@ -246,13 +290,15 @@ class Engine:
         return ["; ".join(map(_with_lists, block.all)) for block in self._compile(private)]
 
     async def _explained(
-        self, question: ProtectedQuery, private: PrivatePlan, analyst: str
+        self, question: ProtectedQuery, found: PreparedQuery, analyst: str
     ) -> NoisyAnswer:
+        private = found.private
+        published = said_of(await self._published(found) or ())
         remaining = await self._ledger.remaining(analyst)
         sql = self._shapes(private)
-        displayed: object = list(explain_lines(private, remaining, sql))
+        displayed: object = list(explain_lines(private, remaining, sql, published))
         if question.statement.explain_json:
-            displayed = [explain_json(private, remaining, sql)]
+            displayed = [explain_json(private, remaining, sql, published)]
         return NoisyAnswer(json.dumps({"explain": displayed}), NOTHING, remaining, None, (), False)
 
 

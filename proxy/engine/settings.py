@@ -35,7 +35,8 @@ _AS_READ = ("standard_conforming_strings", "transform_null_equals", "array_nulls
 class Settings:
     """floats_are_exact: whether the shadow prints all of
     their digits. is_rounded: whether answers are printed to the digits that mean something;
-    is_fresh: whether what is kept is left aside."""
+    is_fresh: whether what is kept is left aside; uses_published: whether what is published
+    answers what it can."""
 
     loss: Loss  # of one statement
     notice: bool
@@ -43,6 +44,7 @@ class Settings:
     floats_are_exact: bool = True
     is_rounded: bool = False
     is_fresh: bool = False
+    uses_published: bool = True
 
 
 def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
@@ -73,7 +75,10 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     seconds = _seconds(given.get("statement_timeout", "0"))
     exact = given.get("extra_float_digits", "1") in ("1", "2", "3")
     is_fresh = _switch("dp.fresh", given, default=False)
-    return Settings(Loss(epsilon, delta), notice, seconds, exact, is_rounded, is_fresh)
+    uses_published = _switch("dp.published", given, default=True) and not is_fresh
+    return Settings(
+        Loss(epsilon, delta), notice, seconds, exact, is_rounded, is_fresh, uses_published
+    )
 
 
 def check_meaning(given: Mapping[str, str]) -> None:

@@ -9,10 +9,10 @@ import psycopg
 
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.ledger.analysts_role import ANALYSTS
-from proxy.ledger.bounds_account import POLICY_BOUNDS
+from proxy.ledger.bounds_account import POLICY_BOUNDS, PUBLISHED
 from proxy.postgres.embedded import SUPERUSER
 
-_RESERVED = (SUPERUSER, ANALYSTS, POLICY_BOUNDS, "public", "none")
+_RESERVED = (SUPERUSER, ANALYSTS, POLICY_BOUNDS, PUBLISHED, "public", "none")
 
 
 class UserError(RuntimeError):

@@ -6,8 +6,9 @@ every start of the program, and nothing in it is worth keeping.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 
 import psycopg
@@ -16,13 +17,22 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.base.decimals import decimal_text
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.engine.published_ports import PublishedTable
 from proxy.policy.policy_model import Policy
+from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.postgres.failure_reason import reason_of
 from proxy.query.rewrite.empty_twins import TWIN_SCHEMA
+from proxy.shadow import published_tables
 from proxy.shadow import shadow_statements as statements
+from proxy.shadow.copied_rows import copy_again, copy_rows
 from proxy.shadow.shadow_columns import exposed_columns
 from proxy.shadow.shadow_comments import comments
-from proxy.shadow.shadow_guard import ShadowRights, check_guard, required_rights
+from proxy.shadow.shadow_guard import (
+    ShadowRights,
+    check_guard,
+    required_rights,
+    with_published,
+)
 from proxy.shadow.shadow_roles import ensure_group
 from proxy.shadow.shadow_tables import (
     ROWS_SCHEMA,
@@ -63,6 +73,8 @@ class Shadow:
         self.analyst_host_port = address
         self._server_dsn = server_dsn
         self._required_rights: ShadowRights | None = None
+        self._rights_lock = threading.Lock()  # what is looked for is what was made
+        self._published: tuple[PublishedTable, ...] = ()
 
     def __repr__(self) -> str:  # the DSN holds a password
         return f"Shadow({self.database!r})"
@@ -102,11 +114,17 @@ class Shadow:
             connection.execute("SET allow_system_table_mods = on")  # a schema named pg_...
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
             tables = shadow_tables(policy, catalog, _known_types(connection, policy, catalog))
-            self._required_rights = required_rights(tables)
+            rights = required_rights(tables)
+            if policy.publish:
+                rights = with_published(rights, published_tables.published_names(self._published))
+            self._required_rights = rights
             _drop_schemas(connection)
             for part in _PARTS:
                 connection.execute(part)
             _make_tables(connection, tables, source_dsn)
+            if policy.publish:
+                connection.execute(f"CREATE SCHEMA {PUBLISHED_SCHEMA}".encode())
+                published_tables.place(connection, self._published)
             columns = exposed_columns(policy, catalog, tables)
             for comment in comments(policy, catalog, tables, columns):
                 connection.execute(comment)
@@ -115,9 +133,28 @@ class Shadow:
                 "INSERT INTO dp.exposed_column VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
                 [(position, *row) for position, row in enumerate(columns)],
             )
-            check_guard(connection, required_rights(tables))
+            check_guard(connection, rights)
             for default in self._defaults(policy):
                 connection.execute(default)
+
+    def show(self, tables: Sequence[PublishedTable]) -> None:
+        """The published tables, all of them, in one transaction: who reads sees those before or these.
+
+        Given    a shadow that was built of a policy that publishes
+        Refuses  ShadowError: they stay as they were
+        """
+        with self._rights_lock:
+            if self._required_rights is None:
+                raise ShadowError("the shadow was not built")
+            rights = with_published(self._required_rights, published_tables.published_names(tables))
+            try:
+                with self._locked() as connection:
+                    published_tables.place(connection, tables)
+                    check_guard(connection, rights)
+            except psycopg.Error as error:
+                kind = error.sqlstate or reason_of(error)
+                raise ShadowBusy(f"published tables could not be renewed ({kind})") from None
+            self._required_rights, self._published = rights, tuple(tables)
 
     def verify(self) -> tuple[str, ...]:
         """Compare the guard with what it must be, and repair it.
@@ -127,14 +164,24 @@ class Shadow:
         Refuses  ShadowError: what cannot be repaired, or a shadow that cannot be reached; ShadowBusy: what an
                  analyst's locks, or many logins, can bring about
         """
+        with self._rights_lock:
+            return self._verified()
+
+    @contextmanager
+    def _locked(self) -> Iterator[psycopg.Connection]:
+        """A transaction beside which no other changes the shadow."""
+        with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
+            limit = sql.Literal(_VERIFY_LOCK_TIMEOUT)
+            connection.execute(sql.SQL("SET lock_timeout = {}").format(limit))
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
+            yield connection
+
+    def _verified(self) -> tuple[str, ...]:
         if self._required_rights is None:
             raise ShadowError("the shadow was not built")
         try:
-            with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
-                limit = sql.Literal(_VERIFY_LOCK_TIMEOUT)
-                connection.execute(sql.SQL("SET lock_timeout = {}").format(limit))
+            with self._locked() as connection:
                 connection.execute("SET statement_timeout = '30s'")
-                connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
                 return check_guard(connection, self._required_rights)
         except psycopg.Error as error:
             kind = error.sqlstate or reason_of(error)
@@ -146,6 +193,9 @@ class Shadow:
         """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them; what one
         statement costs, so that SHOW and current_setting() know it."""
         schemas = ["$user", "public", *sorted({name.schema for name in policy.tables} - {"public"})]
+        schemas += [PUBLISHED_SCHEMA] * bool(
+            policy.publish
+        )  # last: no name of a table means another
         privacy = policy.privacy
         values: dict[tuple[str, ...], sql.Composable] = {
             ("search_path",): sql.SQL(", ").join(sql.Identifier(schema) for schema in schemas),
@@ -176,7 +226,7 @@ class Shadow:
             known = _known_types(connection, policy, catalog)
             for table in shadow_tables(policy, catalog, known):
                 if not table.protected:
-                    _copy_again(connection, table, policy.source)
+                    copy_again(connection, table, policy.source)
 
     def relation_oids(self) -> dict[TableName, int]:
         """The shadow's OID of every exposed table, of dp.budget and of dp.history; they change with every
@@ -263,7 +313,7 @@ def _make_tables(
         if table.is_view:
             connection.execute(statements.create_view(table))
         if not table.protected:
-            _copy_rows(connection, table, source_dsn)
+            copy_rows(connection, table, source_dsn)
     for table in tables:
         for statement in statements.keys(table):
             connection.execute(statement)
@@ -281,40 +331,3 @@ def _make_tables(
             except psycopg.errors.ForeignKeyViolation:
                 connection.execute(statements.foreign_key(table, key, valid=False))
         connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.stored_in)))
-
-
-def _copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
-    """The source may have dropped a CHECK since; then the shadow has none of them any more."""
-    for dropped in ((), statements.drop_checks(table)):
-        try:
-            with connection.transaction():
-                for statement in dropped:
-                    connection.execute(statement)
-                connection.execute(
-                    sql.SQL("DELETE FROM {}").format(statements.identifier(table.stored_in))
-                )
-                _copy_rows(connection, table, source_dsn)
-        except ShadowError as error:
-            if dropped or not isinstance(error.__cause__, psycopg.errors.CheckViolation):
-                raise
-        else:
-            return
-
-
-def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
-    """In text, so that a type the shadow lacks arrives as the text it has become."""
-    columns = statements.names(column.name for column in table.columns)
-    name = statements.identifier(table.name)
-    read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, name)
-    written = statements.identifier(table.stored_in)
-    write = sql.SQL("COPY {} ({}) FROM STDIN").format(written, columns)
-    try:
-        # Settings are SET: as `options` they would take the place of those that the source names.
-        with psycopg.connect(source_dsn, client_encoding="utf8") as source:
-            source.read_only = True
-            source.execute("SET datestyle = 'ISO'")
-            with source.cursor().copy(read) as rows, connection.cursor().copy(write) as copy:
-                for block in rows:
-                    copy.write(block)
-    except psycopg.Error as error:
-        raise ShadowError(f"the rows of public table {table.name} cannot be copied") from error
