@@ -30,6 +30,7 @@ from proxy.planner.plan import (
     NoisyStatistic,
     OrderStatistic,
     PrivatePlan,
+    RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
@@ -130,10 +131,21 @@ def is_as_exact(given: Release, wanted: Release) -> bool:
             return _is_at_most(given.noise, wanted.noise)
         case RecentredMean():
             return given.loss.epsilon >= wanted.loss.epsilon
-        case OrderStatistic() | SampleAggregate():
+        case OrderStatistic():
+            assert isinstance(given, OrderStatistic), "of another question"
+            return given.own_loss.epsilon >= wanted.own_loss.epsilon and _is_interval(
+                given.interval, wanted.interval
+            )
+        case SampleAggregate():
             return replace(given, aggregate=wanted.aggregate) == wanted
         case _:
             assert_never(wanted)
+
+
+def _is_interval(given: RankInterval | None, wanted: RankInterval | None) -> bool:
+    if wanted is None or given is None:
+        return wanted is None
+    return given.level >= wanted.level and given.each.epsilon >= wanted.each.epsilon
 
 
 def _is_at_most(noise: Noise, other: Noise) -> bool:

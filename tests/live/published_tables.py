@@ -15,13 +15,15 @@ publish:
     epsilon: 2
   - name: ages
     sql: |
-      SELECT sex, count(*) AS people, avg(age) AS age, max(age) AS oldest FROM k.people GROUP BY sex ORDER BY
-      sex
+      SELECT sex, count(*) AS people, avg(age) AS age, max(age) AS oldest FROM k.people
+      GROUP BY sex ORDER BY sex
     every: 1h
     epsilon: 3
   - name: of_year
-    sql: SELECT count(*) AS n, 'since ' || date '2024-01-01' AS what FROM k.orders WHERE day >=
-    make_date(2024, 1, 1) every: 24h
+    sql: >-
+      SELECT count(*) AS n, 'since ' || date '2024-01-01' AS what
+      FROM k.orders WHERE day >= make_date(2024, 1, 1)
+    every: 24h
     epsilon: 1
 tables:
   k.orders:
@@ -39,3 +41,17 @@ tables:
       sex: {values: [f, m]}
 """
 TABLES = PUBLISH
+ONE = """\
+publish:
+  - name: one
+    sql: SELECT region, count(*) AS n FROM k.orders GROUP BY region
+    every: 24h
+    epsilon: 1
+tables:
+  k.orders:
+    unit: {customer: customer}
+    max_rows_per_unit: 5
+    max_groups_per_unit: 3
+    columns:
+      region: {values: [north, south, east]}
+"""
