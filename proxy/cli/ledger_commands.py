@@ -28,6 +28,7 @@ from proxy.ledger.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
+from proxy.ledger.published_reports import published_lines
 
 ledger = typer.Typer(
     no_args_is_help=True, help="The ledger: budgets, receipts, analysts. Back it up."
@@ -47,6 +48,8 @@ def show(state: State = None, ledger: LedgerDsn = None) -> None:
             )
         heads = ["source", "analyst", "per", "epsilon", "of", "delta", "of", "receipts"]
         for line in text_table(heads, [list(row) for row in spending(dsn)]):
+            typer.echo(line)
+        for line in published_lines(dsn):
             typer.echo(line)
 
 

@@ -53,7 +53,12 @@ SELECT coalesce(json_agg(b), '[]')::text FROM (
            trim_scale(delta_limit) AS delta_limit, trim_scale(delta_spent) AS delta_spent,
            trim_scale(greatest(delta_limit - delta_spent, 0)) AS delta_remaining,
            period, renews_at
-    FROM ledger.standing(%(source)s, %(analyst)s, transaction_timestamp()) ORDER BY kind) b"""
+    FROM (SELECT * FROM ledger.standing(%(source)s, %(analyst)s, transaction_timestamp()) ORDER BY kind) s
+    UNION ALL
+    SELECT p.account, NULL, trim_scale(s.epsilon_spent), NULL, NULL, trim_scale(s.delta_spent), NULL,
+    s.period, NULL FROM ledger.published_account() AS p(account)
+    CROSS JOIN LATERAL ledger.standing(%(source)s, p.account, transaction_timestamp()) s
+    WHERE s.kind = 'analyst' AND EXISTS (SELECT FROM ledger.published r WHERE r.source = %(source)s)) b"""
 _HISTORY = """\
 SELECT coalesce(json_agg(h ORDER BY h.receipt), '[]')::text FROM (
     SELECT r.id AS receipt, r.at, trim_scale(r.epsilon) AS epsilon, trim_scale(r.delta) AS delta,

@@ -154,8 +154,8 @@ class Sources:
             raise Refusal(
                 Code.UNSUPPORTED,
                 "rows of a protected table cannot be joined with a published table",
-                "Join what is answered: SELECT ... FROM (SELECT k, count(*) AS n FROM t GROUP BY k) a"
-                " JOIN " + ".".join(item.chain) + " p ON p.k = a.k.",
+                f"Join its answers: ... FROM (aggregates by k) a JOIN {'.'.join(item.chain)} p ON p.k = a.k,"
+                " where the protected table is aggregated inside.",
                 self.lexed.lexemes[item.first].position,
             )
         self.refuse(item.first, "only tables of the policy can be joined with a protected table")
