@@ -215,6 +215,7 @@ class Publishing:
         """
         question, constants = await asyncio.to_thread(self._shadow.read, of)
         prepared = await self._planned(of, question, constants)
+        self._engine.refuse_changed(prepared.private)
         async with self._data.session(_ACCOUNT) as session:
             await self._zones.check(session, prepared.zones)
             queries = [one for block in prepared.compiled for one in block.all]

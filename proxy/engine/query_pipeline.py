@@ -131,7 +131,7 @@ class Engine:
         private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, found, analyst)
-        self._refuse_changed(private)
+        self.refuse_changed(private)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         if private.loss == NOTHING:
             return await self._charged.unread(query)
@@ -164,7 +164,8 @@ class Engine:
         found = self._planned(question, constants, {}, loss)
         return replace(found, compiled=self._compile(found.private))
 
-    def _refuse_changed(self, private: PrivatePlan) -> None:
+    def refuse_changed(self, private: PrivatePlan) -> None:
+        """Refuses  UNAVAILABLE: what the plan relies on is gone"""
         # A public table may also stand in a condition of any block.
         used = {name for block in private.blocks for name in block.tables()} | self._public
         for name in sorted(self.changed & used):

@@ -112,11 +112,11 @@ def test_served_killed_and_released_by_hand(tmp_path: Path) -> None:
         until(lambda: _rows(running) != first)
     for _ in range(3):
         here.run("publish", "--policy", here.policy, "--now", "by_state")
-    done = dpproxy(
+    refused = dpproxy(
         *("publish", "--policy", here.policy, "--now", "by_state", "--state", here.state),
         environment=here.environment,
     )
-    assert done.code == 1 and "does not cover epsilon 2" in done.err
+    assert refused.code == 1 and "does not cover epsilon 2" in refused.err
     assert "stale since" in here.run("publish", "list", "--policy", here.policy).out
     shown = here.run("ledger", "show").out
     assert "published.by_state: released 20" in shown and "STALE since" in shown
@@ -131,9 +131,9 @@ def test_two_processes_release_once(tmp_path: Path) -> None:
         try:
             both = []
             for number in ("1", "2"):
-                one = _operator(tmp_path / number)
-                one.options = ("--ledger", dsn)
-                both.append(one)
+                operator = _operator(tmp_path / number)
+                operator.options = ("--ledger", dsn)
+                both.append(operator)
             both[0].adopt("ann")
             with both[0].serving() as one, both[1].serving() as two:
                 until(lambda: _rows(one) is not None and _rows(two) is not None)

@@ -181,3 +181,39 @@ def test_rows_of_people_are_not_joined_with_published_tables(publishing: LivePro
     assert "cannot be joined with a published table" in str(refused.value)
     assert "JOIN published.by_region p" in str(refused.value.diag.message_hint)
     assert publishing.spent(analyst)[0] == 0
+
+
+def test_an_open_session_sees_the_next_release(publishing: LiveProxy) -> None:
+    """In its next statement, and nobody waits for a lock; a snapshot that is older stays what it was."""
+    of, analyst = _publishing(publishing), publishing.servers.new_analyst()
+    ages = next(one for one in of.publications if one.name == "ages")
+    text = "SELECT * FROM published.ages ORDER BY 1"
+    with (
+        publishing.connect(DATABASE, analyst=analyst, prepare_threshold=0) as session,
+        publishing.connect(DATABASE, analyst=analyst, autocommit=False) as snapshot,
+    ):
+        snapshot.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        before = session.execute(text).fetchall()
+        assert snapshot.execute(text).fetchall() == before
+        publishing.do(of.release(ages, is_now=True))
+        assert session.execute(text).fetchall() == before, "it is not shown yet"
+        publishing.do(of.show())
+        after = session.execute(text).fetchall()
+        assert after != before and snapshot.execute(text).fetchall() == before
+        (asked,) = _ask(
+            publishing,
+            analyst,
+            "SELECT sex, count(*), avg(age), max(age) FROM k.people GROUP BY 1 ORDER BY 1",
+        )
+        assert [row[:2] for row in asked] == [row[:2] for row in after]
+    assert publishing.spent(analyst)[0] == 0
+    assert _database(publishing).shadow.verify() == (), "the guard is what it must be"
+
+
+def test_a_shadow_that_is_built_again_has_its_tables(publishing: LiveProxy) -> None:
+    database, analyst = _database(publishing), publishing.servers.new_analyst()
+    text = "SELECT * FROM published.by_region ORDER BY 1"
+    before = _ask(publishing, analyst, text)
+    database.shadow.build(database.policy, database.catalog)
+    assert _ask(publishing, analyst, text) == before
+    assert database.shadow.verify() == ()
