@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import cast
 
 import structlog
+from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Fault, Refusal
@@ -53,6 +54,9 @@ from proxy.release.cached_block import CachedBlock, cached_text
 _ACCOUNT = "(published)"  # as ledger.bounds_account.PUBLISHED
 _HOLD_SECONDS = 20.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 5, 3600  # seconds, between draws that are not finished
+_TRIES, _TRY_SECONDS = 3, 1.0  # of the shadow, with one draw
+# Until a statement is looked at again that could not be released: by a full budget, by another, for a fault.
+_UNFUNDED_SECONDS, _WAIT_SECONDS, _FAULT_SECONDS = 60.0, 2.0, 10.0
 _LOG = structlog.get_logger("dpproxy.publishing")
 
 
@@ -109,6 +113,7 @@ class Publishing:
         self._sources_of: tuple[tuple[int, ...], PlanningContext] | None = None
         self._pause: dict[str, int] = {}
         self._said: dict[str, str] = {}
+        self._not_before: dict[str, float] = {}  # by the loop's clock
 
     async def standing(self) -> tuple[PublishedStanding, ...]:
         return await self.ledger.standing(self.publications)
@@ -191,21 +196,33 @@ class Publishing:
     async def release_due(self) -> None:
         """Of each statement the release that is due, if there is one and nobody else draws it."""
         for of, one in zip(self.publications, await self.standing(), strict=True):
-            if not one.is_due:
-                self._pause.pop(of.name, None)
-                continue
-            try:
-                released = await self.release(of, is_now=False)
-            except Refusal as refusal:
-                self._say("published_not_released", of, f"{refusal.message} {refusal.hint}")
-            except Fault as fault:
-                self._say("published_not_released", of, fault.message)
-            else:
-                if released.state is ReleaseState.UNFUNDED:
-                    self._say("published_stale", of, "the shared budget does not cover it")
-                elif released.state is ReleaseState.DRAW:
-                    self._said.pop(of.name, None)
-                    _LOG.info("published", name=of.name, receipt=released.receipt)
+            if one.is_due and self._not_before.get(of.name, 0) <= _clock():
+                self._not_before[of.name] = _clock() + await self._tried(of)
+
+    async def _tried(self, of: Publication) -> float:
+        """Seconds until it is worth another try."""
+        try:
+            released = await self.release(of, is_now=False)
+        except Refusal as refusal:
+            self._say("published_not_released", of, f"{refusal.message} {refusal.hint}")
+            return _FAULT_SECONDS
+        except Fault as fault:
+            self._say("published_not_released", of, fault.message)
+            return _FAULT_SECONDS
+        match released.state:
+            case ReleaseState.UNFUNDED:
+                self._say("published_stale", of, "the shared budget does not cover it")
+                return _UNFUNDED_SECONDS
+            case ReleaseState.WAIT:
+                return _WAIT_SECONDS
+            case ReleaseState.DRAW:
+                self._said.pop(of.name, None)
+                _LOG.info("published", name=of.name, receipt=released.receipt)
+                return 0
+            case ReleaseState.DONE:
+                return 0
+            case _:
+                assert_never(released.state)
 
     async def release(self, of: Publication, *, is_now: bool) -> Released:
         """One release, to its end.
@@ -250,18 +267,31 @@ class Publishing:
                 raise
             finally:
                 holding.cancel()
-        shown, failure = None, None
-        try:
-            shown = await asyncio.to_thread(self._shadow.presented, question, relation.json)
-        except NoTable as error:
-            failure = str(error)
-            self._say("published_is_no_table", of, failure)
+        shown, failure = await self._presented(of, question, relation.json)
         drawn = DrawnRelease(
             constants=constants, shown=shown, failure=failure, blocks=tuple(store.blocks)
         )
         await self.ledger.store(claim, drawn)
         self._pause.pop(of.name, None)
         return released
+
+    async def _presented(
+        self, of: Publication, question: ProtectedQuery, relation: str
+    ) -> tuple[str | None, str | None]:
+        """The table, or why there is none. Never another draw: whether the shadow goes away may hang on this
+        one."""
+        failure = "the shadow did not answer"
+        for _ in range(_TRIES):
+            try:
+                return await asyncio.to_thread(self._shadow.presented, question, relation), None
+            except NoTable as error:
+                failure = str(error)
+                break
+            except Exception as error:
+                _LOG.warning("published_not_presented", name=of.name, kind=type(error).__name__)
+                await asyncio.sleep(_TRY_SECONDS)
+        self._say("published_is_no_table", of, failure)
+        return None, failure
 
     async def _hold(self, claim: ReleaseClaim) -> None:
         while True:
@@ -286,6 +316,10 @@ class Publishing:
         if self._said.get(of.name) != what:
             self._said[of.name] = what
             _LOG.warning(event, database=self._engine.policy.database, name=of.name, reason=what)
+
+
+def _clock() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def comment_of(one: PublishedStanding) -> str:

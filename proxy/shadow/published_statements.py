@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import psycopg
 from psycopg import sql
-from psycopg.pq import ExecStatus
+from psycopg.pq import ConnStatus, ExecStatus
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import COLUMNS_PER_RESULT
@@ -28,6 +28,7 @@ from proxy.policy.publication import Publication
 from proxy.query.syntax.statements import StatementKind
 from proxy.shadow.constant_evaluation import Evaluating, read_with_constants
 from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.shadow_tables import ShadowBusy
 
 ERROR = "_error"  # after the name of the column whose error it is
 _ROWS, _BYTES = 100_000, 16 * 1024 * 1024
@@ -114,12 +115,14 @@ class PublishedStatements:
 
     def presented(self, question: ProtectedQuery, relation: str) -> str:
         """
-        Refuses  NoTable
+        Refuses  NoTable; ShadowBusy, psycopg.Error: the session has ended
         """
         text = question.reading.inlined(relation)
         with self._evaluating() as connection:
             connection.execute(_PRESENTING.encode())
             result = connection.pgconn.exec_(text.encode())
+            if connection.pgconn.status != ConnStatus.OK:
+                raise ShadowBusy("the session of a published statement was ended")
             if result.status != ExecStatus.TUPLES_OK:
                 raise NoTable(_said(result)[0])
             if result.ntuples > _ROWS:

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import Database, assemble
+from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.published_ports import (
     DrawnRelease,
     PublishedStanding,
@@ -26,6 +27,7 @@ from proxy.engine.publishing import Publishing, Released
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.policy.publication import Publication
 from proxy.shadow.published_statements import PublishedStatements, as_analysts
+from proxy.shadow.shadow_tables import ShadowBusy
 from tests.live.published_tables import ONE, SCRIPT
 from tests.live.served_database import served_database
 from tests.servers_fixture import servers
@@ -281,3 +283,38 @@ def test_shown_before_stored_is_found(database: Database, begin: datetime) -> No
     _ShownFirst.display = database.shadow.show
     found = outcome(database, begin, ["after it is shown"], _ShownFirst)
     assert found != _RIGHT and found[3]
+
+
+class _Failing(_Statements):
+    tried = 0
+
+    def presented(self, question: ProtectedQuery, relation: str) -> str:
+        _Failing.tried += 1
+        raise ShadowBusy("gone")
+
+
+@pytest.mark.long
+def test_a_shadow_that_goes_away_is_no_reason_to_draw_again(
+    database: Database, begin: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it does may hang on the draw: what is shown would be chosen by that."""
+    monkeypatch.setattr("proxy.engine.publishing._TRY_SECONDS", 0.01)
+
+    async def run() -> list[PublishedStanding]:
+        one = _process(database, _Killing())
+        one.publishing._shadow = _Failing(
+            database.policy, database.catalog, lambda: as_analysts(database.shadow), lambda _: None
+        )
+        await one.database.open()
+        try:
+            await one.turn(begin)
+            await one.turn(begin + timedelta(hours=2))
+            return list(await one.publishing.standing())
+        finally:
+            await one.database.protected.close()
+            await one.database.ledger.close()
+
+    before, _ = _counted(database)
+    (standing,) = asyncio.run(run())
+    assert _Failing.tried == 3 and _counted(database)[0] == before + 1
+    assert standing.failure == "the shadow did not answer" and not standing.is_due
