@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from proxy.audit.movement import Measure, allowed, bounded_tables, movements
+from proxy.audit.repeated_names import with_repeated_names
 from proxy.base.errors import Fault
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import BackendQuery
@@ -211,7 +212,9 @@ class _Run:
 
 
 def compiled(block: BlockPlan) -> tuple[BackendQuery, ...]:
-    """All statements of a block; the first is what bounds are chosen by, where they are."""
+    """All statements of a block; the first is what bounds are chosen by, where they are. Names of rows are of
+    what is in them, so that neighbours have the same."""
+    block = with_repeated_names(block)
     choosing = compile_choices(block)
     return (*(() if choosing is None else (choosing,)), *compile_block(block))
 

@@ -151,7 +151,7 @@ def assemble(
         bounds=bounds,
         read_as=shadow.label_oids(),
         cached=cached,
-        asking=ledger if policy.publish else None,
+        questions=ledger if policy.publish else None,
     )
     publishing = None
     if policy.publish:

@@ -14,7 +14,7 @@ from proxy.cli.assembly import Assembly, Database
 from proxy.cli.cli_error import CliError
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
-from proxy.cli.publishing import publishing_tasks, show_first
+from proxy.cli.publishing_tasks import publishing_tasks, show_first
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.watching import (
     enforce_limits,

@@ -15,7 +15,7 @@ from proxy.policy_file.policy_yaml import locate
 from proxy.shadow.constant_evaluation import own_shadow
 from proxy.shadow.published_statements import PublishedStatements
 
-_SHOWN = 40  # characters of a statement, from where it is wrong
+_PRINTED = 40  # characters of a statement, from where it is wrong
 
 
 def check_publications(checked: CheckedPolicy) -> None:
@@ -70,5 +70,5 @@ def _message(of: Publication, refusal: Refusal) -> str:
     if refusal.position is None or not 1 <= refusal.position <= len(of.sql.strip()):
         return refusal.message
     rest = " ".join(of.sql.strip()[refusal.position - 1 :].split())
-    shown = rest if len(rest) <= _SHOWN else f"{rest[: _SHOWN - 3]}..."
-    return f"{refusal.message} (at {shown!r})"
+    printed = rest if len(rest) <= _PRINTED else f"{rest[: _PRINTED - 3]}..."
+    return f"{refusal.message} (at {printed!r})"

@@ -21,7 +21,7 @@ from proxy.policy_file.policy_errors import PolicyErrors
 
 if TYPE_CHECKING:
     from proxy.cli.loading import CheckedPolicy
-    from proxy.engine.published_ports import PublishedStanding
+    from proxy.engine.published_ports import PublishedState
     from proxy.ledger.ledger_sources import Source
     from proxy.policy.publication import Publication
 
@@ -77,7 +77,7 @@ def list_published(policy: Policy = None, state: State = None, ledger: LedgerDsn
         raise CliError("dpproxy publish list needs --policy FILE")
     checked = _loaded(policy)
     with _source(checked, policy, state, ledger) as (dsn, source):
-        standing = run(_standing(dsn, source.id, checked.policy.publish))
+        states = run(_states(dsn, source.id, checked.policy.publish))
     heads = ["table", "epsilon", "every", "released", "due next", "state"]
     lines = [
         [
@@ -88,22 +88,22 @@ def list_published(policy: Policy = None, state: State = None, ledger: LedgerDsn
             _time(one.next_due),
             _state(one),
         ]
-        for of, one in zip(checked.policy.publish, standing, strict=True)
+        for of, one in zip(checked.policy.publish, states, strict=True)
     ]
     for line in text_table(heads, lines):
         typer.echo(line)
 
 
-async def _standing(
+async def _states(
     dsn: str, source: int, publications: tuple[Publication, ...]
-) -> tuple[PublishedStanding, ...]:
+) -> tuple[PublishedState, ...]:
     from proxy.ledger.ledger_tables import LedgerTables
     from proxy.ledger.published_releases import PublishedReleases
 
     tables = LedgerTables(dsn, source, connections=1)
     await tables.open()
     try:
-        return await PublishedReleases(tables).standing(publications)
+        return await PublishedReleases(tables).states(publications)
     finally:
         await tables.close()
 
@@ -143,7 +143,7 @@ def _source(
         yield dsn, known_source(checked, dsn, policy, options)
 
 
-def _state(one: PublishedStanding) -> str:
+def _state(one: PublishedState) -> str:
     if one.stale is not None:
         return f"stale since {_time(one.stale_since)}: {one.stale}"
     if one.failure is not None:

@@ -86,10 +86,10 @@ def released_now(
     finally:
         lease.close()
         mark.follow(mark_of(dsn))
-    yield from _said(of, released)
+    yield from _messages(of, released)
 
 
-def _said(of: Publication, released: Released) -> Iterator[str]:
+def _messages(of: Publication, released: Released) -> Iterator[str]:
     spent = text_of(of.loss.epsilon)
     if released.state is ReleaseState.UNFUNDED:
         raise CliError(
@@ -126,7 +126,7 @@ async def _released(
         read_public_values(policy, catalog),
         read_public_rows(policy, catalog),
         read_public_bounds(policy, catalog),
-        asking=ledger,
+        questions=ledger,
     )
     refuse_problems(checked, statements, engine)
     await data.open()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -44,3 +45,10 @@ class BackendQuery:
 
     def __repr__(self) -> str:  # parameters hold the client's literals
         return f"BackendQuery({self.sql!r})"
+
+    def without_values(self) -> str:
+        """Its text with NULL for each parameter, all of which have their casts: to be analysed, not run."""
+        return _PLACE.sub(lambda found: "%" if found[0] == "%%" else "NULL", self.sql)
+
+
+_PLACE = re.compile(r"%\(\w+\)s|%%")

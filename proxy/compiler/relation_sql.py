@@ -117,16 +117,22 @@ def _ordered_sql(column: ColumnRef) -> str:
 
 def _subquery(subquery: Subquery, binds: Binds) -> str:
     columns = [f"{_output(e, binds)} AS {identifier(n)}" for n, e in subquery.outputs]
-    columns += [f"{_window(one, binds)} AS {identifier(one.name)}" for one in subquery.windows]
+    columns += [
+        f"{_window(one, subquery, binds)} AS {identifier(one.name)}" for one in subquery.windows
+    ]
     listed = ", ".join(columns)
     where = "" if subquery.where is None else f" WHERE {condition_sql(subquery.where, binds)}"
     return f"SELECT {listed} FROM {relation_sql(subquery.source, binds)}{where}"
 
 
-def _window(column: WindowColumn, binds: Binds) -> str:
+def _window(column: WindowColumn, subquery: Subquery, binds: Binds) -> str:
     """Ties fall to columns that tell rows apart, so that neither sorting nor what is stored beside decides."""
     if column.function is WindowFunction.ROW_NAME:
-        return "pg_catalog.gen_random_uuid()"
+        return (
+            _repeated_name(subquery, binds)
+            if column.is_repeated
+            else "pg_catalog.gen_random_uuid()"
+        )
     by = ", ".join(_key(part, binds) for part in column.partition)
     terms = [_term(term, binds) for term in column.order]
     terms += [_ordered_sql(one) for one in column.ties]
@@ -143,6 +149,13 @@ def _window(column: WindowColumn, binds: Binds) -> str:
     if column.present is None:
         return found
     return f"CASE WHEN {column_sql(column.present)} IS NOT NULL THEN {found} END"
+
+
+def _repeated_name(subquery: Subquery, binds: Binds) -> str:
+    """Of all that is seen of a row above; of rows that are alike each has its own, whichever."""
+    row = f"ROW({', '.join(_output(e, binds) for _, e in subquery.outputs)})::text"
+    number = f"pg_catalog.row_number() OVER (PARTITION BY {row})"
+    return f"pg_catalog.md5(pg_catalog.concat({row}, ' ', {number}))::uuid"
 
 
 def _term(term: OrderTerm, binds: Binds) -> str:

@@ -12,12 +12,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 from proxy.accounting.events import Event
 from proxy.engine.threads import beside
@@ -28,6 +28,7 @@ from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
 from proxy.reuse.block_question import question_of
 from proxy.reuse.canonical_form import NotCanonical
+from proxy.reuse.derivable import Derivable, derivable
 from proxy.reuse.relied_on import ReliedOn
 
 SEMANTICS = (
@@ -52,7 +53,8 @@ class CacheState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedQuestion:
-    """A block as the ledger sees it. digest None: it is never cached."""
+    """A block as the ledger sees it. digest None: it is never cached; derivable None: nothing is made of it,
+    nor it of anything."""
 
     digest: bytes | None
     question: str
@@ -60,6 +62,7 @@ class CachedQuestion:
     order: Order
     loss: Loss
     events: tuple[Event, ...]
+    derivable: Derivable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,15 @@ class Claim:
     states: tuple[CacheState, ...]
     cached: tuple[int | None, ...]
     relations: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaidAnswer:
+    """What an analyst has been shown in this slot. made: what of it can be used (reuse.derivable)."""
+
+    cached: int
+    about: bytes
+    made: Any
 
 
 class CachedLedger(Protocol):
@@ -102,6 +114,10 @@ class CachedLedger(Protocol):
 
         Refuses  Unfinished: it was forgotten
         """
+        ...
+
+    async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
+        """The latest first."""
         ...
 
     async def forget(self, cached: int) -> None:
@@ -179,7 +195,8 @@ class CachedAnswers:
             return CachedQuestion(
                 digest=None, question="", terms="", order=order, loss=loss, events=events
             )
-        question = f"{SEMANTICS} {self._relied_on.text(block)} {wanted.question}"
+        relied_on = f"{SEMANTICS} {self._relied_on.text(block)}"
+        question = f"{relied_on} {wanted.question}"
         named = hashlib.sha256(f"{len(question)} {question} {wanted.terms}".encode()).digest()
         return CachedQuestion(
             digest=named,
@@ -188,20 +205,26 @@ class CachedAnswers:
             order=Order(keys=wanted.keys, releases=wanted.releases),
             loss=loss,
             events=events,
+            derivable=derivable(block, wanted, self.known, relied_on),
         )
+
+
+# By the number of their block.
+Claimed = Mapping[int, CachedQuestion]
 
 
 class ClaimedBlocks:
     """The blocks of one statement as the ledger keeps them (engine.noisy_answers.BlockStore)."""
 
-    def __init__(self, ledger: CachedLedger, parts: Sequence[CachedQuestion], claim: Claim) -> None:
+    def __init__(self, ledger: CachedLedger, parts: Claimed, claim: Claim) -> None:
         self._ledger = ledger
         self._parts = parts
-        self._claim = claim
-        self._ready = {n: text for n, text in enumerate(claim.relations) if text is not None}
-        self._open = {
-            number for number, state in enumerate(claim.states) if state is CacheState.DRAW
-        }
+        self._holder = claim.holder
+        self._states = dict(zip(parts, claim.states, strict=True))
+        self._cached = dict(zip(parts, claim.cached, strict=True))
+        relations = zip(parts, claim.relations, strict=True)
+        self._ready = {number: text for number, text in relations if text is not None}
+        self._open = {n for n, state in self._states.items() if state is CacheState.DRAW}
 
     async def wait(self) -> None:
         """For what others are drawing.
@@ -210,8 +233,8 @@ class ClaimedBlocks:
         """
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
-        for number, state in enumerate(self._claim.states):
-            cached = self._claim.cached[number]
+        for number, state in self._states.items():
+            cached = self._cached[number]
             while state is CacheState.WAIT and number not in self._ready:
                 text = None if cached is None else await self._ledger.relation_of(cached)
                 if text is not None:
@@ -230,7 +253,7 @@ class ClaimedBlocks:
         return await beside(work, cached_block, text, self._parts[number].order, block)
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        cached = self._claim.cached[number]
+        cached = self._cached[number]
         if number not in self._open or cached is None:
             return drawn
         work = len(drawn.drawn.groups) * (len(block.releases) + len(block.keys))
@@ -248,9 +271,9 @@ class ClaimedBlocks:
     async def close(self) -> None:
         """What is not drawn by now may be by another."""
         for number in self._open:
-            cached = self._claim.cached[number]
+            cached = self._cached[number]
             if cached is not None:
-                await self._ledger.let_go(cached, self._claim.holder)
+                await self._ledger.let_go(cached, self._holder)
 
 
 def _sum(events: Sequence[Event]) -> Loss:

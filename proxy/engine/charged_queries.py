@@ -10,17 +10,25 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
-from proxy.engine.answer_accuracy import accuracies
+from proxy.accounting.events import Event
 from proxy.engine.cached_answers import (
     CachedAnswers,
-    CachedQuestion,
     Claim,
+    Claimed,
     ClaimedBlocks,
     Unfinished,
 )
+from proxy.engine.derived_answers import (
+    DerivedBlock,
+    WithDerived,
+    derived_blocks,
+    not_derived,
+)
+from proxy.engine.explain_text import FreeBlock
 from proxy.engine.noisy_answers import (
     BlockStore,
     NoCache,
@@ -31,13 +39,14 @@ from proxy.engine.noisy_answers import (
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
+from proxy.engine.published_answers import PublishedSources, best_of, free_blocks, published_names
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.loss_events import loss_events
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import Policy, PublicTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,18 +62,37 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
-    """A durable charge, and what it bought. receipt: None where nothing was to pay; claim, parts: where answers
-    are cached."""
+    """A durable charge, and what it bought. receipt: None where nothing was to pay; claim: of the parts that
+    are cached, where any are."""
 
     receipt: str | None
     remaining: Loss | None
     loss: Loss
     claim: Claim | None = None
-    parts: tuple[CachedQuestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Parts:
+    """Of a statement whose answers are cached or published. derived: blocks that cost nothing; claimed: the
+    others; is_cached: whether these are cached."""
+
+    derived: Mapping[int, DerivedBlock]
+    claimed: Claimed
+    is_cached: bool
+
+    @property
+    def loss(self) -> Loss:
+        """Of those that are not free, where each is drawn."""
+        return sum((part.loss for part in self.claimed.values()), NOTHING)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(event for part in self.claimed.values() for event in part.events)
 
 
 class ChargedQueries:
-    """cached: None, where the policy keeps no answers."""
+    """cached: None, where the policy keeps no answers; questions: as the one that keeps them, None where
+    nothing is published either."""
 
     def __init__(
         self,
@@ -73,9 +101,15 @@ class ChargedQueries:
         ledger: Ledger,
         bits: RandomBits,
         cached: CachedAnswers | None,
+        questions: CachedAnswers | None,
+        published: PublishedSources,
     ) -> None:
         self.cached = cached
+        self.questions = questions
+        self._published = published
         self._policy = policy
+        tables = policy.tables.items()
+        self._public = {str(name) for name, table in tables if isinstance(table, PublicTable)}
         self._data = data
         self._ledger = ledger
         self._bits = bits
@@ -89,74 +123,111 @@ class ChargedQueries:
         seconds = query.prepared.settings.seconds
         begun = _clock()
         parts = await self._parts(query)
+        if parts is not None and not parts.claimed:
+            remaining = await self._ledger.remaining(query.analyst)
+            free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
+            return await self._answered(query, free, parts, None, {}, begun)
         if parts is not None and self._may_be_ready(query, parts):
             paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
                 try:
-                    return await self._answered(query, paid, None, {}, begun)
+                    return await self._answered(query, paid, parts, None, {}, begun)
                 except Unfinished:
                     pass  # who was drawing it is gone: it is drawn here, under the same charge
         while True:
             async with AsyncExitStack() as stack:
-                ready = self._ready(stack, query)
+                ready = self._ready(stack, query, parts)
                 session = await within(seconds, ready, NOT_CHARGED)
-                zones = self._zones.check(session, query.prepared.zones)
-                await within(seconds, zones, NOT_CHARGED)
+                if query.prepared.zones.have_rules:
+                    zones = self._zones.check(session, query.prepared.zones)
+                    await within(seconds, zones, NOT_CHARGED)
                 # Always, whatever rows there are; and a list that is too long costs nothing.
                 queries = [one for block in query.prepared.compiled for one in block.all]
-                lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
+                if self._joins_public(query):
+                    await within(seconds, session.understand(queries), NOT_CHARGED)
+                lists: Lists = {}
+                if any(one.lists for one in queries):
+                    lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
                 paid = await self._paid(query, parts)
                 try:
-                    return await self._answered(query, paid, session, lists, begun)
+                    return await self._answered(query, paid, parts, session, lists, begun)
                 except Unfinished:
                     pass
 
-    async def _parts(self, query: PlannedQuery) -> tuple[CachedQuestion, ...] | None:
-        if self.cached is None or query.prepared.settings.is_fresh:
-            return None
-        return await self.cached.parts(query.prepared.private)
+    def _joins_public(self, query: PlannedQuery) -> bool:
+        """Public tables are changed by people who do not think of this: what is compared each minute is looked
+        at again, since a statement that fails after the charge has cost what it asked for."""
+        blocks = query.prepared.private.blocks
+        return any(name in self._public for block in blocks for name in block.tables())
 
-    def _may_be_ready(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...]) -> bool:
+    async def _parts(self, query: PlannedQuery) -> _Parts | None:
+        settings = query.prepared.settings
+        uses_published = settings.uses_published and bool(self._published.sources)
+        if self.questions is None or settings.is_fresh:
+            return None
+        if self.cached is None and not uses_published:
+            return None
+        blocks = query.prepared.drawn.blocks
+        found = await self.questions.parts(query.prepared.drawn)
+        if found is None:
+            return None
+        derived: Mapping[int, DerivedBlock] = {}
+        if self.cached is not None:
+            ledger, accepted = self.cached.ledger, settings.accepted_error
+            derived = await derived_blocks(ledger, query.analyst, blocks, found, accepted)
+        if uses_published:
+            published = await self._published.answers(blocks, found, settings.accepted_error)
+            derived = best_of(published, derived)
+        claimed = not_derived(found, derived)
+        return _Parts(derived=derived, claimed=claimed, is_cached=self.cached is not None)
+
+    async def explained(self, query: PlannedQuery) -> Mapping[int, FreeBlock]:
+        """What of the plan would cost nothing, and why, by the number of the block."""
+        parts = await self._parts(query)
+        return {} if parts is None else free_blocks(parts.derived)
+
+    def _may_be_ready(self, query: PlannedQuery, parts: _Parts) -> bool:
         """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the
         budget may not cover a draw, and needs not."""
         if self.cached is None:
             return False
-        return self.cached.are_known(parts) or not self._is_covered(query)
+        known = self.cached.are_known(tuple(parts.claimed.values()))
+        return known or not self._is_covered(query, parts)
 
-    def _is_covered(self, query: PlannedQuery) -> bool:
+    def _is_covered(self, query: PlannedQuery, parts: _Parts | None) -> bool:
         """By what was left after the analyst's last charge."""
-        left, loss = self._left.get(query.analyst), query.loss
+        left, loss = self._left.get(query.analyst), _most(query, parts)
         return left is not None and left.epsilon >= loss.epsilon and left.delta >= loss.delta
 
-    async def _ready(self, stack: AsyncExitStack, query: PlannedQuery) -> ProtectedSession:
+    async def _ready(
+        self, stack: AsyncExitStack, query: PlannedQuery, parts: _Parts | None
+    ) -> ProtectedSession:
         """All that an answer needs but its charge."""
-        is_covered = self._is_covered(query)
+        is_covered = self._is_covered(query, parts)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            await self._ledger.look(query.analyst, query.loss)
+            await self._ledger.look(query.analyst, _most(query, parts))
         return await stack.enter_async_context(self._data.session(query.analyst))
 
-    async def _paid(self, query: PlannedQuery, parts: tuple[CachedQuestion, ...] | None) -> Paid:
-        if parts is not None:
+    async def _paid(self, query: PlannedQuery, parts: _Parts | None) -> Paid:
+        if parts is not None and parts.is_cached:
             paid = await self._claimed(query, parts, may_draw=True)
             assert paid is not None, "what may be drawn is"
             return paid
+        loss, events = query.loss, loss_events(query.prepared.private)
+        if parts is not None:
+            loss, events = parts.loss, parts.events
         charged = await self._ledger.reserve(
-            query.analyst,
-            query.loss,
-            _fingerprint(query),
-            self._policy.digest,
-            loss_events(query.prepared.private),
+            query.analyst, loss, _fingerprint(query), self._policy.digest, events
         )
         self._left[query.analyst] = charged.remaining
-        return Paid(receipt=charged.receipt, remaining=charged.remaining, loss=query.loss)
+        return Paid(receipt=charged.receipt, remaining=charged.remaining, loss=loss)
 
-    async def _claimed(
-        self, query: PlannedQuery, parts: tuple[CachedQuestion, ...], *, may_draw: bool
-    ) -> Paid | None:
+    async def _claimed(self, query: PlannedQuery, parts: _Parts, *, may_draw: bool) -> Paid | None:
         assert self.cached is not None
+        claimed = tuple(parts.claimed.values())
         claim = await self.cached.claim(
-            query.analyst, parts, _fingerprint(query), self._policy.digest, may_draw=may_draw
+            query.analyst, claimed, _fingerprint(query), self._policy.digest, may_draw=may_draw
         )
         if claim is None:
             return None
@@ -166,13 +237,13 @@ class ChargedQueries:
             remaining=claim.remaining,
             loss=claim.paid,
             claim=claim,
-            parts=parts,
         )
 
     async def _answered(
         self,
         query: PlannedQuery,
         paid: Paid,
+        parts: _Parts | None,
         session: ProtectedSession | None,
         lists: Lists,
         begun: float,
@@ -181,10 +252,11 @@ class ChargedQueries:
         floor = float(self._policy.privacy.timeout_floor)
         answered = False
         try:
-            answering = self._relation(query, paid, session, lists)
+            answering = self._relation(query, paid, parts, session, lists)
             seconds = settings.seconds and max(settings.seconds - (_clock() - begun), floor)
             relation = await within(seconds, answering, stays_charged(floor))
-            answer = answer_of(relation, query, paid)
+            free = () if parts is None else published_names(parts.derived)
+            answer = answer_of(relation, query, paid, free)
             answered = True
             return answer
         finally:
@@ -195,15 +267,19 @@ class ChargedQueries:
         self,
         query: PlannedQuery,
         paid: Paid,
+        parts: _Parts | None,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        if paid.claim is None or self.cached is None:
+        if parts is None:
             return await self._drawn(query, session, lists, NoCache())
-        blocks = ClaimedBlocks(self.cached.ledger, paid.parts, paid.claim)
+        if paid.claim is None or self.cached is None:
+            return await self._drawn(query, session, lists, WithDerived(parts.derived, NoCache()))
+        blocks = ClaimedBlocks(self.cached.ledger, parts.claimed, paid.claim)
         try:
             await blocks.wait()
-            return await self._drawn(query, session, lists, blocks)
+            store = WithDerived(parts.derived, blocks)
+            return await self._drawn(query, session, lists, store)
         finally:
             await blocks.close()
 
@@ -218,6 +294,7 @@ class ChargedQueries:
         return await noisy_relation(
             query.question,
             prepared.private,
+            prepared.lifts,
             prepared.bounded,
             prepared.compiled,
             session,
@@ -232,17 +309,25 @@ class ChargedQueries:
         return answer_of(relation, query, Paid(receipt=None, remaining=None, loss=query.loss))
 
 
-def answer_of(relation: NoisyRelation, query: PlannedQuery, paid: Paid) -> NoisyAnswer:
+def _most(query: PlannedQuery, parts: _Parts | None) -> Loss:
+    """That a statement may be charged."""
+    return query.loss if parts is None else parts.loss
+
+
+def answer_of(
+    relation: NoisyRelation, query: PlannedQuery, paid: Paid, published: tuple[str, ...] = ()
+) -> NoisyAnswer:
     return NoisyAnswer(
         relation.json,
         paid.loss,
         paid.remaining,
         paid.receipt,
-        accuracies(relation.plan),
+        relation.plan,
         query.prepared.settings.notice,
         relation.withheld,
         relation.columns,
         relation.clipped,
+        published,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -12,18 +13,33 @@ from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.group_threshold import threshold_text, units_needed
 from proxy.mechanisms.loss import Loss
+from proxy.planner.loss_events import block_events
 from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.planner.plan import BlockPlan, PrivatePlan
 
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreeBlock:
+    """made_of: what it is answered from; setting: without which it is drawn."""
+
+    made_of: str
+    setting: str
+
+
+_FREE: Mapping[int, FreeBlock] = {}
+
+
 def explain_lines(
-    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], published: Sequence[str] = ()
+    plan: PrivatePlan,
+    remaining: Loss | None,
+    sql: Sequence[str],
+    free: Mapping[int, FreeBlock] = _FREE,
 ) -> Iterator[str]:
-    """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed; published: the
-    released tables that it is answered from."""
-    for line in _lines(plan, remaining, sql, published):
+    """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed; free: blocks,
+    by number, that cost nothing, and what they are answered from."""
+    for line in _lines(plan, remaining, sql, free):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from textwrap.wrap(
             line,
@@ -35,7 +51,7 @@ def explain_lines(
 
 
 def _lines(
-    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], published: Sequence[str]
+    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], free: Mapping[int, FreeBlock]
 ) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Differentially private answer  ({cost})"
@@ -54,16 +70,21 @@ def _lines(
             if entry.block == number:
                 yield "    " + _line(entry)
         yield f"    Backend SQL: {statement}"
-    if published:
-        yield f"  Answered from {', '.join(published)}: nothing is charged (SET dp.published = off asks anew)"
-    elif remaining is not None:
-        now, after = remaining.epsilon, remaining.epsilon - plan.loss.epsilon
+        if number - 1 in free:
+            one = free[number - 1]
+            yield f"    Not read, at no cost: {one.made_of} ({one.setting} asks anew)"
+    if remaining is not None:
+        left = (_loss(block) for number, block in enumerate(plan.blocks) if number not in free)
+        now, after = remaining.epsilon, remaining.epsilon - sum(left, Fraction(0))
         yield f"  Budget: {text_of(now)} epsilon remains now, {text_of(after)} after this statement"
     yield "  Nothing was read or charged."
 
 
 def explain_json(
-    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], published: Sequence[str] = ()
+    plan: PrivatePlan,
+    remaining: Loss | None,
+    sql: Sequence[str],
+    free: Mapping[int, FreeBlock] = _FREE,
 ) -> dict[str, object]:
     left = (
         None
@@ -81,12 +102,16 @@ def explain_json(
                 "groups": block.groups(),
                 "units_needed": None if block.selection is None else units_needed(block.selection),
                 "sql": statement,
+                **({"free": free[number].made_of} if number in free else {}),
             }
-            for block, statement in zip(plan.blocks, sql, strict=True)
+            for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
         ],
         "aggregates": [entry.as_json() for entry in accuracies(plan)],
-        **({"published": list(published)} if published else {}),
     }
+
+
+def _loss(block: BlockPlan) -> Fraction:
+    return sum((Fraction(str(event["epsilon"])) for event in block_events(block)), Fraction(0))
 
 
 def _groups(block: BlockPlan) -> str:

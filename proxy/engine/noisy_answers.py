@@ -27,11 +27,12 @@ from proxy.engine.threads import beside
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
+from proxy.planner.lifting import Lift
 from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
-from proxy.release.cached_block import CachedBlock
+from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
 from proxy.release.choosing_bounds import (
     ChosenBound,
     choose_bounds,
@@ -49,19 +50,24 @@ _PER_INTERVAL = 20  # numbers that take as long as the interval of one value, co
 
 @dataclass(frozen=True, slots=True)
 class NoisyAnswer:
-    """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged;
-    published: the released tables that it is made of, where it is."""
+    """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
+    it was run, None where nothing was planned to be run; published: the released tables that it is made of."""
 
     relation: str
     loss: Loss
     remaining: Loss | None
     receipt: str | None
-    accuracy: tuple[Accuracy, ...]
+    plan: PrivatePlan | None
     notice: bool
     withheld: tuple[str, ...] = ()
     columns: tuple[ColumnError, ...] = ()
     clipped: tuple[ClippedUnits, ...] = ()
     published: tuple[str, ...] = ()
+
+    @property
+    def accuracy(self) -> tuple[Accuracy, ...]:
+        """Of each answer. Computed for those who ask for it: the wire does not."""
+        return () if self.plan is None else accuracies(self.plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,7 @@ class NoCache:
 async def noisy_relation(
     question: ProtectedQuery,
     private: PrivatePlan,
+    lifts: Sequence[Lift | None],
     bounded: Bounded,
     compiled: Sequence[CompiledBlock],
     session: ProtectedSession | None,
@@ -128,7 +135,8 @@ async def noisy_relation(
     """The relation of the rewritten statement. Only public keys and what is cached are there where session is
     None.
 
-    Given    bounded: a block with bounds that were chosen; compiled: the statements of the plan's blocks
+    Given    lifts: what is drawn instead of blocks, if of any; bounded: a block with bounds that were chosen;
+             compiled: the statements of what is drawn
     """
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
@@ -144,14 +152,22 @@ async def noisy_relation(
         return await session.run(query, values, select)
 
     for number, planned in enumerate(private.blocks):
-        cached = await store.ready(number, planned)
+        lift = lifts[number] if lifts else None
+        wanted = planned if lift is None else lift.block
+        cached = await store.ready(number, wanted)
         if cached is None:
-            drawn = await _drawn(planned, number, compiled[number], bounded, read, bits)
-            cached = await store.stored(number, planned, drawn)
+            drawn = await _drawn(wanted, number, compiled[number], bounded, read, bits)
+            cached = await store.stored(number, wanted, drawn)
+        if lift is not None:
+            cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)
         block = planned
         if cached.chosen:
             block = await asyncio.to_thread(_bounded, planned, number, cached.chosen, bounded)
             clipped += clipped_units(block, cached.chosen, number + 1)
+        if cached.noises:
+            block = with_noises(block, cached.noises)
+        if cached.releases:
+            block = with_releases(block, cached.releases)
         blocks[number] = block
         work += _displayed(block, cached)
         noisy = await beside(work, presented, block, cached.drawn)

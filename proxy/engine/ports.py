@@ -32,6 +32,13 @@ class ProtectedSession(Protocol):
         """
         ...
 
+    async def understand(self, queries: Sequence[BackendQuery]) -> None:
+        """Has the server analyse statements; none is run, and what their tables are stays so to the end.
+
+        Refuses  UNAVAILABLE, whatever went wrong: a table is not what they were made for
+        """
+        ...
+
     async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
         """How far the clock of a time zone is ahead of UTC then, in seconds; None: no such zone is known.
 

@@ -1,26 +1,24 @@
-"""Published releases as sources: a query that asks what was published, no more exactly, is answered from it.
+"""Published releases as sources: a query that asks what was published, or what can be made of it, no more
+exactly, is answered from it.
 
 Nothing is charged: the shared budget has paid for the release, and everybody may see it. What is answered is a
-function of the stored release alone (docs/design/reuse.md 4).
+function of the stored release and the plan alone, and so is which source serves (docs/design/reuse.md 5).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from fractions import Fraction
 
 from typing_extensions import assert_never
 
-from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.cached_answers import CachedQuestion
-from proxy.engine.noisy_answers import NoisyAnswer, noisy_relation
-from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.remembered_plans import PreparedQuery
+from proxy.engine.derived_answers import TRIED, DerivedBlock, derived_block, total_variance
+from proxy.engine.explain_text import FreeBlock
 from proxy.engine.threads import beside
 from proxy.mechanisms import discrete_gaussian, discrete_laplace
-from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.loss import NOTHING
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -29,13 +27,13 @@ from proxy.planner.plan import (
     Noise,
     NoisyStatistic,
     OrderStatistic,
-    PrivatePlan,
     RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
 )
-from proxy.release.cached_block import CachedBlock, Order, cached_block
+from proxy.release.cached_block import Order, cached_block
+from proxy.reuse.derivable import Derivable
 
 _PER_NUMBER = 8
 
@@ -43,7 +41,8 @@ _PER_NUMBER = 8
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedSource:
     """One block of a published statement, as it stands. block: of its plan, whose releases say how exact it is;
-    order: of its keys and releases in the question; relation: what was drawn (release.cached_block)."""
+    order: of its keys and releases in the question; relation: what was drawn (release.cached_block); derivable:
+    None where nothing is made of it."""
 
     name: str
     due: datetime
@@ -53,19 +52,11 @@ class PublishedSource:
     order: Order
     block: BlockPlan
     relation: str
+    derivable: Derivable | None
 
     @property
-    def said(self) -> str:
+    def named(self) -> str:
         return f"published.{self.name} of {self.due:%Y-%m-%d %H:%M} UTC"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundBlock:
-    """A block of a query, shown as exactly as its source is."""
-
-    block: BlockPlan
-    order: Order
-    source: PublishedSource
 
 
 class PublishedSources:
@@ -74,38 +65,113 @@ class PublishedSources:
     def __init__(self) -> None:
         self.sources: tuple[PublishedSource, ...] = ()
         self._by_question: dict[str, list[PublishedSource]] = {}
+        self._about: dict[str, list[PublishedSource]] = {}
 
     def replace(self, sources: Sequence[PublishedSource]) -> None:
-        found: dict[str, list[PublishedSource]] = {}
+        by_question: dict[str, list[PublishedSource]] = {}
+        about: dict[str, list[PublishedSource]] = {}
         for one in sources:
-            found.setdefault(one.question, []).append(one)
-        self.sources, self._by_question = tuple(sources), found
+            by_question.setdefault(one.question, []).append(one)
+            if one.derivable is not None:
+                about.setdefault(one.derivable.about, []).append(one)
+        self.sources, self._by_question, self._about = tuple(sources), by_question, about
 
-    def found(
-        self, private: PrivatePlan, parts: Sequence[CachedQuestion] | None
-    ) -> tuple[FoundBlock, ...] | None:
-        """
-        Given    a plan, and its questions (CachedAnswers.parts)
-        Gives    a source for each of its blocks; None where one has none
-        """
-        if parts is None or not private.blocks:
-            return None
-        found = []
-        for block, part in zip(private.blocks, parts, strict=True):
-            one = self._source(block, part)
-            if one is None:
-                return None
-            found.append(one)
-        return tuple(found)
+    async def answers(
+        self, blocks: Sequence[BlockPlan], parts: Sequence[CachedQuestion], accepted: Fraction
+    ) -> Mapping[int, DerivedBlock]:
+        """By the number of their block, those that are answered from what is published.
 
-    def _source(self, block: BlockPlan, part: CachedQuestion) -> FoundBlock | None:
+        Given    blocks: as they would be drawn, and their questions (CachedAnswers.parts); accepted: what is
+                 made of a source may have so many times the standard error of a fresh answer
+        """
+        found = {}
+        for number, (block, part) in enumerate(zip(blocks, parts, strict=True)):
+            one = await self._exact(block, part)
+            if one is None or one.variance is not None:
+                made = await self._made(block, part, accepted)
+                is_better = one is None or (made is not None and not one.is_as_exact_as(made))
+                one = made if is_better else one
+            if one is not None:
+                found[number] = one
+        return found
+
+    async def _exact(self, block: BlockPlan, part: CachedQuestion) -> DerivedBlock | None:
+        """From the most exact release of the very question."""
         if part.digest is None:
             return None
+        best: tuple[Fraction | None, PublishedSource, BlockPlan] | None = None
         for source in self._by_question.get(part.question, ()):
             displayed = _displayed(block, part, source)
-            if displayed is not None:
-                return FoundBlock(block=displayed, order=part.order, source=source)
-        return None
+            if displayed is None:
+                continue
+            variance = total_variance(displayed)
+            if best is None or (
+                variance is not None and best[0] is not None and variance < best[0]
+            ):
+                best = variance, source, displayed
+        if best is None:
+            return None
+        variance, source, displayed = best
+        text = source.relation
+        cached = await beside(len(text) // _PER_NUMBER, cached_block, text, part.order, block)
+        releases = () if displayed is block else displayed.releases
+        return DerivedBlock(
+            block=replace(cached, releases=releases),
+            made_of=source.named,
+            variance=variance,
+            published=source.named,
+        )
+
+    async def _made(
+        self, block: BlockPlan, part: CachedQuestion, accepted: Fraction
+    ) -> DerivedBlock | None:
+        """From that of the least noise."""
+        if part.derivable is None:
+            return None
+        candidates = [
+            (source, more)
+            for about, more in part.derivable.wanted
+            for source in self._about.get(about, ())
+        ]
+        best: DerivedBlock | None = None
+        for source, more in candidates[:TRIED]:
+            assert source.derivable is not None, "as it is about something"
+            answer, text, name = source.derivable.source, source.relation, source.named
+            found = await beside(
+                len(text) // _PER_NUMBER,
+                derived_block,
+                *(text, block, part.derivable, answer, more, accepted, name),
+            )
+            if found is not None and (best is None or not best.is_as_exact_as(found)):
+                best = found
+        return best
+
+
+def best_of(
+    published: Mapping[int, DerivedBlock], others: Mapping[int, DerivedBlock]
+) -> Mapping[int, DerivedBlock]:
+    """By block that of less noise; of equally noisy ones what is published."""
+    found = dict(others)
+    for number, one in published.items():
+        if number not in found or one.is_as_exact_as(found[number]):
+            found[number] = one
+    return found
+
+
+def published_names(blocks: Mapping[int, DerivedBlock]) -> tuple[str, ...]:
+    found = (blocks[number].published for number in sorted(blocks))
+    return tuple(dict.fromkeys(name for name in found if name is not None))
+
+
+def free_blocks(derived: Mapping[int, DerivedBlock]) -> Mapping[int, FreeBlock]:
+    """As EXPLAIN says it."""
+    return {
+        number: FreeBlock(
+            made_of=block.made_of,
+            setting="dp.fresh" if block.published is None else "dp.published = off",
+        )
+        for number, block in derived.items()
+    }
 
 
 def _displayed(block: BlockPlan, part: CachedQuestion, source: PublishedSource) -> BlockPlan | None:
@@ -162,54 +228,3 @@ def _half_width(noise: Noise) -> int:
     if isinstance(noise, LaplaceNoise):
         return discrete_laplace.half_width(noise.scale)
     return discrete_gaussian.half_width(noise.sigma2)
-
-
-class _PublishedBlocks:
-    """A BlockStore of which each block stands."""
-
-    def __init__(self, found: Sequence[FoundBlock]) -> None:
-        self._found = found
-
-    async def ready(self, number: int, block: BlockPlan) -> CachedBlock:
-        one = self._found[number]
-        text = one.source.relation
-        return await beside(len(text) // _PER_NUMBER, cached_block, text, one.order, block)
-
-    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        raise AssertionError("nothing is drawn for what is published")
-
-
-async def published_answer(
-    question: ProtectedQuery,
-    prepared: PreparedQuery,
-    found: Sequence[FoundBlock],
-    bits: RandomBits,
-) -> NoisyAnswer:
-    """Reads nothing, charges nothing."""
-    private = replace(prepared.private, blocks=tuple(one.block for one in found))
-    relation = await noisy_relation(
-        question,
-        private,
-        prepared.bounded,
-        prepared.compiled,
-        None,
-        {},
-        bits,
-        _PublishedBlocks(found),
-    )
-    return NoisyAnswer(
-        relation.json,
-        NOTHING,
-        None,
-        None,
-        accuracies(relation.plan),
-        prepared.settings.notice,
-        relation.withheld,
-        relation.columns,
-        relation.clipped,
-        said_of(found),
-    )
-
-
-def said_of(found: Sequence[FoundBlock]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(one.source.said for one in found))

@@ -47,10 +47,10 @@ class StoredBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnRelease:
-    """What was drawn of one statement. shown: its table as a text, or failure: why it is none."""
+    """What was drawn of one statement. table: as a text, or failure: why it is none."""
 
     constants: tuple[str | None, ...]
-    shown: str | None
+    table: str | None
     failure: str | None
     blocks: tuple[StoredBlock, ...]
 
@@ -59,13 +59,13 @@ class DrawnRelease:
 class StoredRelease:
     """What stands in the ledger, and nothing else is shown."""
 
-    shown: str
+    table: str
     constants: tuple[str | None, ...]
     blocks: tuple[StoredBlock, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedStanding:
+class PublishedState:
     """Of one statement. id to policy_digest: of the latest release that is a table, None before the first;
     loss: what it was charged;
     failure: of a later one that is none; is_due: one is to be released, or finished."""
@@ -93,7 +93,7 @@ class PublishedTable:
 
 
 class PublishedLedger(Protocol):
-    async def standing(self, wanted: Sequence[Publication]) -> tuple[PublishedStanding, ...]:
+    async def states(self, wanted: Sequence[Publication]) -> tuple[PublishedState, ...]:
         """Of each, in their order. Reads only."""
         ...
 

@@ -33,7 +33,7 @@ from proxy.engine.published_ports import (
     NoTable,
     PublishedLedger,
     PublishedShadow,
-    PublishedStanding,
+    PublishedState,
     PublishedTable,
     ReleaseClaim,
     ReleaseState,
@@ -71,7 +71,7 @@ class Released:
     total_epsilon: Fraction | None
 
 
-class _Drawing:
+class _DrawnBlocks:
     """A BlockStore that keeps what is drawn."""
 
     def __init__(self, parts: Sequence[CachedQuestion] | None) -> None:
@@ -112,50 +112,50 @@ class Publishing:
         self._displayed: tuple[PublishedTable, ...] | None = None
         self._sources_of: tuple[tuple[int, ...], PlanningContext] | None = None
         self._pause: dict[str, int] = {}
-        self._said: dict[str, str] = {}
+        self._messages: dict[str, str] = {}
         self._not_before: dict[str, float] = {}  # by the loop's clock
 
-    async def standing(self) -> tuple[PublishedStanding, ...]:
-        return await self.ledger.standing(self.publications)
+    async def states(self) -> tuple[PublishedState, ...]:
+        return await self.ledger.states(self.publications)
 
     async def show(self) -> None:
         """Tables and sources as the ledger has them by now.
 
         Refuses  Fault of the ledger's, ShadowError of the shadow's: all stays as it was
         """
-        standing = await self.standing()
-        for one in standing:
+        found = await self.states()
+        for one in found:
             if one.id is not None and one.id not in self._stored:
                 stored = await self.ledger.stored(one.id)
                 if stored is None:  # a later one stands by now: it is shown the next time
                     return
                 self._stored[one.id] = stored
         by_name = {one.name: one for one in self.publications}
-        shown = [(by_name[one.name], one) for one in standing if one.id is not None]
-        ids = {one.id for _, one in shown}
+        displayed = [(by_name[one.name], one) for one in found if one.id is not None]
+        ids = {one.id for _, one in displayed}
         self._stored = {number: stored for number, stored in self._stored.items() if number in ids}
         tables = tuple(
             PublishedTable(name=of.name, text=self._text(one), comment=comment_of(one))
-            for of, one in shown
+            for of, one in displayed
         )
         if tables != self._displayed:
             await asyncio.to_thread(self._shadow.show, tables)
             self._displayed = tables
-        await self._take_sources(shown)
+        await self._take_sources(displayed)
 
-    def _text(self, one: PublishedStanding) -> str:
+    def _text(self, one: PublishedState) -> str:
         assert one.id is not None
-        return self._stored[one.id].shown
+        return self._stored[one.id].table
 
-    async def _take_sources(self, shown: Sequence[tuple[Publication, PublishedStanding]]) -> None:
+    async def _take_sources(self, displayed: Sequence[tuple[Publication, PublishedState]]) -> None:
         """What queries are answered from: what is still the same question under today's policy."""
         known = self._engine.known
-        wanted = tuple(one.id for _, one in shown if one.id is not None), known
+        wanted = tuple(one.id for _, one in displayed if one.id is not None), known
         before = self._sources_of
         if before is not None and before[0] == wanted[0] and before[1] is known:
             return
         found: list[PublishedSource] = []
-        for of, one in shown:
+        for of, one in displayed:
             try:
                 found += await self._sources(of, one)
             except Refusal as refusal:
@@ -163,7 +163,7 @@ class Publishing:
         self._engine.published.replace(found)
         self._sources_of = wanted
 
-    async def _sources(self, of: Publication, one: PublishedStanding) -> list[PublishedSource]:
+    async def _sources(self, of: Publication, one: PublishedState) -> list[PublishedSource]:
         assert one.id is not None and one.due is not None and one.released_at is not None
         stored = self._stored[one.id]
         question, _ = await asyncio.to_thread(self._shadow.read, of)
@@ -184,6 +184,7 @@ class Publishing:
                         order=part.order,
                         block=block,
                         relation=relation,
+                        derivable=part.derivable,
                     )
                 )
         return found
@@ -195,7 +196,7 @@ class Publishing:
 
     async def release_due(self) -> None:
         """Of each statement the release that is due, if there is one and nobody else draws it."""
-        for of, one in zip(self.publications, await self.standing(), strict=True):
+        for of, one in zip(self.publications, await self.states(), strict=True):
             if one.is_due and self._not_before.get(of.name, 0) <= _clock():
                 self._not_before[of.name] = _clock() + await self._tried(of)
 
@@ -216,7 +217,7 @@ class Publishing:
             case ReleaseState.WAIT:
                 return _WAIT_SECONDS
             case ReleaseState.DRAW:
-                self._said.pop(of.name, None)
+                self._messages.pop(of.name, None)
                 _LOG.info("published", name=of.name, receipt=released.receipt)
                 return 0
             case ReleaseState.DONE:
@@ -251,10 +252,11 @@ class Publishing:
                 return released
             holding = asyncio.create_task(self._hold(claim))
             try:
-                store = _Drawing(await self._engine.questions(prepared.private))
+                store = _DrawnBlocks(await self._engine.questions(prepared.private))
                 relation = await noisy_relation(
                     question,
                     prepared.private,
+                    prepared.lifts,
                     prepared.bounded,
                     prepared.compiled,
                     session,
@@ -267,9 +269,9 @@ class Publishing:
                 raise
             finally:
                 holding.cancel()
-        shown, failure = await self._presented(of, question, relation.json)
+        table, failure = await self._presented(of, question, relation.json)
         drawn = DrawnRelease(
-            constants=constants, shown=shown, failure=failure, blocks=tuple(store.blocks)
+            constants=constants, table=table, failure=failure, blocks=tuple(store.blocks)
         )
         await self.ledger.store(claim, drawn)
         self._pause.pop(of.name, None)
@@ -313,8 +315,8 @@ class Publishing:
 
     def _say(self, event: str, of: Publication, what: str) -> None:
         """Once, not at each look."""
-        if self._said.get(of.name) != what:
-            self._said[of.name] = what
+        if self._messages.get(of.name) != what:
+            self._messages[of.name] = what
             _LOG.warning(event, database=self._engine.policy.database, name=of.name, reason=what)
 
 
@@ -322,7 +324,7 @@ def _clock() -> float:
     return asyncio.get_running_loop().time()
 
 
-def comment_of(one: PublishedStanding) -> str:
+def comment_of(one: PublishedState) -> str:
     """What `\\d+` and catalogues show of a published table."""
     assert one.due is not None and one.released_at is not None and one.loss is not None
     text = (

@@ -9,6 +9,7 @@ from functools import lru_cache
 from time import thread_time
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.node_parts import with_parts
 from proxy.base.session_settings import how_to_set
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
@@ -19,32 +20,27 @@ from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
 from proxy.engine.noisy_answers import (
-    CompiledBlock,
     NoisyAnswer,
     compiled_block,
 )
 from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
-from proxy.engine.published_answers import (
-    FoundBlock,
-    PublishedSources,
-    published_answer,
-    said_of,
-)
+from proxy.engine.published_answers import PublishedSources
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
-from proxy.engine.settings import read_settings
+from proxy.engine.settings import Settings, read_settings
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicRowsOf, PublicValues
+from proxy.planner.lifting import lifted
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.ir.binding import bind
 from proxy.query.syntax.statements import StatementKind
 
-_CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
+_CACHED_SETTINGS = 64
 
 
 class Engine:
@@ -64,12 +60,12 @@ class Engine:
         *,
         read_as: Mapping[int, int] | None = None,
         cached: CachedLedger | None = None,
-        asking: CachedLedger | None = None,
+        questions: CachedLedger | None = None,
     ) -> None:
         """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
         which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; bounds: of
-        their numbers and times; cached: where answers are cached; asking: where queries are answered from what
-        is published, or cached (of it no method is called for the former)."""
+        their numbers and times; cached: where answers are cached; questions: where queries are answered from
+        what is published, or cached (of it no method is called for the former)."""
         self.policy = policy
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {}, bounds or {})
@@ -77,22 +73,30 @@ class Engine:
         self._ledger = ledger
         self._bits = bits
         self.published = PublishedSources()
-        self._asking = asking or cached
-        self._questions = self._keeping(self._asking)
-        self._charged = ChargedQueries(policy, data, ledger, bits, self._keeping(cached))
+        with_questions = self._keeping(cached or questions)
+        self._charged = ChargedQueries(
+            policy,
+            data,
+            ledger,
+            bits,
+            cached=None if cached is None else with_questions,
+            questions=with_questions,
+            published=self.published,
+        )
         self._turns = PlanningTurns()
         self._remembered = RememberedPlans()
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
-        self._compile = lru_cache(maxsize=_CACHED_STATEMENTS)(self._compiled)
+        self._settings = lru_cache(maxsize=_CACHED_SETTINGS)(self._read_settings)
 
     def renew(self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
         self._known = replace(self._known, public=public, rows=rows, bounds=bounds)
-        cached = self._charged.cached
-        self._charged.cached = None if cached is None else self._keeping(cached.ledger)
-        self._questions = self._keeping(self._asking)
+        before = self._charged.questions
+        if before is not None:
+            self._charged.questions = questions = self._keeping(before.ledger)
+            self._charged.cached = None if self._charged.cached is None else questions
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables
 
     def _keeping(self, cached: CachedLedger | None) -> CachedAnswers | None:
@@ -126,7 +130,7 @@ class Engine:
         analyst: str,
     ) -> NoisyAnswer:
         if question.reads_nothing:
-            return NoisyAnswer("{}", NOTHING, None, None, (), False, question.why_empty)
+            return NoisyAnswer("{}", NOTHING, None, None, None, False, question.why_empty)
         found = await self._prepared(question, arguments, settings, analyst)
         private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
@@ -135,20 +139,12 @@ class Engine:
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         if private.loss == NOTHING:
             return await self._charged.unread(query)
-        published = await self._published(found)
-        if published is not None:
-            return await published_answer(question, found, published, self._bits)
         return await self._charged.run(query)
-
-    async def _published(self, found: PreparedQuery) -> tuple[FoundBlock, ...] | None:
-        """Where the whole query is answered from what is published. Reads nothing."""
-        if not (self.published.sources and self._questions and found.settings.uses_published):
-            return None
-        return self.published.found(found.private, await self._questions.parts(found.private))
 
     async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""
-        return None if self._questions is None else await self._questions.parts(private)
+        questions = self._charged.questions
+        return None if questions is None else await questions.parts(private)
 
     @property
     def known(self) -> PlanningContext:
@@ -161,8 +157,8 @@ class Engine:
 
         Refuses  what planning refuses
         """
-        found = self._planned(question, constants, {}, loss)
-        return replace(found, compiled=self._compile(found.private))
+        found = replace(self._planned(question, constants, {}, loss), lifts=())
+        return replace(found, compiled=tuple(map(compiled_block, found.private.blocks)))
 
     def refuse_changed(self, private: PrivatePlan) -> None:
         """Refuses  UNAVAILABLE: what the plan relies on is gone"""
@@ -193,8 +189,9 @@ class Engine:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
         found = await self._prepared(question, arguments, settings, analyst)
         remaining = await self._ledger.remaining(analyst)
-        published = said_of(await self._published(found) or ())
-        return explain_json(found.private, remaining, self._shapes(found.private), published)
+        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        free = await self._charged.explained(query)
+        return explain_json(found.private, remaining, _shapes(found), free)
 
     def planned(
         self,
@@ -241,7 +238,7 @@ class Engine:
     ) -> PreparedQuery:
         begun = thread_time()
         found = self._planned(question, arguments, settings)
-        compiled = self._compile(found.private)  # which keeps it for those who ask for it next
+        compiled = tuple(map(compiled_block, found.drawn.blocks))
         return replace(found, compiled=compiled, seconds=thread_time() - begun)
 
     def _planned(
@@ -252,7 +249,7 @@ class Engine:
         loss: Loss | None = None,
     ) -> PreparedQuery:
         """loss: other than the settings say."""
-        chosen = read_settings(settings, self.policy.privacy)
+        chosen = self._settings(frozenset(settings.items()))
         chosen = chosen if loss is None else replace(chosen, loss=loss)
         types = question.argument_types()
         values = constants(arguments, types)
@@ -268,7 +265,7 @@ class Engine:
         bound = replace(
             query,
             blocks=tuple(
-                reported(block) if wanted else replace(block, outputs=()) for block in blocks
+                reported(block) if wanted else with_parts(block, outputs=()) for block in blocks
             ),
         )
         found = planned(bound, self._known, chosen.loss)
@@ -280,27 +277,38 @@ class Engine:
         if chosen.is_rounded:
             rounded = (replace(block, is_rounded=True) for block in private.blocks)
             private = replace(private, blocks=tuple(rounded))
-        zones = zones_used(blocks, self.policy)
-        return PreparedQuery(settings=chosen, private=private, bounded=bounded, zones=zones)
+        reuse = self.policy.reuse
+        is_lifted = self._charged.cached is not None and not chosen.is_fresh
+        is_lifted = is_lifted and reuse is not None and reuse.is_lifted
+        return PreparedQuery(
+            settings=chosen,
+            private=private,
+            bounded=bounded,
+            zones=zones_used(blocks, self.policy),
+            lifts=lifted(bound, found, chosen.loss) if is_lifted else (),
+        )
 
-    def _compiled(self, private: PrivatePlan) -> tuple[CompiledBlock, ...]:
-        return tuple(map(compiled_block, private.blocks))
-
-    def _shapes(self, private: PrivatePlan) -> list[str]:
-        """The SQL of each block, parameters unnamed values."""
-        return ["; ".join(map(_with_lists, block.all)) for block in self._compile(private)]
+    def _read_settings(self, given: frozenset[tuple[str, str]]) -> Settings:
+        return read_settings(dict(sorted(given)), self.policy.privacy)
 
     async def _explained(
         self, question: ProtectedQuery, found: PreparedQuery, analyst: str
     ) -> NoisyAnswer:
-        private = found.private
-        published = said_of(await self._published(found) or ())
         remaining = await self._ledger.remaining(analyst)
-        sql = self._shapes(private)
-        displayed: object = list(explain_lines(private, remaining, sql, published))
+        private, sql = found.private, _shapes(found)
+        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        free = await self._charged.explained(query)
+        displayed: object = list(explain_lines(private, remaining, sql, free))
         if question.statement.explain_json:
-            displayed = [explain_json(private, remaining, sql, published)]
-        return NoisyAnswer(json.dumps({"explain": displayed}), NOTHING, remaining, None, (), False)
+            displayed = [explain_json(private, remaining, sql, free)]
+        return NoisyAnswer(
+            json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
+        )
+
+
+def _shapes(found: PreparedQuery) -> list[str]:
+    """The SQL of each block that is drawn, parameters unnamed values."""
+    return ["; ".join(map(_with_lists, block.all)) for block in found.compiled]
 
 
 def _with_lists(query: BackendQuery) -> str:

@@ -19,6 +19,7 @@ from proxy.engine.noisy_answers import Bounded, CompiledBlock
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
 from proxy.engine.settings import Settings
+from proxy.planner.lifting import Lift, with_lifts
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
@@ -38,15 +39,21 @@ _QUICK_NODES = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedQuery:
-    """A question that could be run now. bounded: a block planned again, its private bounds chosen. compiled:
-    the statements of each block. seconds: of a processor, that planning and compiling took."""
+    """A question that could be run now. bounded: a block planned again, its private bounds chosen. lifts: what
+    is drawn instead of a block; none at all: as it is planned. compiled: the statements of what is drawn.
+    seconds: of a processor, that planning and compiling took."""
 
     settings: Settings
     private: PrivatePlan
     bounded: Bounded
     zones: ZonesUsed
+    lifts: tuple[Lift | None, ...] = ()
     compiled: tuple[CompiledBlock, ...] = ()
     seconds: float = math.inf
+
+    @property
+    def drawn(self) -> PrivatePlan:
+        return with_lifts(self.private, self.lifts) if self.lifts else self.private
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

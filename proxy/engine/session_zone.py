@@ -45,10 +45,15 @@ _BESIDE = 15 * 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZonesUsed:
-    """period: between which times lie the constants and the public keys that they count for; None: no such."""
+    """period: between which times lie the constants and the public keys that they count for; None: no such, or
+    no zone but UTC, which has no rules."""
 
     zones: frozenset[Zone]
     period: tuple[Fraction, Fraction] | None
+
+    @property
+    def have_rules(self) -> bool:
+        return not all(zone.is_utc for zone in self.zones)
 
 
 class ZoneRules:
@@ -94,6 +99,9 @@ def _disagree(zone: Zone) -> Refusal:
 
 def zones_used(blocks: Sequence[AggregateBlock], policy: Policy) -> ZonesUsed:
     """The zones that blocks are read by, and where their constant times and the bounds of their columns lie."""
+    zones = frozenset[Zone]().union(*map(zones_of, blocks))
+    if all(zone.is_utc for zone in zones):
+        return ZonesUsed(zones=zones, period=None)
     found: list[Fraction] = []
     beyond = 0
 
@@ -115,7 +123,6 @@ def zones_used(blocks: Sequence[AggregateBlock], policy: Policy) -> ZonesUsed:
                 if bounds is not None and bounds.kind is not BoundsKind.NUMBER:
                     scale = 86_400 if bounds.kind is BoundsKind.DATE else 1
                     found += [bounds.low * scale, bounds.high * scale]
-    zones = frozenset[Zone]().union(*map(zones_of, blocks))
     return ZonesUsed(
         zones=zones, period=(min(found) - beyond, max(found) + beyond) if found else None
     )

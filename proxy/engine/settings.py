@@ -21,6 +21,7 @@ from proxy.policy.policy_model import Privacy
 from proxy.query.ir.typing_rules import number
 
 _LEAST_EPSILON = Fraction(1, 10**6)  # as in policies; below it noise leaves every type's range
+_MOST_ACCEPTED = Fraction(100)
 _LEAST_DELTA = Fraction(1, 10**100)
 # As current_setting prints a number of milliseconds: in the largest unit of which it is a whole number.
 _TIME = re.compile(r"([0-9]{1,10})(ms|s|min|h|d)?")
@@ -35,7 +36,8 @@ _AS_READ = ("standard_conforming_strings", "transform_null_equals", "array_nulls
 class Settings:
     """floats_are_exact: whether the shadow prints all of
     their digits. is_rounded: whether answers are printed to the digits that mean something;
-    is_fresh: whether what is kept is left aside; uses_published: whether what is published
+    is_fresh: whether what is cached is left aside; accepted_error: what was shown before, or is published,
+    serves with a standard error of so many times a fresh one's; uses_published: whether what is published
     answers what it can."""
 
     loss: Loss  # of one statement
@@ -44,6 +46,7 @@ class Settings:
     floats_are_exact: bool = True
     is_rounded: bool = False
     is_fresh: bool = False
+    accepted_error: Fraction = Fraction(1)
     uses_published: bool = True
 
 
@@ -75,9 +78,19 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     seconds = _seconds(given.get("statement_timeout", "0"))
     exact = given.get("extra_float_digits", "1") in ("1", "2", "3")
     is_fresh = _switch("dp.fresh", given, default=False)
-    uses_published = _switch("dp.published", given, default=True) and not is_fresh
+    uses_published = _switch("dp.published", given, default=privacy.uses_published)
+    accepted = _amount("dp.accept_error", given, Fraction(1), _MOST_ACCEPTED)
+    if accepted < 1:
+        raise _bad("dp.accept_error", "must be 1 or more", how_to_set("dp.accept_error", "1"))
     return Settings(
-        Loss(epsilon, delta), notice, seconds, exact, is_rounded, is_fresh, uses_published
+        Loss(epsilon, delta),
+        notice,
+        seconds,
+        floats_are_exact=exact,
+        is_rounded=is_rounded,
+        is_fresh=is_fresh,
+        accepted_error=accepted,
+        uses_published=uses_published and not is_fresh,
     )
 
 
@@ -134,9 +147,10 @@ def _amount(name: str, given: Mapping[str, str], default: Fraction, most: Fracti
         raise _bad(name, "must not be negative", how_to_set(name, decimal_text(default)))
     if value > most:
         limit = decimal_text(most)
+        of = "" if name == "dp.accept_error" else "policy's "
         raise _bad(
             name,
-            f"is above the policy's limit of {limit}",
+            f"is above the {of}limit of {limit}",
             f"{how_to_set(name, limit)}, which is the most.",
         )
     return value

@@ -13,9 +13,10 @@ from uuid import uuid4
 
 from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.accounting.refusal import Refused, over_budget
-from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished
+from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
 from proxy.ledger.ledger_tables import LedgerTables, Receipt, not_an_analyst
 from proxy.policy.policy_model import Reuse
+from proxy.reuse.derivable import named, source_document
 
 # A draw that takes longer is taken over by the next to ask, who does no harm: the first to store it wins.
 LEASE_SECONDS = 60
@@ -121,6 +122,24 @@ class CachedClaims:
         relation: str | None = row["relation"]
         return relation
 
+    async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
+        row = await self._tables.first(
+            "SELECT jsonb_agg(jsonb_build_array(id, encode(about, 'hex'), made) ORDER BY id DESC) AS found"
+            " FROM ledger.paid_about(%s, %s, %s, %s, %s)",
+            (
+                self._tables.source,
+                analyst,
+                self._reuse.seconds,
+                self._reuse.offset,
+                list(wanted),
+            ),
+        )
+        found = [] if row is None else row["found"] or []
+        return [
+            PaidAnswer(cached=cached, about=bytes.fromhex(about), made=made)
+            for cached, about, made in found
+        ]
+
     async def forget(self, cached: int) -> None:
         await self._tables.first("SELECT ledger.forget(%s)", (cached,))
 
@@ -130,6 +149,7 @@ class CachedClaims:
 
 def _as_json(part: CachedQuestion) -> dict[str, object]:
     cost = charge(part.loss)
+    derivable = part.derivable
     return {
         "digest": None if part.digest is None else part.digest.hex(),
         "question": part.question,
@@ -137,4 +157,6 @@ def _as_json(part: CachedQuestion) -> dict[str, object]:
         "epsilon": str(decimal(cost.epsilon)),
         "delta": str(decimal(cost.delta)),
         "events": list(part.events),
+        "about": None if derivable is None else named(derivable.about).hex(),
+        "made": None if derivable is None else source_document(derivable.source),
     }

@@ -13,7 +13,7 @@ from proxy.accounting.amounts import Amount, charge
 from proxy.accounting.events import Event
 from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Fault
-from proxy.engine.cached_answers import CachedQuestion, Claim
+from proxy.engine.cached_answers import CachedQuestion, Claim, PaidAnswer
 from proxy.engine.ports import Charged
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
@@ -101,6 +101,9 @@ class EngineLedger:
 
     async def relation_of(self, cached: int) -> str | None:
         return await self._cached.relation_of(cached)
+
+    async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
+        return await self._cached.paid_about(analyst, wanted)
 
     async def forget(self, cached: int) -> None:
         await self._cached.forget(cached)

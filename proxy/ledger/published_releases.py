@@ -15,7 +15,7 @@ from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.accounting.events import Event
 from proxy.engine.published_ports import (
     DrawnRelease,
-    PublishedStanding,
+    PublishedState,
     ReleaseClaim,
     ReleaseState,
     StoredBlock,
@@ -35,7 +35,7 @@ _UTC = ", ".join(
     f"""'{name}', to_char(s.{name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')"""
     for name in _TIMES
 )
-_STANDING = f"""\
+_STATES = f"""\
 SELECT jsonb_agg(to_jsonb(s) || jsonb_build_object({_UTC})) AS found
 FROM ledger.published_standing_at(%s, %s::jsonb, {_AT}) s"""  # noqa: S608
 _STORED = """\
@@ -52,13 +52,13 @@ class PublishedReleases:
         self._tables = tables
         self.at: datetime | None = None
 
-    async def standing(self, wanted: Sequence[Publication]) -> tuple[PublishedStanding, ...]:
+    async def states(self, wanted: Sequence[Publication]) -> tuple[PublishedState, ...]:
         """
         Refuses  Fault
         """
-        row = await self._tables.first(_STANDING, (self._tables.source, _wanted(wanted), self.at))
+        row = await self._tables.first(_STATES, (self._tables.source, _wanted(wanted), self.at))
         found = [] if row is None or row["found"] is None else row["found"]
-        return tuple(_standing(one) for one in found)
+        return tuple(_state(one) for one in found)
 
     async def claim(
         self,
@@ -136,7 +136,7 @@ class PublishedReleases:
             (
                 claim.id,
                 json.dumps(drawn.constants),
-                drawn.shown,
+                drawn.table,
                 drawn.failure,
                 json.dumps(blocks),
                 self.at,
@@ -150,7 +150,7 @@ class PublishedReleases:
         if row is None:
             return None
         return StoredRelease(
-            shown=row["shown"],
+            table=row["shown"],
             constants=tuple(json.loads(row["constants"])),
             blocks=tuple(
                 StoredBlock(question=question, terms=terms, relation=relation)
@@ -168,7 +168,7 @@ def _wanted(publications: Sequence[Publication]) -> str:
     )
 
 
-def _standing(row: dict[str, str | int | bool | None]) -> PublishedStanding:
+def _state(row: dict[str, str | int | bool | None]) -> PublishedState:
     def time(name: str) -> datetime | None:
         value = row[name]
         return None if value is None else datetime.fromisoformat(str(value))
@@ -181,7 +181,7 @@ def _standing(row: dict[str, str | int | bool | None]) -> PublishedStanding:
         loss = Loss(Fraction(str(row["epsilon"])), Fraction(str(row["delta"])))
     next_due = time("next_due")
     assert next_due is not None
-    return PublishedStanding(
+    return PublishedState(
         name=str(row["name"]),
         id=release,
         due=time("due"),

@@ -22,13 +22,12 @@ from proxy.pgwire.frames import (
     frame,
     parameter_description,
 )
-from proxy.pgwire.plain_frames import PassingRun
+from proxy.pgwire.plain_frames import DISCARDING, PassingRun, round_status
 from proxy.pgwire.wording import reword
 
 _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
 _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
 _READY, _COPY_IN, _COMPLETE, _PARAMETERS = b"ZGCt"
-_DISCARDING = (b"DI", b"DE")  # the beginnings of their tags, and of DELETE
 _QUIET = frozenset(b"123nt")  # completions that a simple Query never shows
 _REPORTS = frozenset(b"EN")
 _NO_MESSAGE = Expectation(MessageKind.COPY_END)
@@ -82,17 +81,29 @@ class Answers:
                 self.has_bound |= expectation.forwarded is not Forwarded.NOTHING
         self._queue.append(expectation)
 
-    def expect_all(self, passing: PassingRun) -> None:
+    def expect_all(self, passing: PassingRun, at_most: int) -> bool:
+        """Gives  False where more than so many would be unanswered: then nothing has changed"""
+        queue, expectations = self._queue, passing.expectations
+        if len(queue) + len(expectations) > at_most:
+            return False
         if passing.executes:
             self.has_executed = True
         if passing.leaves_bound is not None:
             self.has_bound = passing.leaves_bound
-        self._queue.extend(passing.expectations)
+        queue.extend(expectations)
+        return True
 
     def passes(self, data: bytes) -> bool:
         """Whether all of it passes as it is: then it has been taken note of. Else nothing has changed, and
         `feed` is to read it."""
-        return self._plain(data, needs_all=True) == len(data)
+        if self._buffer or self._passing or self._dropping:
+            return False
+        status = round_status(data, self._queue)
+        if status is None:
+            return self._plain(data, needs_all=True) == len(data)
+        self._ready(status)
+        self._queue.clear()
+        return True
 
     def feed(self, data: bytes) -> bytes:
         """Refuses (ProtocolError) what cannot be frames."""
@@ -120,7 +131,7 @@ class Answers:
             if is_last is None or end > size or length < SMALLEST_LENGTH:
                 break
             if tag == _COMPLETE:
-                if data[position + 5 : position + 7] in _DISCARDING:
+                if data[position + 5 : position + 7] in DISCARDING:
                     break
                 completes = True
             elif tag == _READY:
@@ -223,7 +234,7 @@ class Answers:
             self.copying_in = False
             if head.command_tag is not None:
                 instead = frame(b"C", head.command_tag + b"\0")
-            elif end - start <= 16 and bytes(self._buffer[start : start + 2]) in _DISCARDING:
+            elif end - start <= 16 and bytes(self._buffer[start : start + 2]) in DISCARDING:
                 self._command_complete(bytes(self._buffer[start : end - 1]))
         elif tag == _READY:
             self._ready(bytes(self._buffer[start : start + 1]))

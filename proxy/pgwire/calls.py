@@ -96,12 +96,14 @@ class Analysis:
     relation_oids: of Inspect.relations, in order, None where the session sees no such relation.
     columns: empty where the statement returns none.
     settings: those of base.session_settings that are not empty, e.g. {"dp.epsilon": "0.5"}.
+    search_path: as set; "" where a statement does not outlive it (HTTP).
     """
 
     relation_oids: tuple[int | None, ...]
     parameter_oids: tuple[int, ...]
     columns: tuple[DescribedColumn, ...]
     settings: Mapping[str, str]
+    search_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +239,7 @@ class Arguments:
     they cannot be read in the session's client_encoding.
     values, formats: as in a Bind, without the relation. in_block: whether a transaction block is open.
     needs_relation: as Rehearse is answered; None where it was not done.
+    search_path: as of Analysis; None where the analysis is of this run.
     """
 
     json: tuple[str | None, ...] | None
@@ -245,6 +248,7 @@ class Arguments:
     formats: tuple[int, ...] = ()
     in_block: bool = True
     needs_relation: bool | None = None
+    search_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ and describes in between what it has parsed. Portals are the shadow's own busine
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 from typing_extensions import assert_never
@@ -15,7 +16,6 @@ from typing_extensions import assert_never
 from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, PARAMETERS
 from proxy.pgwire.calls import (
-    Arguments,
     ExecutePrepared,
     Inspect,
     ReadArguments,
@@ -163,10 +163,7 @@ def _answer(statement: Substituted) -> QuerySequence[Verbatim | Refuse | ShadowS
 
 def _settings_only(session: Session, _: ReadArguments) -> ArgumentsReading:
     """Of a statement without parameters, with the settings as of its Bind."""
-    settings = yield from session_settings(session)
-    if isinstance(settings, Failed):
-        return settings
-    return Arguments((), settings, in_block=session.in_block())
+    return (yield from session_settings(session))
 
 
 def _bind_substituted(
@@ -191,6 +188,9 @@ def _bind_substituted(
         case Verbatim():
             # Another statement bears the name by now (DEALLOCATE, PREPARE): not ours any more.
             _relay_bind(session, message)
+        case ShadowStatement() if run.text != statement.rewritten.substitute.text:
+            again = replace(message, statement=INTERNAL)  # decided anew
+            _bind_run(session, message, run, again.with_appended(bind_values(run)[-1]))
         case ShadowStatement():
             _tag(session, message, run.command_tag)
             session.send(message.with_appended(bind_values(run)[-1]), Expectation(MessageKind.BIND))
@@ -225,19 +225,19 @@ def _relay_bind(session: Session, message: Bind) -> None:
     session.send(relayed, Expectation(MessageKind.BIND))
 
 
-def _bind_run(session: Session, message: Bind, run: ShadowStatement) -> None:
+def _bind_run(
+    session: Session, message: Bind, run: ShadowStatement, bound: bytes | None = None
+) -> None:
     """Another statement under the client's portal. A portal outlives the statement it was bound to:
     PostgreSQL keeps the plan (plancache.c counts references)."""
     wording = Wording(has_position=False)
+    if bound is None:
+        bound = bind(message.portal, INTERNAL, bind_values(run), (), message.result_formats)
     _tag(session, message, run.command_tag)
     for sent, kind, forwarded in (
         (close_statement(INTERNAL), MessageKind.CLOSE, Forwarded.NOTHING),
         (parse_of(INTERNAL, run), MessageKind.PARSE, Forwarded.NOTHING),
-        (
-            bind(message.portal, INTERNAL, bind_values(run), (), message.result_formats),
-            MessageKind.BIND,
-            Forwarded.ALL,
-        ),
+        (bound, MessageKind.BIND, Forwarded.ALL),
         (close_statement(INTERNAL), MessageKind.CLOSE, Forwarded.NOTHING),
     ):
         session.send(sent, Expectation(kind, forwarded, wording=wording))

@@ -35,6 +35,7 @@ from proxy.pgwire.calls import (
     Arguments,
     ConstantsWanted,
     DescribeConstants,
+    DescribedColumn,
     Evaluate,
     EvaluateConstants,
     ExecutePrepared,
@@ -75,13 +76,28 @@ QuerySequence = Generator[QueryStep, Any, T]
 ExecuteSequence = Generator[ExecuteStep, Any, T]
 
 
+# As PostgreSQL says it of a plan that is made anew (plancache.c).
+OTHER_RESULT = Refuse(
+    Code.UNSUPPORTED.sqlstate, "cached plan must not change result type", "Prepare it again.", None
+)
+OTHER_TABLES = Refuse(
+    Code.UNSUPPORTED.sqlstate,
+    "the prepared statement names no protected table on this search_path",
+    "Prepare it again.",
+    None,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A decided statement. settings: of the analysis; parameter_oids: of the client's parameters."""
+    """A decided statement. parameter_oids: of the client's parameters; the others: of what was analysed."""
 
     substitute: Substitute
     parameter_oids: tuple[int, ...]
     settings: Mapping[str, str]
+    inspect: Inspect
+    columns: tuple[DescribedColumn, ...]
+    search_path: str
 
 
 def decide(
@@ -113,7 +129,15 @@ def decide(
         return read
     if not read.as_literal and read.relation_parameter != len(oids) + 1:
         return NOT_INLINED
-    return Rewritten(read, oids, analysis.settings)
+    return Rewritten(read, oids, analysis.settings, inspect, analysis.columns, analysis.search_path)
+
+
+def _decide_again(rewritten: Rewritten) -> QuerySequence[Rewritten | Refuse]:
+    """What a statement that was prepared means on another search_path, as PostgreSQL makes its plan anew."""
+    again = yield from decide(rewritten.inspect, rewritten.parameter_oids, is_placed=False)
+    if isinstance(again, Rewritten):
+        return again if again.columns == rewritten.columns else OTHER_RESULT
+    return OTHER_TABLES if isinstance(again, Verbatim) else _unplaced(again)
 
 
 def answer(
@@ -125,10 +149,15 @@ def answer(
     Given    wanted: the step by which the driver learns the client's values
     Gives    Verbatim: the statement is not the one that was decided any more
     """
-    substitute = rewritten.substitute
     arguments: Arguments | Refuse | Verbatim = yield wanted
     if not isinstance(arguments, Arguments):
         return arguments
+    if arguments.search_path not in (None, rewritten.search_path):
+        again = yield from _decide_again(rewritten)
+        if isinstance(again, Refuse):
+            return again
+        rewritten, arguments = again, replace(arguments, needs_relation=None)
+    substitute = rewritten.substitute
     if substitute.needs_block and not arguments.in_block:
         return NO_BLOCK
     if substitute.rehearsal is not None:

@@ -106,11 +106,8 @@ class Relay:
         nothing else is to be done. Else nothing has changed, and `from_client` is to read it."""
         if self._client or self._conversation is not None or self._passing or self._close:
             return False
-        run, answers = self._session.passing(data), self._session.answers
-        if run is None or answers.unanswered + len(run.expectations) > UNANSWERED:
-            return False
-        answers.expect_all(run)
-        return True
+        run = self._session.passing(data)
+        return run is not None and self._session.answers.expect_all(run, UNANSWERED)
 
     def answer_passes(self, data: bytes) -> bool:
         """Whether all that the shadow has sent goes to the client as it is, and nothing else is to be done.

@@ -23,7 +23,7 @@ from proxy.pgwire.calls import (
 )
 from proxy.pgwire.expectations import Expectation, Forwarded, MessageKind, ReplyOutcome, ShadowReply
 from proxy.pgwire.frames import SYNC, ProtocolError, report
-from proxy.pgwire.plain_frames import PassingRun, passing_run, plain_client_tags
+from proxy.pgwire.plain_frames import PassingRun, passing_run
 from proxy.pgwire.query_sequence import Rewritten
 from proxy.pgwire.wording import Wording
 
@@ -73,8 +73,7 @@ class Session:
         """Gives  what a client has sent, where all of it passes, whatever it names"""
         if self.statements or self.command_tags or self.answers.skipping or self.answers.copying_in:
             return None
-        tags = plain_client_tags(data)
-        return None if tags is None else passing_run(tags)
+        return passing_run(data)
 
     def send(self, frame: bytes, expectation: Expectation) -> None:
         self.to_shadow.append(frame)

@@ -57,7 +57,7 @@ ARGUMENTS_TOO_LONG = Refuse(
     None,
 )
 
-_REQUESTED = (*SESSION_SETTINGS, CLIENT_ENCODING)
+_REQUESTED = (*SESSION_SETTINGS, "search_path", CLIENT_ENCODING)
 _SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in _REQUESTED)
 _TAKEN_SQL = "EXISTS (SELECT FROM pg_catalog.pg_cursors c WHERE c.name OPERATOR(pg_catalog.=) $1)"
 # -1: no modifier. With NULL, character(n) would be "character", which is character(1).
@@ -122,8 +122,13 @@ def _settings(session: Session, row: Row) -> dict[str, str]:
     values = row[len(row) - len(_REQUESTED) :]
     if encoding := values[-1]:
         session.answers.client_encoding = encoding
-    pairs = zip(SESSION_SETTINGS, values[:-1], strict=True)
+    pairs = zip(SESSION_SETTINGS, values[:-2], strict=True)
     return {name: session.decode(value) or "?" for name, value in pairs if value}
+
+
+def _search_path(session: Session, row: Row) -> str:
+    """Of the same row. One that cannot be read is like no other."""
+    return session.decode(row[-2] or b"") or repr(row[-2])
 
 
 def analyse(
@@ -177,7 +182,8 @@ def analyse(
     relation_oids = tuple(
         None if oid is None else int(oid) for oid in row[: len(inspect.relations)]
     )
-    return Analysis(relation_oids, known_oids, columns, _settings(session, row))
+    settings, path = _settings(session, row), _search_path(session, row)
+    return Analysis(relation_oids, known_oids, columns, settings, path)
 
 
 def send_arguments(session: Session, message: Bind, oids: Sequence[int]) -> ShadowReply:
@@ -225,7 +231,14 @@ def decoded_arguments(
     if row[0] == b"t":
         return Verbatim()
     json = _decoded(session, [value for _, value, _ in found])
-    return Arguments(json, settings, message.values, message.formats, session.in_block())
+    return Arguments(
+        json,
+        settings,
+        message.values,
+        message.formats,
+        session.in_block(),
+        search_path=_search_path(session, row),
+    )
 
 
 def _decoded(session: Session, json: Sequence[bytes | None]) -> tuple[str | None, ...] | None:
@@ -237,14 +250,16 @@ def _decoded(session: Session, json: Sequence[bytes | None]) -> tuple[str | None
     return None if unreadable else texts
 
 
-def session_settings(session: Session) -> Generator[Wait, Any, dict[str, str] | Failed]:
+def session_settings(session: Session) -> Generator[Wait, Any, Arguments | Failed]:
+    """As arguments of a statement that has none."""
     reply = session.send_all(_run(b"SELECT " + _SETTINGS_SQL.encode()))
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
         return FAILED
     (row,) = _rows(reply)
-    return _settings(session, row)
+    settings, path = _settings(session, row), _search_path(session, row)
+    return Arguments((), settings, in_block=session.in_block(), search_path=path)
 
 
 def look_up_prepared(session: Session, name: str) -> Generator[Wait, Any, Prepared | Failed | None]:

@@ -8,13 +8,12 @@ place in a statement can be forgotten.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.node_parts import fields_of
 from proxy.base.patterns import PatternSyntax
 from proxy.planner.row_work import check_row_work
 from proxy.query.ir.expressions import (
@@ -150,15 +149,10 @@ def _parts(query: Query) -> Iterator[Any]:
             waiting += part
         elif isinstance(part, Fraction):
             _check_digits(part)
-        elif is_dataclass(part) and id(part) not in visited:
+        elif (names := fields_of(part.__class__)) is not None and id(part) not in visited:
             visited.add(id(part))
             yield part
-            waiting += [getattr(part, name) for name in _names(part.__class__)]
-
-
-@lru_cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+            waiting += [getattr(part, name) for name in names]
 
 
 def _check_digits(value: Fraction) -> None:

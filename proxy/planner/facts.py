@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
+from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.planner.truncated_parts import TruncatedPart
@@ -164,13 +165,19 @@ class RelationWithUnit:
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
     """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
-    bounds of their numbers and times."""
+    bounds of their numbers and times.
+
+    column_facts: of each protected table, once asked for: they follow from the rest (table_rows.py)."""
 
     policy: Policy
     catalog: Catalog
     public: PublicValues
     rows: PublicRowsOf = field(default_factory=dict)
     bounds: PublicBounds = field(default_factory=dict)
+    # Not handed on by `replace`: another context begins with none.
+    column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
 
 def typed(expression: Expression, facts: Facts) -> Expression:
@@ -178,7 +185,7 @@ def typed(expression: Expression, facts: Facts) -> Expression:
 
     def change(part: Expression) -> Expression:
         if isinstance(part, ColumnRef) and (part.relation, part.column) in facts:
-            return replace(part, type=facts[part.relation, part.column].type)
+            return with_parts(part, type=facts[part.relation, part.column].type)
         return part
 
     return rebuild(expression, change)

@@ -215,14 +215,14 @@ def _partners(
             rule = truncation.key_rule(public, column, known)
             if rule is not None and truncation.can_be_truncated_by(a, b):
                 return truncate_public(public, column, rule, known), rule.most
-    more = ""
-    for (a, b), column in zip(joined.equal, columns, strict=True):
-        is_named = isinstance(public, Scan) and bool(known.catalog.tables[public.table].primary_key)
-        if isinstance(public, Scan) and is_named and truncation.can_be_truncated_by(a, b):
-            more = f"; or ask the data owner for `join_keys` in the policy: {column.column} of {public.table}"
+    declared = [
+        truncation_hints.of_public(public, column, known)
+        for (a, b), column in zip(joined.equal, columns, strict=True)
+        if isinstance(public, Scan) and truncation.can_be_truncated_by(a, b)
+    ]
     _refuse(
         "a public table can be joined on a key that is unique in it, so that no row is multiplied",
-        more,
+        declared[0] if declared else "",
     )
 
 

@@ -66,7 +66,7 @@ def narrowed(
     Given    wanted: columns that are asked about; None: all
     Gives    facts as they are of those for which too much work would be done, in the order of their names
     """
-    if where is None:
+    if where is None or (wanted is not None and not wanted):
         return facts
     changed = dict(facts)
     parts = [ConditionPart(part, columns(part), size(part)) for part in conjuncts(where)]

@@ -8,11 +8,12 @@ values: an error that tells of one row. So a plan that claims a wrong type anywh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from typing import Any
 
 from typing_extensions import assert_never
 
 from proxy.base.errors import Fault
+from proxy.base.node_parts import fields_of
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog
@@ -136,15 +137,16 @@ def _holds(claimed: SqlType, there: SqlType) -> bool:
     return claimed.is_text and there.is_text and SqlType.BPCHAR not in (claimed, there)
 
 
-def _columns(part: object) -> Iterator[ColumnRef]:
+def _columns(whole: object) -> Iterator[ColumnRef]:
     """All columns in a part of a plan, whatever it is made of."""
-    if isinstance(part, ColumnRef):
-        yield part
-    elif isinstance(part, InPublic):
-        yield from _columns(part.operand)  # the rest is of no row of the question
-    elif isinstance(part, tuple | frozenset):
-        for one in part:
-            yield from _columns(one)
-    elif is_dataclass(part):
-        for field in fields(part):
-            yield from _columns(getattr(part, field.name))
+    waiting: list[Any] = [whole]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ColumnRef):
+            yield part
+        elif isinstance(part, InPublic):
+            waiting.append(part.operand)  # the rest is of no row of the question
+        elif isinstance(part, tuple | frozenset):
+            waiting += part
+        elif (names := fields_of(part.__class__)) is not None:
+            waiting += [getattr(part, name) for name in names]

@@ -144,6 +144,8 @@ def listed_groups(
     block: AggregateBlock, keys: tuple[KeyPlan, ...], facts: Facts
 ) -> tuple[tuple[KeyPlan, ...], tuple[Values, ...] | None]:
     """Which combinations of public keys are answered, and the keys with the values that these have."""
+    if not keys:
+        return keys, None
     where = None if block.where is None else typed(block.where, facts)
     expressions = [typed(key.expression, facts) for key in block.keys]
     named = columns_of_keys(expressions, facts)

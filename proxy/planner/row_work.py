@@ -8,7 +8,7 @@ constants are followed through the outputs of subqueries, and counted wherever t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +16,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.node_parts import fields_of
 from proxy.base.patterns import PatternSyntax
 from proxy.base.result_columns import key_column, union_column
 from proxy.query.ir.expressions import (
@@ -114,14 +115,14 @@ def check_row_work(block: AggregateBlock) -> None:
 
 def parts_of(value: object) -> Iterator[Any]:
     """Every node below a value, once for each place where it stands."""
-    waiting: list[object] = [value]
+    waiting: list[Any] = [value]
     while waiting:
         part = waiting.pop()
         if isinstance(part, tuple):
             waiting += part
-        elif is_dataclass(part) and not isinstance(part, type):
+        elif (names := fields_of(part.__class__)) is not None:
             yield part
-            waiting += [getattr(part, field.name) for field in fields(part)]
+            waiting += [getattr(part, name) for name in names]
 
 
 def octets(part: object) -> int:

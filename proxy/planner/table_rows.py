@@ -46,11 +46,13 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
             )
         return RelationWithUnit(scan, facts, PublicRows())
     columns = {column.name: column for column in described.columns}
-    facts = {
-        (scan.alias, name): _column_facts(columns[name], policy, known)
-        for name in columns
-        if name in policy.columns
-    }
+    if scan.table not in known.column_facts:
+        known.column_facts[scan.table] = {
+            name: _column_facts(column, policy, known)
+            for name, column in columns.items()
+            if name in policy.columns
+        }
+    facts = {(scan.alias, name): found for name, found in known.column_facts[scan.table].items()}
 
     def ref(name: str) -> ColumnRef:
         return ColumnRef(name, columns[name].type, None, scan.alias)

@@ -326,6 +326,7 @@ def _of_another_row(known: ColumnFacts) -> ColumnFacts:
         partitions=known.partitions,
         mechanism=known.mechanism,
         characters=known.characters,
+        held=known.held,
     )
 
 

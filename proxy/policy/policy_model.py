@@ -188,6 +188,7 @@ class Privacy:
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
     timeout_floor: Fraction = Fraction(5)  # seconds; no statement_timeout below it ends a query
     is_rounded: bool = False  # answers, where a session does not SET dp.round
+    uses_published: bool = True  # for answers, where a session does not SET dp.published
 
     def weight(self, of: Weighed) -> Fraction:
         """Its share of epsilon and delta, beside the others of a statement."""
@@ -235,10 +236,12 @@ class Previews(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC."""
+    """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC.
+    is_lifted: `column = constant` is drawn as a group of that column."""
 
     seconds: int
     offset: int = 0
+    is_lifted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,5 +27,5 @@ class Publication:
     def version(self) -> str:
         """Of the statement and what it may spend. What else a policy says changes the next release alone: a
         comment in its file must not cost one."""
-        said = (self.sql, decimal_text(self.loss.epsilon), decimal_text(self.loss.delta))
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
+        parts = (self.sql, decimal_text(self.loss.epsilon), decimal_text(self.loss.delta))
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

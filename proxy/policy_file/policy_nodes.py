@@ -235,3 +235,14 @@ def kind(node: Node) -> str:
             return "empty"
         case ScalarNode() | RefusedNode():
             return "a single value"
+
+
+def switch(entry: Entry | None, problems: ProblemList, *, default: bool) -> bool | None:
+    """`on` or `off`; None: a problem is reported."""
+    if entry is None:
+        return default
+    word = text(entry.value, entry.key, problems)
+    if word not in (None, "on", "off"):
+        problems.add(entry.value.at, f"{entry.key} must be on or off")
+        return None
+    return None if word is None else word == "on"

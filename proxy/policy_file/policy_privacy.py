@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Privacy, Weighed
 from proxy.policy_file.policy_errors import ProblemList
-from proxy.policy_file.policy_nodes import fields, member, number_within, text
+from proxy.policy_file.policy_nodes import fields, member, number_within, switch, text
 from proxy.policy_file.yaml_positions import Entry
 
 PRIVACY_KEYS = (
     *("epsilon", "delta", "max_epsilon", "noise", "median", "mechanism", "weights"),
-    *("timeout_floor", "round"),
+    *("timeout_floor", "round", "published"),
 )
 MEDIAN_KEYS = ("noise",)
 
@@ -44,7 +44,8 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     floor: Fraction | None = Fraction(5)
     if "timeout_floor" in found:
         floor = _seconds(found["timeout_floor"], problems)
-    is_rounded = _switch(found.get("round"), problems)
+    is_rounded = switch(found.get("round"), problems, default=False)
+    uses_published = switch(found.get("published"), problems, default=True)
     epsilon, max_epsilon = (
         number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
         if key in found
@@ -60,22 +61,14 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
         return None
     if noise is None or median_noise is None or mechanism is None or weights is None:
         return None
-    if floor is None or is_rounded is None:
+    if floor is None or is_rounded is None or uses_published is None:
         return None
     most = epsilon if max_epsilon is None else max_epsilon
     return Privacy(
-        epsilon, delta, most, delta, noise, median_noise, mechanism, weights, floor, is_rounded
+        *(epsilon, delta, most, delta, noise, median_noise, mechanism, weights, floor),
+        is_rounded=is_rounded,
+        uses_published=uses_published,
     )
-
-
-def _switch(entry: Entry | None, problems: ProblemList) -> bool | None:
-    if entry is None:
-        return False
-    word = text(entry.value, entry.key, problems)
-    if word not in (None, "on", "off"):
-        problems.add(entry.value.at, f"{entry.key} must be on or off")
-        return None
-    return None if word is None else word == "on"
 
 
 def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:

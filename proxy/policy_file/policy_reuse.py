@@ -6,10 +6,10 @@ import re
 
 from proxy.policy.policy_model import Reuse
 from proxy.policy_file.policy_errors import ProblemList
-from proxy.policy_file.policy_nodes import fields, text
+from proxy.policy_file.policy_nodes import fields, switch, text
 from proxy.policy_file.yaml_positions import Entry, MappingNode
 
-REUSE_KEYS = ("for", "from")
+REUSE_KEYS = ("for", "from", "lift")
 _FOR = re.compile(r"([0-9]{1,4})(min|h|d)")
 _FROM = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 _SECONDS = {"min": 60, "h": 3600, "d": 86_400}
@@ -32,7 +32,10 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
     length = text(found["for"].value, "for", problems)
     seconds = None if length is None else _slot(length, found["for"], problems)
     offset = _offset(found.get("from"), problems)
-    return None if seconds is None or offset is None else Reuse(seconds, offset)
+    is_lifted = switch(found.get("lift"), problems, default=True)
+    if seconds is None or offset is None or is_lifted is None:
+        return None
+    return Reuse(seconds, offset, is_lifted)
 
 
 def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:

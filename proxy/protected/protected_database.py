@@ -38,6 +38,13 @@ _OFFSETS = (
     " LATERAL pg_catalog.to_timestamp(seconds) AS at ORDER BY number"
 )
 
+_LOOK = "dpproxy_look"
+_CHANGED = Refusal(
+    Code.UNAVAILABLE,
+    "a public table is not what the policy was checked against",
+    "Nothing was charged. Ask the operator to check the policy and to start dpproxy again.",
+)
+
 IsSelected = Callable[[int], bool]
 T = TypeVar("T")
 
@@ -183,6 +190,17 @@ class DatabaseSession:
         """
         return await self._public_answer(self._listed(wanted), "public_list_failed")
 
+    async def understand(self, queries: Sequence[BackendQuery]) -> None:
+        """Refuses  UNAVAILABLE: a table is not what they were made for, or whatever else went wrong"""
+        await self._public_answer(self._analysed(queries), "statement_not_understood")
+
+    async def _analysed(self, queries: Sequence[BackendQuery]) -> None:
+        """PREPARE plans nothing and reads no row; it locks the tables as reading them will."""
+        cursor = self._connection.cursor()
+        for query in queries:
+            prepared = f"PREPARE {_LOOK} AS {query.without_values()}; DEALLOCATE {_LOOK}"
+            await cursor.execute(prepared.encode())
+
     async def _public_answer(self, question: Coroutine[Any, Any, T], failed: str) -> T:
         """What is read of no person, before the charge. Refuses  UNAVAILABLE"""
         reading = asyncio.ensure_future(question)
@@ -193,7 +211,9 @@ class DatabaseSession:
             self._reading = None
             return reading.result()
         _LOG.error(failed, kind=type(error).__name__, reason=reason_of(error))
-        raise _not_available() from None
+        raise (
+            _CHANGED if isinstance(error, psycopg.ProgrammingError) else _not_available()
+        ) from None
 
     async def _listed(self, wanted: PublicList) -> ListValues:
         cursor = self._connection.cursor(binary=True)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from typing_extensions import assert_never
 
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
-from proxy.planner.plan import BlockPlan
+from proxy.planner.lifting import Lift
+from proxy.planner.plan import BlockPlan, DistinctCount, Noise, NoisyStatistic, Release
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.choosing_bounds import ChosenBound
 from proxy.release.drawn_values import (
@@ -40,10 +41,14 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedBlock:
-    """chosen: bounds by the release that each is for, None: of rows; empty where none is chosen."""
+    """chosen: bounds by the release that each is for, None: of rows; empty where none is chosen. noises: of the
+    releases, where they are not those of the plan; releases: as they were drawn, in the plan's order, where
+    they are other ones throughout."""
 
     chosen: Mapping[int | None, ChosenBound]
     drawn: DrawnBlock
+    noises: tuple[Noise, ...] = ()
+    releases: tuple[Release, ...] = ()
 
 
 def cached_text(cached: CachedBlock, order: Order) -> str:
@@ -73,9 +78,7 @@ def cached_block(text: str, order: Order, plan: BlockPlan) -> CachedBlock:
     Given    text: of the same question and terms; plan: before its bounds are chosen
     Refuses  ValueError for what this version did not write
     """
-    document = json.loads(text)
-    if document["v"] != VERSION:
-        raise ValueError("an answer that another version has cached")
+    document = _document(text)
     chosen = {}
     for place, *numbers in document["chosen"]:
         bound, units, above, half_width, needed = numbers
@@ -90,6 +93,55 @@ def cached_block(text: str, order: Order, plan: BlockPlan) -> CachedBlock:
     if len(found) != len(groups):
         raise ValueError("groups of another question")
     return CachedBlock(chosen=chosen, drawn=DrawnBlock(found))
+
+
+def lifted_groups(cached: CachedBlock, lift: Lift, plan: BlockPlan) -> CachedBlock:
+    """The groups of a question, of those that were drawn for it."""
+    values = {group.keys: group.values for group in cached.drawn.groups}
+    groups = ordered_groups(plan, ())
+    found = tuple(DrawnGroup(keys, values[lift.group_of(keys)]) for keys in groups)
+    return replace(cached, drawn=DrawnBlock(found))
+
+
+def with_noises(block: BlockPlan, noises: Sequence[Noise]) -> BlockPlan:
+    """The plan as exact as what is shown for it."""
+    releases = (
+        replace(release, noise=noise)
+        if isinstance(release, NoisyStatistic | DistinctCount)
+        else release
+        for release, noise in zip(block.releases, noises, strict=True)
+    )
+    return replace(block, releases=tuple(releases))
+
+
+def with_releases(block: BlockPlan, releases: Sequence[Release]) -> BlockPlan:
+    """As with_noises, of whatever kind the releases are."""
+    found = (
+        replace(other, aggregate=own.aggregate)
+        for own, other in zip(block.releases, releases, strict=True)
+    )
+    return replace(block, releases=tuple(found))
+
+
+def cached_numbers(text: str) -> Mapping[Keys, tuple[int, ...]]:
+    """Keys and releases in the order of the question.
+
+    Given    text: of noisy sums and counts alone
+    Refuses  ValueError for anything else
+    """
+    found = {}
+    for keys, values in _document(text)["groups"]:
+        if not all(type(value) is int for value in values):
+            raise ValueError("more than sums and counts")
+        found[tuple(keys)] = tuple(values)
+    return found
+
+
+def _document(text: str) -> Any:
+    document = json.loads(text)
+    if document["v"] != VERSION:
+        raise ValueError("an answer that another version has cached")
+    return document
 
 
 def _put_back(values: Sequence[Any], order: Sequence[int]) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ Source  docs/design/reuse.md 1
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import get_args
@@ -15,6 +16,7 @@ from typing import get_args
 from typing_extensions import assert_never
 
 from proxy.planner.key_plans import KeyPlan
+from proxy.planner.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -25,7 +27,7 @@ from proxy.planner.plan import (
     SampleAggregate,
 )
 from proxy.planner.statistics import Counted, Measured
-from proxy.query.ir.expressions import Case, Expression
+from proxy.query.ir.expressions import Case, ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
     GroupByUnit,
@@ -89,12 +91,17 @@ _LEFT_OUT = {"LaplaceNoise": frozenset({"gaussian"})}  # proposed, not used
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockQuestion:
-    """question, terms: canonical texts; keys, releases: the plan's, by number, in the order of these texts."""
+    """question, terms: canonical texts; keys, releases: the plan's, by number, in the order of these texts.
+    about: of what rows, without groups and what is measured; names: of its keys, without their values, and of
+    what is measured, in that order."""
 
     question: str
     terms: str
     keys: tuple[int, ...]
     releases: tuple[int, ...]
+    about: str
+    key_names: tuple[str, ...]
+    release_names: tuple[str, ...]
 
 
 def question_of(block: BlockPlan) -> BlockQuestion | None:
@@ -113,8 +120,11 @@ def question_of(block: BlockPlan) -> BlockQuestion | None:
 
     source = form.text(rewrite(block.source, normal))
     where = "~" if block.where is None else form.text(normal(block.where))
-    keys = sorted((_key(key, form), number) for number, key in enumerate(block.keys))
-    order = tuple(number for _, number in keys)
+    keys = sorted(
+        (_key(key, form), _key(key, form, named=True), number)
+        for number, key in enumerate(block.keys)
+    )
+    order = tuple(number for *_, number in keys)
     releases = sorted(
         (form.text(_question(release, form)), form.text(_terms(release)), number)
         for number, release in enumerate(block.releases)
@@ -128,7 +138,7 @@ def question_of(block: BlockPlan) -> BlockQuestion | None:
         form.text(_combinations(block, order)),
         form.text(block.selection),
         form.text(block.rows_choice),
-        *(text for text, _ in keys),
+        *(text for text, *_ in keys),
         *(text for text, _, _ in releases),
     )
     terms = (form.text(block.sub_partitions), *(text for _, text, _ in releases))
@@ -137,7 +147,29 @@ def question_of(block: BlockPlan) -> BlockQuestion | None:
         terms=form.text(terms),
         keys=order,
         releases=tuple(number for *_, number in releases),
+        about=form.text((source, where, form.text(block.unowned), _units(block.neighbours, form))),
+        key_names=tuple(_name(text) for _, text, _ in keys),
+        release_names=tuple(_name(text) for text, *_ in releases),
     )
+
+
+def column_name(block: BlockPlan, column: ColumnRef) -> str:
+    """The name of a key that is a column, were it one."""
+    form = CanonicalForm(_LEFT_OUT)
+    form.number(_aliases(block.source))
+    key = KeyPlan(expression=column, type=column.type, type_name="", values=None, is_long=False)
+    return _name(_key(key, form, named=True))
+
+
+def _name(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _units(neighbours: Neighbours, form: CanonicalForm) -> str:
+    """How neighbours differ, whatever groups are asked for."""
+    if isinstance(neighbours, UnitNeighbours):
+        return form.text((neighbours.column, neighbours.rows, neighbours.is_unbounded))
+    return form.text(neighbours)
 
 
 def _normal(part: Expression, form: CanonicalForm) -> Expression:
@@ -152,14 +184,15 @@ def _normal(part: Expression, form: CanonicalForm) -> Expression:
     return canonical_condition(rebuild(part, inside), form.text)
 
 
-def _key(key: KeyPlan, form: CanonicalForm) -> str:
-    """Its values as a set: their order only shows."""
+def _key(key: KeyPlan, form: CanonicalForm, *, named: bool = False) -> str:
+    """Its values as a set: their order only shows. named: what it groups by alone."""
     values = None
     if key.values is not None:
         values = tuple(sorted(key.values, key=lambda text: (text is None, text or "")))
-    return form.text(
-        replace(key, expression=_normal(key.expression, form), type_name="", values=values)
-    )
+    key = replace(key, expression=_normal(key.expression, form), type_name="", values=values)
+    if named:
+        key = replace(key, values=None, is_long=False, omits_null=False)
+    return form.text(key)
 
 
 def _combinations(block: BlockPlan, order: tuple[int, ...]) -> object:

@@ -108,7 +108,7 @@ class PublishedStatements:
             pgconn = connection.pgconn
             prepared = pgconn.prepare(b"", text.encode())
             if prepared.status != ExecStatus.COMMAND_OK:
-                message, hint = _said(prepared)
+                message, hint = _message(prepared)
                 raise Refusal(Code.SYNTAX, message, hint or "Write it in another way.")
             described = pgconn.describe_prepared(b"")
             return _columns(connection, described, question.reading.error_columns)
@@ -124,7 +124,7 @@ class PublishedStatements:
             if connection.pgconn.status != ConnStatus.OK:
                 raise ShadowBusy("the session of a published statement was ended")
             if result.status != ExecStatus.TUPLES_OK:
-                raise NoTable(_said(result)[0])
+                raise NoTable(_message(result)[0])
             if result.ntuples > _ROWS:
                 raise NoTable(f"it has more than {_ROWS} rows")
             fields = range(result.nfields)
@@ -137,20 +137,20 @@ class PublishedStatements:
                 columns = _columns(connection, result, question.reading.error_columns)
             except Refusal as refusal:
                 raise NoTable(refusal.message) from None
-        shown = json.dumps(
+        text = json.dumps(
             {"v": 1, "columns": [[one.name, one.type_name] for one in columns], "rows": rows},
             separators=(",", ":"),
         )
-        if len(shown) > _BYTES:
+        if len(text) > _BYTES:
             raise NoTable(f"it has more than {_BYTES // 1024**2} MiB")
-        return shown
+        return text
 
 
 def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode()
 
 
-def _said(result: psycopg.pq.abc.PGresult) -> tuple[str, str]:
+def _message(result: psycopg.pq.abc.PGresult) -> tuple[str, str]:
     message = result.error_field(psycopg.pq.DiagnosticField.MESSAGE_PRIMARY) or b"it failed"
     hint = result.error_field(psycopg.pq.DiagnosticField.MESSAGE_HINT) or b""
     return message.decode(errors="replace"), hint.decode(errors="replace")

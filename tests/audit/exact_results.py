@@ -101,7 +101,7 @@ class Auditor:
         return wrong
 
     def _audit_base(self, block: BlockPlan, base: Base, reach: Reach) -> Iterator[str]:
-        whole = replace(block, releases=tuple(map(_unlimited, block.releases)))
+        whole = replace(block, releases=tuple(map(unlimited, block.releases)))
         here = self.exact(whole, base.name)
         yield from _grouped(block, here, base)
         if whole != block:
@@ -122,7 +122,7 @@ class Auditor:
             before = there
 
 
-def _unlimited(release: Release) -> Release:
+def unlimited(release: Release) -> Release:
     """Order statistics with all their values, of which so many more are nobody's change."""
     return replace(release, needed=None) if isinstance(release, OrderStatistic) else release
 

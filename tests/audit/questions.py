@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from tests.audit.clock_changes import CLOCK_CHANGE, key_of_a_clock
 from tests.audit.expressions import NUMBERS, Scope, conditions, numbers, one_in
 from tests.audit.row_sources import source
 from tests.audit.source_joins import REPEATED
@@ -16,25 +17,29 @@ from tests.audit.source_parts import Names, Rows, where
 
 _POLICIES = (
     *("world", "world", "world", "best", "best", "best", "gaussian", "polyplace"),
-    *("clipped", "ratio", "joins", "joins best"),
+    *("clipped", "clipped", "ratio", "joins", "joins best"),
 )
 _WITH_JOIN_KEYS = ("joins", "joins best", "joins gaussian")
 _MEASURES = (
-    *("sum", "sum", "avg", "avg", "min", "max", "variance", "var_pop", "stddev", "stddev_pop"),
+    *(
+        "sum",
+        "sum",
+        "avg",
+        "avg",
+        "min",
+        "max",
+        "variance",
+        "var_pop",
+        "stddev",
+        "stddev_pop",
+        "stddev_pop",
+    ),
     *("percentile_cont(0.5)", "percentile_disc(0.9)", "percentile_cont(ARRAY[0.1, 0.8])"),
 )
 _PAIRS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
 _KEYS = (
-    "listed",
-    "listed",
-    "private",
-    "private",
-    "private",
-    "time",
-    "number",
-    "case",
-    "computed",
-    "computed",
+    *("listed", "listed", "private", "private", "private", "time", "time", "number", "case"),
+    *("computed", "computed"),
 )
 _OF_TEXTS = (
     *("{} || '-' || {}", "concat({}, '/', {})", "coalesce({}, 'none')", "left({} || {}, 2)"),
@@ -45,6 +50,7 @@ _OF_TIMES = (
     *("to_char({}, 'Q')", "(extract(month FROM {}) - 1) % 3 + 1", "date_trunc('year', {})::date"),
     "extract(year FROM {} - interval '45 days')",
 )
+UNGROUPED = "{}"
 _GROUPINGS = ("ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())", "GROUPING SETS ({}, ())")
 _TOP = (
     "(SELECT t AS top_key, count(*) AS top_n FROM calls GROUP BY t ORDER BY top_n DESC LIMIT 2) top"
@@ -64,18 +70,26 @@ class Question:
     tail: str
     policy: str
     features: frozenset[str]
-    grouping: str = "{}"
+    grouping: str = UNGROUPED
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        levels = () if self.grouping == UNGROUPED else (f"grouping({self.keys[0]})",)
+        return (*self.keys, *self.measures, *levels)
+
+    @property
+    def head(self) -> str:
+        """What stands before the items."""
+        return f"WITH {', '.join(self.ctes)} SELECT " if self.ctes else "SELECT "
 
     @property
     def sql(self) -> str:
-        levels = () if self.grouping == "{}" else (f"grouping({self.keys[0]})",)
-        return self.select((*self.keys, *self.measures, *levels))
+        return self.select(self.items)
 
     def select(self, items: Sequence[str]) -> str:
         """Other columns of the same groups."""
-        head = f"WITH {', '.join(self.ctes)} " if self.ctes else ""
         group = f" GROUP BY {self.grouping.format(', '.join(self.keys))}" if self.keys else ""
-        return f"{head}SELECT {', '.join(items)} FROM {self.tail}{group}"
+        return f"{self.head}{', '.join(items)} FROM {self.tail}{group}"
 
 
 @st.composite
@@ -86,12 +100,19 @@ def questions(draw: DrawFn) -> Question:
     keys = _keys(draw, rows.scope)
     if set(keys) & set(rows.scope.of(("enum",))):
         features.add("labels as keys")
+    if rows.scope.of(("tz", "ts")) and one_in(draw, 9):
+        features.add(CLOCK_CHANGE)
+        key, around = key_of_a_clock(draw, rows.scope)
+        keys = (
+            [*keys[:1], key] if around else [*keys, key]
+        )  # of dozens of days there are dozens of groups
+        needed = (*needed, around) if around else needed
     if rows.scope.of(NUMBERS) and one_in(draw, 5):
         measures = _of_one_column(draw, rows.scope)
     else:
         measures = [_aggregate(draw, rows) for _ in range(draw(st.integers(1, 3)))]
         for place, measure in enumerate(measures):
-            if one_in(draw, 3):
+            if draw(st.booleans()):
                 measures[place] = f"{measure} FILTER (WHERE {draw(conditions(1, rows.scope))})"
     if any(" FILTER (" in measure for measure in measures):
         features.add("filter")
@@ -117,7 +138,7 @@ def questions(draw: DrawFn) -> Question:
         column.text for column in rows.scope.columns if column.listed and column.kind == "text"
     ]
     joined = ""
-    if texts and one_in(draw, 3):
+    if texts and draw(st.integers(0, 4)) in (1, 3):
         column = draw(st.sampled_from(texts))
         if "join with commas" not in features and draw(st.booleans()):
             features.add("join with the largest")
@@ -133,7 +154,7 @@ def questions(draw: DrawFn) -> Question:
                 "count(*)",
                 *(m for m in measures if m.startswith("count(") and "DISTINCT" not in m),
             ]
-    grouping = "{}"
+    grouping = UNGROUPED
     if keys and "list of answers in where" not in features and not joined and one_in(draw, 7):
         features.add("grouping sets")
         grouping = draw(st.sampled_from(_GROUPINGS))
@@ -150,10 +171,11 @@ def questions(draw: DrawFn) -> Question:
 
 def _of_one_column(draw: DrawFn, scope: Scope) -> list[str]:
     """Which can be made of the same sums: of one expression with one FILTER."""
-    words = ["count", "sum", "avg", "variance", "var_pop", "stddev", "stddev_pop"]
+    few, squared = ("count", "avg", "sum"), ("variance", "var_pop", "stddev", "stddev_pop")
+    words = draw(st.sampled_from([few[:2], few, (*few, *squared)]))
     chosen = draw(st.lists(st.sampled_from(words), min_size=2, max_size=4, unique=True))
     operand = draw(numbers(draw(st.sampled_from([0, 0, 1])), scope)).text
-    rest = f" FILTER (WHERE {draw(conditions(1, scope))})" if one_in(draw, 4) else ""
+    rest = f" FILTER (WHERE {draw(conditions(1, scope))})" if draw(st.booleans()) else ""
     return [f"{word}({operand}){rest}" for word in chosen]
 
 
@@ -180,9 +202,9 @@ def _key(draw: DrawFn, scope: Scope) -> str:
                         "extract(quarter FROM {})",
                         "extract(year FROM {})",
                     ),
-                    *("to_char({}, 'YYYY')", "to_char({}, 'Q')"),
+                    *("to_char({}, 'YYYY')", "to_char({}, 'Q')") * 2,
                     "date_trunc('year', {} + interval '3 months') - interval '3 months'",
-                    *("extract(year FROM age('2021-05-31', {}))",) * 2,
+                    *("extract(year FROM age('2021-05-31', {}))",) * 3,
                 ]
             )
         )

@@ -54,7 +54,7 @@ def _exists(draw: DrawFn, names: Names, rows: Rows) -> tuple[str, frozenset[str]
             name = f"{inner.text.rpartition(' ')[2]}.{draw(st.sampled_from(among))}"
             text += f" AND {name} = {draw(st.sampled_from(outer))}"
     times = [c for c in rows.columns if c.kind == "date"]
-    if times and rows.single and " " in rows.text and one_in(draw, 4):
+    if times and rows.single and " " in rows.text and one_in(draw, 3):
         features.add(ORDERED)
         alias = inner.text.rpartition(" ")[2]
         word = draw(st.sampled_from(["<", "<=", ">", ">=", "<>"]))

@@ -11,8 +11,9 @@ from tests.audit.expressions import Column, conditions, numbers, one_in
 from tests.audit.source_parts import Names, Rows, in_brackets, where
 
 WINDOW, FIRST_ROWS, SEVERAL = "window", "first rows of a unit", "windows of several orders"
+NAMED_ROWS = "names of rows"
 TIED = "rows in an order"  # of which PostgreSQL takes any where ORDER BY does not decide
-_SORTABLE = ("int", "text", "char", "bool", "date", "ts", "enum", "decimal")
+_SORTABLE = ("int", "text", "char", "bool", "date", "ts", "enum", "decimal", "uuid")
 _FRAMES = (
     *("", ""),
     " ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
@@ -45,6 +46,12 @@ def windowed(
             "CURRENT ROW" in found.text
         ):
             features.add(TIED)
+    if one_in(draw, 4):
+        features |= {NAMED_ROWS, TIED}
+        name = names.fresh("k")
+        outputs.append(f"gen_random_uuid() AS {name}")
+        columns.append(Column(name, "uuid"))
+        way = "brackets"  # in WITH it could be another each time
     number = names.fresh("r")
     if one_in(draw, 2):
         features |= {FIRST_ROWS, TIED}

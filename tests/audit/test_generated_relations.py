@@ -13,12 +13,13 @@ from proxy.base.errors import Code, Refusal
 from proxy.planner.plan import NoisyStatistic, Release, SampleAggregate
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.audit import own_answers
+from tests.audit.clock_changes import CLOCK_CHANGE
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
 from tests.audit.questions import Question, questions
 from tests.audit.reach import by_plan
 from tests.audit.source_lookups import EXISTS, LISTED, ORDERED, REFERENCE, SCALAR, SECOND
-from tests.audit.source_windows import FIRST_ROWS, SEVERAL, WINDOW
+from tests.audit.source_windows import FIRST_ROWS, NAMED_ROWS, SEVERAL, WINDOW
 from tests.audit.test_generated_questions import SLOW
 from tests.mechanisms.pair_layers import PAIRS
 from tests.pipeline_world import POLICIES, Pipeline, walk
@@ -37,6 +38,7 @@ _WRITTEN = {
     "divisors": ("nullif(", "/ greatest("),
     "formatted times": ("to_char(",),
     "bins of times": ("date_bin(", "date_trunc("),
+    "clocks of zones": ("AT TIME ZONE",),
 }
 # Each at least so often in a hundred answered questions; a release by its mechanism and its aggregate.
 _OFTEN = (
@@ -63,7 +65,7 @@ _SOMETIMES = (
     *("a pair", "a pair with filter"),
     *_WRITTEN,
     *(EXISTS, LISTED, SCALAR, SECOND, REFERENCE, ORDERED, "keys per unit", "distinct units"),
-    *(WINDOW, FIRST_ROWS, SEVERAL),
+    *(WINDOW, FIRST_ROWS, SEVERAL, NAMED_ROWS, CLOCK_CHANGE),
     *(
         f"table {name}"
         for name in [
@@ -218,6 +220,7 @@ def test_generated_relations(auditor: Auditor) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(7200)  # five minutes alone; what is rare is counted over all of it
 def test_many_generated_relations(auditor: Auditor) -> None:
     _is_varied(_run(range(100, 130), 100, auditor), answered=2000, times=6, lacking=0)
 

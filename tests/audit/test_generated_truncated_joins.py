@@ -70,7 +70,9 @@ def test_generated_truncated_joins(auditor: Auditor) -> None:
 
 
 @pytest.mark.long
-def test_many_generated_truncated_joins(auditor: Auditor) -> None:
-    seen = _run(range(100, 120), 50, auditor)
-    assert seen["answered"] >= 600 and seen["refused"] <= seen["answered"] // 5, seen
-    assert all(seen[kind] >= 50 for kind in _KINDS) and seen["three tables"] >= 30, seen
+@pytest.mark.parametrize("first", range(100, 120, 5))
+def test_many_generated_truncated_joins(first: int, auditor: Auditor) -> None:
+    """In pieces, each far under the time that a test has, also where others run beside it."""
+    seen = _run(range(first, first + 5), 50, auditor)
+    assert seen["answered"] >= 150 and seen["refused"] <= seen["answered"] // 5, seen
+    assert all(seen[kind] >= 12 for kind in _KINDS) and seen["three tables"] >= 8, seen

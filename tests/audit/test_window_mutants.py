@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.audit import neighbour_audit
 from proxy.planner import unit_windows
 from proxy.planner.facts import ColumnFacts
 from proxy.query.ir.expressions import ColumnRef
@@ -71,3 +72,22 @@ def test_how_many_first_rows_there_are(auditor: Auditor, compared: str, rows: in
     (block,) = pipeline.plan.blocks
     assert getattr(block.neighbours, "rows", None) == rows
     assert auditor.audit(pipeline.plan) == []
+
+
+def test_names_of_rows_are_the_same_on_neighbours(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that gen_random_uuid() gives are others at each run: another half of the rows would count."""
+    named = "(SELECT uid, i4, gen_random_uuid() AS k FROM orders)"
+    half = (
+        f"SELECT count(*), sum(i4) FROM {named} q WHERE k > '80000000-0000-0000-0000-000000000000'"
+    )
+    chosen = (
+        "SELECT sum(i4) FROM (SELECT i4, row_number() OVER (PARTITION BY uid ORDER BY k) AS r"
+        f" FROM {named} z) q WHERE r = 1"
+    )
+    plans = [pipeline.plan for sql in (half, chosen) if (pipeline := walk(sql)) is not None]
+    bases = [base.small() for base in auditor.bases if base.name == "hostile"]
+    assert [auditor.audit(plan, bases) for plan in plans] == [[], []]
+    monkeypatch.setattr(neighbour_audit, "with_repeated_names", lambda block: block)
+    assert all(auditor.audit(plan, bases) for plan in plans)

@@ -90,29 +90,30 @@ REFUSED = tuple(
     )
 )
 _MOST_PAIRS = 12
-_HELD = ("id", "leg", "uid", "t", "e", "i2", "i4")
+_HELD = ("id", "leg", "uid", "t", "e", "i2", "i4", "i8")
 
 
 @dataclass(frozen=True)
-class _Row:
+class PlantedRow:
     id: int
     unit: int | None
     t: str | None
     e: str | None
     i2: int
     i4: int
+    i8: int | None = None
 
 
 _LABELS = {"x": "x", "y": "low", "z": "high"}
 
 
-def _rows() -> Iterator[_Row]:
+def _rows() -> Iterator[PlantedRow]:
     """One key with many more rows than are kept, one with as many, and many with one. Most are one unit's."""
     keys = [*["x"] * 12, "y", "y", "z", None, *(f"k{n}" for n in range(12))]
     for number, key in enumerate(keys, start=1):
         unit = {0: 2, 5: 3, 7: None}.get(number % 8, 1)
         label = key and _LABELS.get(key, ("a ", "unlisted")[number % 2])
-        yield _Row(number, unit, key, label, number % 5, number)
+        yield PlantedRow(number, unit, key, label, number % 5, number)
 
 
 _ROWS = tuple(_rows())
@@ -146,9 +147,9 @@ def synthetic(auditor: Auditor) -> Mapping[str, States]:
 def _states(connection: psycopg.Connection[tuple[object, ...]], table: str) -> States:
     made: list[str] = []
 
-    def add(rows: Sequence[_Row]) -> str:
+    def add(rows: Sequence[PlantedRow]) -> str:
         made.append(f"cut_{table}_{len(made)}")
-        _create(connection, made[-1], table, rows)
+        create_state(connection, made[-1], table, rows)
         return made[-1]
 
     rows = [row for row in _ROWS if table != "members" or row.id in (1, 5, 7, 8, 15)]
@@ -156,26 +157,27 @@ def _states(connection: psycopg.Connection[tuple[object, ...]], table: str) -> S
         add(rows),
         add(rows[::-1]),
         add([row for row in rows if row.unit is not None]),
-        tuple(map(add, _neighbours(table, rows))),
+        tuple(map(add, neighbours_of(table, rows))),
     )
 
 
-def _neighbours(table: str, rows: list[_Row]) -> Iterator[list[_Row]]:
+def neighbours_of(table: str, rows: list[PlantedRow], step: int = 2) -> Iterator[list[PlantedRow]]:
+    """step: of rows that are units by themselves each so many-th goes"""
     if table in ("visits", "notes", "members"):
         for unit in dict.fromkeys(row.unit for row in rows if row.unit is not None):
             yield [row for row in rows if row.unit != unit]
         return
     gone = 3 if table == "trips" else 1
-    for start in range(0, len(rows), 2):
+    for start in range(0, len(rows), step):
         left = [row for place, row in enumerate(rows) if (place - start) % len(rows) >= gone]
         yield left
 
 
-def _create(
+def create_state(
     connection: psycopg.Connection[tuple[object, ...]],
     schema: str,
     table: str,
-    rows: Sequence[_Row],
+    rows: Sequence[PlantedRow],
 ) -> None:
     described = CATALOG.tables[TableName(SCHEMA, table)]
     columns = columns_sql(described)
@@ -186,7 +188,7 @@ def _create(
     for row in rows:
         uid = f"author {row.unit}" if table == "notes" and row.unit is not None else row.unit
         held = {"id": row.id, "leg": "a", "uid": uid, "t": row.t, "e": row.e}
-        held |= {"i2": row.i2, "i4": row.i4}
+        held |= {"i2": row.i2, "i4": row.i4, "i8": row.i8}
         listed, places = ", ".join(names), ", ".join(["%s"] * len(names))
         statement = f"INSERT INTO {schema}.{table} ({listed}) VALUES ({places})"
         connection.execute(statement.encode(), [held[name] for name in names])
@@ -266,7 +268,7 @@ def largest_change(auditor: Auditor, question: str) -> int:
     for table in tables:
         for schema in states[table].neighbours:
             there = auditor.exact(block, {**base, table: schema}).numbers[0][()]
-            most = max(most, _difference(here, there))
+            most = max(most, values_apart(here, there))
     return most
 
 
@@ -305,7 +307,7 @@ def change_by_table(auditor: Auditor, join: str, told_apart: str) -> Mapping[str
     assert here, "no row is joined"
     return {
         table: max(
-            _difference(here, auditor.exact(block, {**base, table: schema}).numbers[0][()])
+            values_apart(here, auditor.exact(block, {**base, table: schema}).numbers[0][()])
             for schema in states[table].neighbours
         )
         for table in tables
@@ -329,6 +331,6 @@ def largest_of_seeds(auditor: Auditor, join: str, told_apart: str, table: str, e
     return largest
 
 
-def _difference(here: tuple[int, ...], there: tuple[int, ...]) -> int:
+def values_apart(here: tuple[int, ...], there: tuple[int, ...]) -> int:
     mine, theirs = (dict(zip(n[::2], n[1::2], strict=True)) for n in (here, there))
     return sum(abs(mine.get(v, 0) - theirs.get(v, 0)) for v in {*mine, *theirs})

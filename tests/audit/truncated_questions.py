@@ -37,7 +37,7 @@ def truncated_questions(draw: DrawFn) -> Asked:
     features = {f"{left} and {right}", "by a label" if "e" in on else "by another column"}
     sides, columns = [], []
     aliased = [("a", left), ("b", right)]
-    third = draw(st.sampled_from(_THIRD)) if one_in(draw, 4) else None
+    third = draw(st.sampled_from(_THIRD)) if one_in(draw, 3) else None
     if third is not None and third[1] not in (left, right) and third[0] in JOIN_KEYS[left]:
         aliased.append(("c", third[1]))
         features.add("three tables")

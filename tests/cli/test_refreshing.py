@@ -181,6 +181,38 @@ def test_a_public_table_that_changed_may_stand_in_any_condition(
     asyncio.run(story())
 
 
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE public.regions ALTER code TYPE int USING hashtext(code)",
+        "ALTER TABLE public.regions RENAME code TO other",
+        "ALTER TABLE public.regions RENAME TO others",
+    ],
+)
+def test_before_it_is_noticed_a_changed_public_table_costs_nothing(
+    pair: Servers, served: Database, change: str
+) -> None:
+    """Catalogues are compared every minute: until then the server is asked before the charge."""
+
+    async def story() -> None:
+        await served.open()
+        try:
+            joined = "people p JOIN regions r ON p.region = r.code"
+            assert await _refusal(served, joined) is None
+            before = await served.ledger.remaining("ann")
+            await asyncio.to_thread(_run, pair, change)
+            assert not served.engine.changed
+            refused = await _refusal(served, joined)
+            assert refused == "a public table is not what the policy was checked against"
+            assert await served.ledger.remaining("ann") == before
+            assert await _refusal(served, "people") is None
+        finally:
+            await served.close()
+
+    asyncio.run(story())
+
+
 def test_what_is_added_changes_nothing_and_what_comes_back_is_run(
     pair: Servers, served: Database
 ) -> None:

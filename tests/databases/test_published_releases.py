@@ -55,16 +55,16 @@ async def _claim(
 def _drawn(text: str, failure: str | None = None) -> DrawnRelease:
     return DrawnRelease(
         constants=("1",),
-        shown=None if failure else text,
+        table=None if failure else text,
         failure=failure,
         blocks=(StoredBlock(question="q", terms="t", relation=text),),
     )
 
 
 async def _displayed(releases: PublishedReleases, of: Publication = _ONE) -> str | None:
-    (standing,) = await releases.standing((of,))
+    (standing,) = await releases.states((of,))
     stored = None if standing.id is None else await releases.stored(standing.id)
-    return None if stored is None else stored.shown
+    return None if stored is None else stored.table
 
 
 def _spent(dsn: str) -> Fraction:
@@ -154,7 +154,7 @@ def test_a_schedule(ledger_dsn: str) -> None:
             _NOON + 10 * _DAY + _HOUR,
         ):
             releases.at = at
-            (standing,) = await releases.standing((_ONE,))
+            (standing,) = await releases.states((_ONE,))
             claim = await _claim(releases)
             assert standing.is_due == (claim.state is _DRAW)
             drawn.append(claim.state is _DRAW)
@@ -198,12 +198,12 @@ def test_what_the_total_cannot_fund_is_stale(ledger_dsn: str) -> None:
         assert (await _claim(releases)).state is _UNFUNDED
         releases.at = _NOON + 2 * _DAY
         assert (await _claim(releases)).state is _UNFUNDED
-        (standing,) = await releases.standing((_ONE,))
+        (standing,) = await releases.states((_ONE,))
         assert standing.stale_since == _NOON + _DAY and "does not cover" in (standing.stale or "")
         assert await _displayed(releases) == "first"
         set_limits(ledger_dsn, own="1", total="4")
         await releases.store(await _claim(releases), _drawn("second"))
-        (standing,) = await releases.standing((_ONE,))
+        (standing,) = await releases.states((_ONE,))
         assert standing.stale is None and await _displayed(releases) == "second"
 
     _with(ledger_dsn, use)
@@ -239,7 +239,7 @@ def test_a_draw_that_is_no_table_is_not_drawn_again(ledger_dsn: str) -> None:
         releases.at = _NOON + _DAY
         await releases.store(await _claim(releases), _drawn("", failure="division by zero"))
         assert (await _claim(releases)).state is _DONE
-        (standing,) = await releases.standing((_ONE,))
+        (standing,) = await releases.states((_ONE,))
         assert standing.failure == "division by zero" and not standing.is_due
         assert await _displayed(releases) == "first"
 

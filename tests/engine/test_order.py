@@ -69,6 +69,12 @@ class Recorder:
             await asyncio.sleep(60)
         return ExactTable(self._rows, query.slots, query.releases)
 
+    async def understand(self, queries: Sequence[BackendQuery]) -> None:
+        self.calls.append("understand")
+        assert all("%" not in query.without_values() for query in queries)
+        if self._fails == "understand":
+            raise Refusal(Code.UNAVAILABLE, "a public table is another", "later")
+
     async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
         self.calls.append("zone")
         known = zone_named(zone)
@@ -241,6 +247,23 @@ def test_a_list_that_cannot_be_had_costs_nothing(fails: str) -> None:
 
 
 _BY_DAY = "SELECT count(*) FROM people WHERE tz::date = '2026-03-01'"
+
+
+_JOINED = "SELECT count(*), sum(i4) FROM people JOIN places ON t = code"
+
+
+def test_a_join_with_a_public_table_is_analysed_before_the_charge() -> None:
+    recorder = Recorder()
+    ask(recorder, _JOINED)
+    expected = [*BEFORE, "understand", "reserve", "run", "settle answered", "session ends"]
+    assert recorder.calls == expected
+
+
+def test_what_is_not_understood_costs_nothing() -> None:
+    recorder = Recorder("understand")
+    with pytest.raises(Refusal, match="another"):
+        ask(recorder, _JOINED)
+    assert recorder.calls == [*BEFORE, "understand"]
 
 
 def test_the_rules_of_a_zone_are_compared_once_and_before_the_charge() -> None:

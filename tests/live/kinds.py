@@ -26,6 +26,16 @@ SELECT g, g, g % 100, g % 1000, g * 1000, g / 10.0, g % 100, g % 50, g / 3.0, da
 FROM generate_series(1, 8000) AS g;
 CREATE TABLE kinds.codes (code kinds.letter PRIMARY KEY, label varchar(30), weight kinds.share);
 INSERT INTO kinds.codes VALUES ('a', 'first', 0.75), ('b', 'second', 0.5), ('c', 'third', NULL);
+CREATE SCHEMA north;
+CREATE TABLE north.sales (id int PRIMARY KEY, item text NOT NULL, size int NOT NULL);
+INSERT INTO north.sales SELECT n, 'n', 1 FROM generate_series(1, 1000) n;
+CREATE SCHEMA south;
+CREATE TABLE south.sales (id int PRIMARY KEY, item text NOT NULL, size int NOT NULL);
+INSERT INTO south.sales SELECT n, 's', 2 FROM generate_series(1, 3000) n;
+CREATE SCHEMA other;
+CREATE TABLE other.sales (id int PRIMARY KEY, item int NOT NULL, size numeric(5,2) NOT NULL);
+CREATE SCHEMA open;
+CREATE TABLE open.sales (id int PRIMARY KEY, item text NOT NULL, size int NOT NULL);
 """
 
 TABLES = """\
@@ -60,4 +70,8 @@ tables:
       opens:  {}
       Mixed Case: {bounds: [0, 10], values: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}
   kinds.codes: public
+  north.sales: {unit: {sale: id}, max_rows_per_unit: 1, columns: {item: {values: [n]}, size: {bounds: [0, 10]}}}
+  south.sales: {unit: {sale: id}, max_rows_per_unit: 1, columns: {item: {values: [s]}, size: {bounds: [0, 10]}}}
+  other.sales: {unit: {sale: id}, max_rows_per_unit: 1, columns: {item: {values: [1]}, size: {bounds: [0, 10]}}}
+  open.sales: public
 """

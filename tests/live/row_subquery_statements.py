@@ -88,6 +88,12 @@ SEMI_JOINS = (
     " order_id AND total > 50)",
     "SELECT region, count(*) FROM w.customers c WHERE EXISTS (SELECT 1 FROM w.orders o"
     " WHERE o.customer_id = c.id) GROUP BY region",
+    # Two keys that are one.
+    "SELECT CASE WHEN n > 300 THEN 'low' ELSE 'high' END,"
+    " CASE WHEN (n > 300) = true THEN 'low' ELSE 'high' END, count(*)"
+    " FROM (SELECT sum(total) AS n, customer_id FROM w.orders o WHERE NOT EXISTS (SELECT * FROM w.orders p"
+    " WHERE o.customer_id = p.customer_id AND p.total = 0) AND NOT (status = 'open' AND total = 0)"
+    " GROUP BY customer_id) q GROUP BY 1, 2",
     "SELECT EXISTS (SELECT 1 FROM w.orders o WHERE o.customer_id = c.id) AS buys, count(*) FROM w.customers c"
     " GROUP BY 1",
     "SELECT CASE WHEN id IN (SELECT customer_id FROM w.orders) THEN 'yes' ELSE 'no' END AS buys, count(*)"

@@ -106,8 +106,24 @@ def test_other_epsilon_is_other_terms(keeping: LiveProxy) -> None:
     analyst, before = keeping.servers.new_analyst(), _total(keeping)
     text = "SELECT count(*) FROM k.people WHERE age > 31"
     _ask(keeping, analyst, text)
-    _ask(keeping, analyst, text, epsilon="0.5")
-    assert _total(keeping) - before == pytest.approx(1.5)
+    _ask(keeping, analyst, text, epsilon="2")
+    assert _total(keeping) - before == pytest.approx(3)
+
+
+def test_who_has_been_shown_a_better_answer_gets_that(keeping: LiveProxy) -> None:
+    """And pays nothing; who has not, draws anew: that it stands there tells nobody who asked for it."""
+    first, second, before = (
+        keeping.servers.new_analyst(),
+        keeping.servers.new_analyst(),
+        _total(keeping),
+    )
+    text = "SELECT count(*), dp.error(count(*)) FROM k.people WHERE age > 33"
+    better = _ask(keeping, first, text, epsilon="2")
+    assert _ask(keeping, first, text, epsilon="0.5") == better
+    assert keeping.when_settled(first)[1] == pytest.approx(2)
+    _ask(keeping, second, text, epsilon="0.5")
+    assert keeping.when_settled(second)[1] == pytest.approx(0.5)
+    assert _total(keeping) - before == pytest.approx(2.5)
 
 
 def test_fresh_never_replaces(keeping: LiveProxy) -> None:

@@ -26,6 +26,11 @@ _STATEMENTS = (
     "SELECT kind, count(*) FROM r.rentals GROUP BY ROLLUP (kind), ROLLUP (kind)",
     "SELECT size, grouping(size), count(*) FROM r.rentals GROUP BY ROLLUP (size) ORDER BY size NULLS FIRST",
     "SELECT kind, grouping(kind) FROM r.rentals GROUP BY CUBE (kind)",
+    # One key in several words, in the same levels; a column is one key however it is named.
+    "SELECT paid IS NULL AS a, (paid IS NULL) = true AS b, grouping((paid IS NULL) = true) AS g, count(*)"
+    " FROM r.rentals GROUP BY ROLLUP ((1, 2))",
+    "SELECT kind, rentals.kind, grouping(kind), count(*) FROM r.rentals GROUP BY ROLLUP (kind, r.rentals.kind)",
+    "SELECT kind AS k, kind AS l, grouping(kind), count(*) FROM r.rentals GROUP BY ROLLUP ((k, 2))",
     "SELECT kind, count(*) FROM r.rentals WHERE false GROUP BY ROLLUP (kind)",
     "SELECT count(*) FROM r.rentals GROUP BY ()",
     "SELECT kind, grouping(r.rentals.kind) AS g, count(*) FROM r.rentals GROUP BY (kind)",

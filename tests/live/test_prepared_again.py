@@ -155,3 +155,60 @@ def test_another_epsilon_is_another_charge(live: LiveProxy, analyst: str) -> Non
             connection.execute("SELECT set_config('dp.epsilon', %s, false)", (epsilon,))
             assert _error(_run(connection)) is None
         assert live.when_settled(analyst)[:2] == (4, 1.5)
+
+
+@pytest.mark.parametrize("of", ["count", "grouped", "parameter", "copy"])
+def test_another_search_path(live: LiveProxy, analyst: str, of: str) -> None:
+    """As PostgreSQL, which makes its plan anew: the names mean other tables, and go back."""
+    text, given, wanted = {
+        "count": ("SELECT count(*) FROM sales", (), ("1000", "3000")),
+        "grouped": ("SELECT item, sum(size) FROM sales GROUP BY item", (), ("n", "s")),
+        "parameter": (
+            "SELECT count(*) FROM sales WHERE id <= $1 AND size < $2",
+            (b"\0\0\3\350", b"5"),
+            ("1000", "1000"),
+        ),
+        "copy": ("COPY (SELECT count(*) FROM sales) TO STDOUT", (), ("1000", "3000")),
+    }[of]
+    with live.connect("kinds", analyst=analyst) as connection:
+        pg = connection.pgconn
+        connection.execute("SET search_path = north")
+        assert pg.prepare(b"s", text.encode()).status == ExecStatus.COMMAND_OK
+        for number, path in enumerate(("north", "south", "south", "north", "kinds, south")):
+            connection.execute(f"SET search_path = {path}".encode())
+            result = pg.exec_prepared(b"s", given, (1, 0) if given else ())
+            assert _error(result) is None
+            if result.status == ExecStatus.COPY_OUT:
+                size, data = pg.get_copy_data(0)
+                found = bytes(data[:size]).decode()
+                assert pg.get_copy_data(0)[0] == -1
+                while pg.get_result() is not None:
+                    pass
+            else:
+                found = (result.get_value(0, 0) or b"").decode()
+            expected = wanted["south" in path]
+            assert found == expected or abs(int(found) - int(expected)) < 40, (path, found)
+            assert live.when_settled(analyst)[0] == number + 1
+
+
+def test_a_search_path_without_the_same(live: LiveProxy, analyst: str) -> None:
+    """PostgreSQL's own words where the result would be another one, or no table bears the name; it is free."""
+    with live.connect("kinds", analyst=analyst) as connection:
+        connection.execute("SET search_path = north")
+        grouped = b"SELECT item, sum(size) FROM sales GROUP BY item"
+        assert connection.pgconn.prepare(b"s", grouped).status == ExecStatus.COMMAND_OK
+        for path, expected in (
+            ("other", ("0A000", "cached plan must not change result type")),
+            ("kinds", ("42P01", 'relation "sales" does not exist')),
+            (
+                "open",
+                ("0A000", "the prepared statement names no protected table on this search_path"),
+            ),
+        ):
+            connection.execute(f"SET search_path = {path}".encode())
+            for _ in range(2):
+                assert _error(connection.pgconn.exec_prepared(b"s", ())) == expected
+        assert live.spent(analyst)[0] == 0
+        connection.execute("SET search_path = north")
+        assert _error(connection.pgconn.exec_prepared(b"s", ())) is None
+        assert live.when_settled(analyst)[0] == 1

@@ -15,16 +15,22 @@ from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
-DATABASE = "published_here"
+DATABASE, CACHED = "published_here", "published_and_cached"
 
 
 @pytest.fixture(scope="module")
 def publishing() -> Iterator[LiveProxy]:
     pair = servers()
-    proxy = start_proxy(pair, [served_database(pair, DATABASE, SCRIPT, TABLES, "best")])
-    of = _publishing(proxy)
-    proxy.do(of.release_due())
-    proxy.do(of.show())
+    served = [
+        served_database(pair, DATABASE, SCRIPT, TABLES, "best"),
+        served_database(pair, CACHED, SCRIPT, f"reuse: 24h\n{TABLES}", "best"),
+    ]
+    proxy = start_proxy(pair, served)
+    for database in (DATABASE, CACHED):
+        of = proxy.assembly.databases[database].publishing
+        assert of is not None
+        proxy.do(of.release_due())
+        proxy.do(of.show())
     yield proxy
     proxy.stop()
 
@@ -70,9 +76,9 @@ def test_a_table_stands_with_errors_and_a_comment(publishing: LiveProxy) -> None
 
 
 def _ask(
-    proxy: LiveProxy, analyst: str, *texts: str, **more: str
+    proxy: LiveProxy, analyst: str, *texts: str, database: str = DATABASE, **more: str
 ) -> list[list[tuple[object, ...]]]:
-    with proxy.connect(DATABASE, analyst=analyst) as connection:
+    with proxy.connect(database, analyst=analyst) as connection:
         for name, value in more.items():
             connection.execute(f"SET dp.{name} = {value}".encode())
         return [connection.execute(text.encode()).fetchall() for text in texts]
@@ -112,18 +118,98 @@ def test_what_is_not_there_is_paid(publishing: LiveProxy, setting: tuple[str, st
     assert publishing.when_settled(analyst)[1] == pytest.approx(2 if name == "epsilon" else 1)
 
 
-def test_a_part_alone_is_paid(publishing: LiveProxy) -> None:
-    """What is derived from published answers comes with derivation."""
+# What can be made of what is published, no less exactly than it would be drawn.
+_MADE = (
+    "SELECT region, count(*) FROM k.orders GROUP BY region ORDER BY 1",
+    "SELECT sum(amount) FROM k.orders WHERE region = 'north'",
+    "SELECT region, sum(amount) / 2 FROM k.orders WHERE region IN ('north', 'east') GROUP BY 1 ORDER BY 1",
+    "SELECT sum(amount), count(*) FROM k.orders WHERE region <> 'north' AND region <> 'east' GROUP BY region",
+)
+
+
+@pytest.mark.parametrize("text", _MADE)
+@pytest.mark.parametrize("database", [DATABASE, CACHED])
+def test_what_can_be_made_of_it_is_free(publishing: LiveProxy, database: str, text: str) -> None:
     analyst = publishing.servers.new_analyst()
-    _ask(publishing, analyst, "SELECT region, count(*) FROM k.orders GROUP BY region")
+    answers = _ask(publishing, analyst, text, text, f"EXPLAIN {text}", database=database)
+    columns = "SELECT region, orders, turnover FROM published.by_region"
+    (rows,) = _ask(publishing, analyst, columns, database=database)
+    table = {row[0]: row[1:] for row in rows}
+    expected = [
+        sorted((region, orders) for region, (orders, _) in table.items()),
+        [(table["north"][1],)],
+        [(region, table[region][1] / 2) for region in ("east", "north")],  # type: ignore[operator]
+        [(table["south"][1], table["south"][0])],
+    ][_MADE.index(text)]
+    assert answers[0] == answers[1] == expected
+    assert publishing.spent(analyst) == (0, 0.0, 0)
+    assert "at no cost: " in str(answers[2]) and "published.by_region of 20" in str(answers[2])
+
+
+def test_sums_of_groups_are_free_where_they_are_exact_enough(publishing: LiveProxy) -> None:
+    """Of two groups the variance is twice that of one."""
+    text = "SELECT count(*) FROM k.orders WHERE region IN ('north', 'east')"
+    analyst = publishing.servers.new_analyst()
+    _ask(publishing, analyst, text, accept_error="2")
+    _ask(publishing, analyst, text, epsilon="0.5")
+    assert publishing.spent(analyst)[0] == 0
+    _ask(publishing, analyst, text)
     assert publishing.when_settled(analyst)[1] == pytest.approx(1)
+
+
+def test_rows_beyond_the_listed_groups_are_not_made_of_them(publishing: LiveProxy) -> None:
+    """region is any text: the sum over the listed ones is not that of all rows."""
+    analyst = publishing.servers.new_analyst()
+    _ask(publishing, analyst, "SELECT count(*) FROM k.orders", epsilon="0.1")
+    assert publishing.when_settled(analyst)[1] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("database", [DATABASE, CACHED])
+def test_of_several_parts_those_that_are_published_are_free(
+    publishing: LiveProxy, database: str
+) -> None:
+    analyst = publishing.servers.new_analyst()
+    text = (
+        "SELECT a.n, b.n FROM (SELECT count(*) AS n FROM k.orders WHERE region = 'north') a,"
+        " (SELECT count(*) AS n FROM k.people) b"
+    )
+    (plan, rows) = _ask(publishing, analyst, f"EXPLAIN {text}", text, database=database)
+    assert len(rows) == 1 and str(plan).count("at no cost: ") == 1
+    assert publishing.when_settled(analyst)[1] == pytest.approx(0.5)
+
+
+def test_the_error_is_that_of_the_release(publishing: LiveProxy) -> None:
+    analyst = publishing.servers.new_analyst()
+    made, table = _ask(
+        publishing,
+        analyst,
+        "SELECT region, dp.error(count(*)), dp.error(sum(amount)) FROM k.orders GROUP BY 1 ORDER BY 1",
+        "SELECT region, orders_error, turnover_error FROM published.by_region ORDER BY 1",
+        epsilon="0.2",
+    )
+    assert [tuple(map(str, row)) for row in made] == [tuple(map(str, row)) for row in table]
+    assert publishing.spent(analyst)[0] == 0
+
+
+def test_an_analyst_without_budget_reads_what_is_published(publishing: LiveProxy) -> None:
+    analyst = publishing.servers.new_analyst()
+    with psycopg.connect(_database(publishing).lease.ledger_dsn, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period)"
+            " VALUES (%s, 'analyst', %s, 0, 0, 'none')",
+            (_database(publishing).lease.source, analyst),
+        )
+    assert len(_ask(publishing, analyst, _MADE[0], "TABLE published.ages")[0]) == 3
+    with pytest.raises(psycopg.Error):
+        _ask(publishing, analyst, "SELECT count(*) FROM k.people")
 
 
 def test_explain_and_notice_say_where_it_is_from(publishing: LiveProxy) -> None:
     analyst = publishing.servers.new_analyst()
     explained = _ask(publishing, analyst, f"EXPLAIN {_CHARTS[0]}")[0]
     text = " ".join(str(line[0]).strip() for line in explained)
-    assert "Answered from published.by_region of 20" in text and "nothing is charged" in text
+    assert "Not read, at no cost: published.by_region of 20" in text
+    assert "dp.published = off asks anew" in text
     notices: list[str] = []
     with publishing.connect(DATABASE, analyst=analyst) as connection:
         connection.add_notice_handler(lambda one: notices.append(one.message_primary or ""))

@@ -19,7 +19,7 @@ from proxy.cli.assembly import Database, assemble
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.published_ports import (
     DrawnRelease,
-    PublishedStanding,
+    PublishedState,
     PublishedTable,
     ReleaseClaim,
 )
@@ -250,7 +250,7 @@ class _OwnDraw(Publishing):
         self.own = self._shadow.presented(question, rows)
         return await super().release(of, is_now=is_now)
 
-    def _text(self, one: PublishedStanding) -> str:
+    def _text(self, one: PublishedState) -> str:
         return self.own or super()._text(one)
 
 
@@ -260,8 +260,8 @@ class _ShownFirst(_Releases):
     display: Callable[[Sequence[PublishedTable]], None]
 
     async def store(self, claim: ReleaseClaim, drawn: DrawnRelease) -> bool:
-        assert drawn.shown is not None
-        _ShownFirst.display([PublishedTable(name="one", text=drawn.shown, comment="early")])
+        assert drawn.table is not None
+        _ShownFirst.display([PublishedTable(name="one", text=drawn.table, comment="early")])
         self.killing.at("after it is shown")
         return await super().store(claim, drawn)
 
@@ -300,7 +300,7 @@ def test_a_shadow_that_goes_away_is_no_reason_to_draw_again(
     """Whether it does may hang on the draw: what is shown would be chosen by that."""
     monkeypatch.setattr("proxy.engine.publishing._TRY_SECONDS", 0.01)
 
-    async def run() -> list[PublishedStanding]:
+    async def run() -> list[PublishedState]:
         one = _process(database, _Killing())
         one.publishing._shadow = _Failing(
             database.policy, database.catalog, lambda: as_analysts(database.shadow), lambda _: None
@@ -309,7 +309,7 @@ def test_a_shadow_that_goes_away_is_no_reason_to_draw_again(
         try:
             await one.turn(begin)
             await one.turn(begin + timedelta(hours=2))
-            return list(await one.publishing.standing())
+            return list(await one.publishing.states())
         finally:
             await one.database.protected.close()
             await one.database.ledger.close()

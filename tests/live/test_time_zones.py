@@ -72,7 +72,7 @@ STATEMENTS = (
     "SELECT extract(dow FROM at) AS h, count(*) FROM w.calls GROUP BY 1",
     "SELECT extract(isodow FROM at) AS h, extract(hour FROM at) AS g, count(*) FROM w.calls GROUP BY 1, 2",
     "SELECT date_part('month', at) AS h, count(*) FROM w.calls WHERE at < '2023-06-10'"
-    " AND at >= '2023-02-01' GROUP BY 1",
+    " AND at >= '2023-03-01' GROUP BY 1",
     "SELECT extract(year FROM at) AS y, extract(month FROM at) AS m, count(*) FROM w.calls GROUP BY 1, 2",
     "SELECT extract(year FROM at AT TIME ZONE 'Pacific/Auckland') AS y, count(*) FROM w.calls GROUP BY 1",
     # to_char

@@ -12,6 +12,9 @@ WINDOWS = (
     " NULL GROUP BY status",
     "SELECT rn, count(*) FROM (SELECT row_number() OVER (PARTITION BY customer_id ORDER BY placed"
     " DESC, id) AS rn FROM w.orders) q GROUP BY rn",
+    # Of a public column, whose values are clamped to what was read of it.
+    "SELECT count(*), sum(before) FROM (SELECT lag(p.id) OVER (PARTITION BY customer_id ORDER BY placed)"
+    " AS before, customer_id FROM w.orders o JOIN w.products p ON p.id = o.product) q",
     "SELECT count(*), sum(total) FROM (SELECT total, lag(total) OVER (PARTITION BY customer_id ORDER"
     " BY placed, id) AS before FROM w.orders) q WHERE total > before",
     "SELECT count(*), sum(total - before) FROM (SELECT total, lag(total, 2) OVER (PARTITION BY"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import pytest
@@ -21,7 +22,15 @@ from proxy.pgwire.expectations import (
     ShadowReply,
 )
 from proxy.pgwire.frames import ProtocolError
-from proxy.pgwire.plain_frames import BOUND, DESCRIBED, EXECUTED, SYNCED, plain_client_tags
+from proxy.pgwire.plain_frames import (
+    BOUND,
+    DESCRIBED,
+    EXECUTED,
+    SYNCED,
+    passing_run,
+    plain_client_tags,
+    round_status,
+)
 from proxy.pgwire.relay import UNANSWERED, Relay
 from tests.scripted_engine import ScriptedEngine
 
@@ -67,6 +76,7 @@ _CLIENT = st.sampled_from(
 _SERVER = st.sampled_from(
     [
         _ROUND[1],
+        _ROUND[1].replace(frames.frame(b"n"), frames.frame(b"T", b"\0\0")),
         *(frames.frame(tag) for tag in (b"1", b"2", b"3", b"n", b"s", b"I")),
         frames.frame(b"T", b"\0\0"),
         frames.frame(b"t", b"\0\0"),
@@ -269,8 +279,77 @@ def test_endings_are_as_the_frames_say(data: bytes, front: int, back: int) -> No
     data = data[front : len(data) - back]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(plain_frames, "_ENDINGS", ())
-        walked = plain_client_tags(data)
-    assert plain_client_tags(data) == walked
+        walked = passing_run(data)
+    assert passing_run(data) == walked
+
+
+# Of an answer to a prepared statement, with what an answer can hold beside; lengths that are none.
+_ANSWERED = st.sampled_from(
+    [
+        *(frames.frame(tag) for tag in (b"2", b"n", b"T", b"D", b"t", b"A")),
+        frames.frame(b"D", b"\0\1\0\0\0\x011"),
+        *(
+            frames.frame(b"C", tag + b"\0")
+            for tag in (b"SELECT 1", b"DELETE 3", b"DISCARD ALL", b"DEALLOCATE ALL", b"")
+        ),
+        *(tag + b"\0\0\0\3" for tag in (b"2", b"T", b"D", b"C", b"Z")),
+        b"C\0\0\0\x0a",
+        *(frames.frame(b"Z", status) for status in (b"I", b"T", b"", b"II")),
+    ]
+)
+_WHOLE = st.sampled_from(
+    [_ROUND[1], _ROUND[1].replace(frames.frame(b"n"), frames.frame(b"T", b"\0\0"))]
+)
+
+
+_BARE = frames.frame(b"2") + frames.frame(b"C", b"SELECT 0\0") + _READY
+
+
+@given(
+    st.sampled_from([b"BDES", b"BES", b"BDE", b"BDESS", b"BDESBDES", b""]),
+    st.one_of(
+        _WHOLE,
+        st.lists(_ANSWERED, max_size=7).map(b"".join),
+        # Nearly whole ones: something beside, or left out.
+        st.tuples(
+            st.sampled_from([frames.frame(b"2"), b""]),
+            st.sampled_from([frames.frame(b"T", b"\0\0"), b""]),
+            st.lists(_ANSWERED, max_size=2).map(b"".join),
+            st.sampled_from([frames.frame(b"C", b"SELECT 1\0"), b""]),
+            st.sampled_from([frames.frame(b"Z", b"I"), b""]),
+        ).map(b"".join),
+    ),
+    st.integers(0, 2),
+)
+@example(b"BDES", frames.frame(b"2") + frames.frame(b"T", b"\0\0") + b"C\0\0\0\3" + _READY, 0)
+@example(b"BES", frames.frame(b"2") + frames.frame(b"C", b"DISCARD ALL\0") + _READY, 0)
+@example(b"BES", _BARE, 0)
+@example(b"BDES", _BARE, 0)
+@example(b"BDE", _BARE, 0)
+@example(b"", _BARE, 0)
+@example(b"BES", _BARE[:5] + frames.frame(b"T", b"\0\0") + _BARE[5:], 0)
+@example(b"BES", _BARE[:-6] + frames.frame(b"n") + _READY, 0)
+@example(b"BES", _BARE[:-6] + frames.frame(b"A") + _READY, 0)
+def test_a_round_is_as_its_frames_say(tags: bytes, data: bytes, back: int) -> None:
+    data = data[: len(data) - back]
+    if not data:
+        return
+    quick, walked = Answers(b"UTF8"), Answers(b"UTF8")
+    named = {ord("B"): BOUND, ord("D"): DESCRIBED, ord("E"): EXECUTED, ord("S"): SYNCED}
+    for answers in (quick, walked):
+        answers.copying_in = answers.has_executed = True
+        for tag in tags:
+            answers.expect(named[tag])
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("proxy.pgwire.answers.round_status", lambda *_: None)
+        passes = walked.passes(data)
+    assert quick.passes(data) == passes
+    assert vars(quick) == vars(walked)
+
+
+def test_a_round_is_seen() -> None:
+    whole = _ROUND[1].replace(frames.frame(b"n"), frames.frame(b"T", b"\0\0"))
+    assert round_status(whole, deque((BOUND, DESCRIBED, EXECUTED, SYNCED))) == b"I"
 
 
 @pytest.mark.parametrize(
@@ -288,6 +367,7 @@ def test_endings_are_as_the_frames_say(data: bytes, front: int, back: int) -> No
 )
 def test_all_else_is_read(data: bytes) -> None:
     assert plain_client_tags(data) is None
+    assert passing_run(data) is None
 
 
 def test_discarding_is_seen() -> None:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from proxy.base.errors import Refusal
-from tests.pipeline_world import walk
+from proxy.catalog.catalog_model import TableName
+from proxy.mechanisms.loss import Loss
+from proxy.planner.facts import PlanningContext
+from proxy.planner.planning import plan
+from proxy.policy.policy_model import JoinKey
+from proxy.query.ir.binding import bind
+from proxy.query.ir.query import Query
+from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, PLACES, POLICIES, read, walk
 
 _ALWAYS = "Join on the privacy unit (a.unit = b.unit), or a public table on its key"
 _ASK = "; or ask the data owner for `join_keys` in the policy: "
@@ -40,3 +50,48 @@ def test_keys_that_would_allow_it(source: str, named: str | None) -> None:
     with pytest.raises(Refusal) as caught:
         walk(f"SELECT count(*) {source}")
     assert caught.value.hint == f"{_ALWAYS}{'' if named is None else _ASK + named}."
+
+
+_PLACES, _REGIONS = TableName("w", "places"), TableName("w", "regions")
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "is_known", "named"),
+    [
+        (_PLACES, "zone", True, "zone: {keep: 2} of w.places"),
+        (
+            _PLACES,
+            "zone",
+            False,
+            "zone: {keep: N} of w.places, N being the rows of one value at most",
+        ),
+        (
+            _REGIONS,
+            "t",
+            False,
+            "t: {keep: unique} of w.regions, by which only rows that are alone with their value are joined",
+        ),
+    ],
+)
+def test_what_a_public_table_without_that_key_needs(
+    table: TableName, column: str, is_known: bool, named: str
+) -> None:
+    """What is named is enough: with it in the policy the same join is planned."""
+    found = read(f"SELECT count(*) FROM people p JOIN {table} q ON p.t = q.{column}")
+    assert found is not None
+    query = Query(tuple(bind(block, {}) for block in found[1].query.blocks))
+    world = POLICIES["world"]
+    rows = {_PLACES: (("code", "zone"), PLACES)} if is_known else {}
+    known = PlanningContext(world, CATALOG, KNOWN_PUBLIC, rows)
+    loss = world.privacy.epsilon, world.privacy.delta
+    with pytest.raises(Refusal) as caught:
+        plan(query, known, Loss(*loss))
+    assert caught.value.hint == f"{_ALWAYS}{_ASK}{named}."
+    kept = re.search(r"keep: (\w+)", caught.value.hint)
+    assert kept is not None
+    declared = {"unique": None, "N": 5}.get(kept[1], 2)
+    tables = {
+        **world.tables,
+        table: replace(world.tables[table], join_keys={column: JoinKey(declared)}),
+    }
+    assert plan(query, replace(known, policy=replace(world, tables=tables)), Loss(*loss)).blocks

@@ -7,7 +7,8 @@ ALTER TABLE ledger.receipt
     ADD COLUMN drawn_epsilon numeric(56, 18) CHECK (drawn_epsilon BETWEEN 0 AND epsilon),
     ADD COLUMN drawn_delta numeric(56, 30) CHECK (drawn_delta BETWEEN 0 AND delta);
 
--- digest finds a question, question and terms are compared whole. relation: NULL until it is drawn.
+-- digest finds a question, question and terms are compared whole. about: of what rows it is; made: of what others
+-- are made of it (NULL: none are). relation: NULL until it is drawn.
 -- started: of the server's process. A relation is stored without waiting for the disk; where the server went
 -- down since, it may have been shown and lost, and then the question is drawn anew and paid anew.
 CREATE TABLE ledger.cached (
@@ -17,6 +18,8 @@ CREATE TABLE ledger.cached (
     digest bytea NOT NULL CHECK (length(digest) = 32),
     question text NOT NULL,
     terms text NOT NULL,
+    about bytea CHECK (length(about) = 32),
+    made jsonb,
     epsilon numeric(56, 18) NOT NULL CHECK (epsilon >= 0),
     delta numeric(56, 30) NOT NULL CHECK (delta >= 0),
     receipt bigint NOT NULL REFERENCES ledger.receipt,
@@ -25,8 +28,10 @@ CREATE TABLE ledger.cached (
     lease_until timestamptz NOT NULL,
     draws integer NOT NULL DEFAULT 1,  -- that were begun
     relation text,
-    UNIQUE (source, slot, digest)
+    UNIQUE (source, slot, digest),
+    CHECK ((about IS NULL) = (made IS NULL))
 );
+CREATE INDEX ON ledger.cached (source, slot, about);
 
 -- Who has been shown it, or paid to be. viewer: an analyst's number, which a name that is given again has not.
 CREATE TABLE ledger.seen (
@@ -255,10 +260,11 @@ BEGIN
         END IF;
         IF state IN ('draw', 'again') THEN
             new_cached := NULL;
-            INSERT INTO ledger.cached AS k (source, slot, digest, question, terms, epsilon, delta, receipt,
-                                            started, holder, lease_until)
+            INSERT INTO ledger.cached AS k (source, slot, digest, question, terms, about, made, epsilon, delta,
+                                            receipt, started, holder, lease_until)
             VALUES (claim_at.source, slot, decode(part ->> 'digest', 'hex'), part ->> 'question',
-                    part ->> 'terms', (part ->> 'epsilon')::numeric, (part ->> 'delta')::numeric,
+                    part ->> 'terms', decode(part ->> 'about', 'hex'), nullif(part -> 'made', 'null'),
+                    (part ->> 'epsilon')::numeric, (part ->> 'delta')::numeric,
                     receipt, started, holder, lease)
             ON CONFLICT DO NOTHING
             RETURNING k.id INTO new_cached;
@@ -308,6 +314,18 @@ END $$;
 -- Whoever cannot finish a draw: the next to ask takes it over, under the same charge.
 CREATE FUNCTION ledger.let_go(of_cached bigint, of_holder uuid) RETURNS void LANGUAGE sql AS $$
     UPDATE ledger.cached SET lease_until = '-infinity' WHERE id = of_cached AND holder = of_holder AND relation IS NULL
+$$;
+
+-- What an analyst has been shown in this slot, and can have others made of.
+CREATE FUNCTION ledger.paid_about(of_source bigint, who text, slot_seconds integer, slot_offset integer,
+                                  wanted bytea[])
+RETURNS TABLE (id bigint, about bytea, made jsonb) LANGUAGE sql STABLE AS $$
+    SELECT k.id, k.about, k.made
+    FROM ledger.cached k JOIN ledger.seen s ON s.cached = k.id
+    WHERE k.source = of_source AND k.about = ANY (wanted) AND k.relation IS NOT NULL
+      AND k.slot = ledger.slot_start(slot_seconds, slot_offset, transaction_timestamp())
+      AND s.viewer = ledger.viewer_of(who)
+    ORDER BY k.id DESC LIMIT 64
 $$;
 
 -- A relation that is too large to be cached: the question is paid anew where it is asked again.

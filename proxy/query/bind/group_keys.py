@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -47,20 +47,59 @@ class WrittenKeys:
 
 def read_keys(context: SelectContext) -> WrittenKeys:
     """GROUP BY: input columns first, then output names, then ordinals (PostgreSQL 17 documentation, section
-    7.2.3, SELECT), in GROUPING SETS as well."""
+    7.2.3, SELECT), in GROUPING SETS as well.
+
+    Refuses  UNSUPPORTED: a key that is another one to PostgreSQL in some levels than in others
+    """
     sets = _sets(context)
     found: dict[Expression, WrittenKey] = {}
     read: dict[Span, Expression] = {}
+    levels_of: dict[tuple[Key, int | tuple[str, ...]], set[int]] = {}
     for span in dict.fromkeys(span for level in sets for span in level):
-        written = key_of(context, *_group_item(context, span))
+        node, place = _group_item(context, span)
+        written = key_of(context, node, place)
         read[span] = written.key.expression
         found.setdefault(written.key.expression, written)
+        there = {number for number, level in enumerate(sets) if span in level}
+        levels_of.setdefault((written.key, _item(context, node, place)), set()).update(there)
+    _check_levels(levels_of)
     places = {expression: place for place, expression in enumerate(found)}
     levels = [tuple(sorted({places[read[span]] for span in level})) for level in sets]
     clauses = context.select.clauses
     if "group" in clauses and is_distinct(context.lexed, clauses["group"]):
         levels = list(dict.fromkeys(levels))
     return WrittenKeys(tuple(found.values()), tuple(levels))
+
+
+def _item(context: SelectContext, node: exp.Expr, span: Span) -> int | tuple[str, ...]:
+    """What a key is to PostgreSQL: the item of its ordinal or alias, the first item with its expression, or,
+    where there is none, its own words.
+
+    Source   PostgreSQL 17, parse_clause.c, findTargetlistEntrySQL92 and findTargetlistEntrySQL99
+    """
+    # A column is one, whatever stands before its name.
+    words = (fold(node.name),) if isinstance(node, exp.Column) else context.words(span)
+    for number, item in enumerate(context.items):
+        if item.inner == span:
+            return number
+    for number, item in enumerate(context.items):
+        is_column = isinstance(item.node, exp.Column)
+        if words == ((fold(item.node.name),) if is_column else context.words(item.inner)):
+            return number
+    return words
+
+
+def _check_levels(levels_of: Mapping[tuple[Key, int | tuple[str, ...]], set[int]]) -> None:
+    """In a level that has one of two keys only, the other is NULL, whatever their values are."""
+    first: dict[Key, set[int]] = {}
+    for (key, _), levels in levels_of.items():
+        if first.setdefault(key, levels) != levels:
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a key is written in two ways, of which some grouping sets have only one",
+                "Write the key once, and with the same words wherever it stands among the keys.",
+                key.position,
+            )
 
 
 def group_items(context: SelectContext) -> Iterator[tuple[exp.Expr, Span]]:

@@ -21,6 +21,7 @@ from proxy.query.bind.clause_reading import (
     read_where,
 )
 from proxy.query.bind.expression_reading import READERS
+from proxy.query.bind.groups_of_some_rows import shows_groups_only
 from proxy.query.bind.join_conditions import conjunction, equalities
 from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
@@ -311,8 +312,7 @@ def _rows(
     sources: Sources, select: Select, is_public: bool = False
 ) -> tuple[Subquery, dict[str, ColumnType]]:
     """A SELECT that gives rows, protected ones or public, as a relation, and its columns.
-
-    Refuses  LIMIT, ORDER BY, DISTINCT and windows below an aggregate: which rows stay would be data's
+    Refuses  LIMIT, ORDER BY, DISTINCT, windows below an aggregate: which rows stay would be data's
     """
     if not is_public and nature_of(sources, select) is not Nature.ROWS:
         sources.refuse(
@@ -322,6 +322,8 @@ def _rows(
     forbidden = [
         n for n in ("order", "limit", "offset", "fetch", "window", "for") if n in select.clauses
     ]
+    if forbidden == ["limit"] and shows_groups_only(sources, select):
+        forbidden = []
     is_distinct = is_distinct_keys(sources, select)
     if forbidden or (select.distinct and not is_distinct):
         place = select.clauses[forbidden[0]][0] - 1 if forbidden else select.keyword + 1

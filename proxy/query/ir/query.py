@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import (
@@ -93,10 +94,14 @@ def uses_answers(block: AggregateBlock) -> bool:
 
 def changed(block: AggregateBlock, change: Callable[[Expression], Expression]) -> AggregateBlock:
     """The block with every expression in it changed."""
-    return replace(
+
+    def of_key(key: Key) -> Key:
+        return with_parts(key, expression=change(key.expression))
+
+    return with_parts(
         block,
         source=rewrite(block.source, change),
         where=None if block.where is None else change(block.where),
-        keys=tuple(replace(key, expression=change(key.expression)) for key in block.keys),
-        aggregates=tuple(aggregate.changed(change) for aggregate in block.aggregates),
+        keys=each_changed(block.keys, of_key),
+        aggregates=each_changed(block.aggregates, lambda one: one.changed(change)),
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from typing_extensions import assert_never
 
+from proxy.base.node_parts import each_changed, with_parts
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -41,7 +41,8 @@ from proxy.query.ir.expressions import (
 
 
 def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """The expression with `change` applied to each node, children first."""
+    """The expression with `change` applied to each node, children first. What does not change stays the object
+    that it was."""
 
     def again(part: Expression) -> Expression:
         return rebuild(part, change)
@@ -55,45 +56,57 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         """Where rows of the question are not meant: its columns are others."""
         return change(part) if isinstance(part, Parameter) else part
 
+    def when(one: tuple[Expression, Expression]) -> tuple[Expression, Expression]:
+        test, result = again(one[0]), again(one[1])
+        return one if test is one[0] and result is one[1] else (test, result)
+
     match expression:
         case Constant() | Parameter() | ColumnRef():
             return change(expression)
         case Comparison() | Arithmetic():
             left, right = again(expression.left), again(expression.right)
-            return change(replace(expression, left=left, right=right))
+            return change(with_parts(expression, left=left, right=right))
         case Connective() | Choose() | Concat():
-            return change(replace(expression, operands=tuple(map(again, expression.operands))))
+            operands = each_changed(expression.operands, again)
+            return change(with_parts(expression, operands=operands))
         case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | Bucket():
-            return change(replace(expression, operand=again(expression.operand)))
+            return change(with_parts(expression, operand=again(expression.operand)))
         case DateTrunc() | FormattedTime() | RealCall() | Shift() | TimeBin():
-            return change(replace(expression, operand=again(expression.operand)))
+            return change(with_parts(expression, operand=again(expression.operand)))
         case In():
-            items = tuple(map(constant, expression.items))
-            return change(replace(expression, operand=again(expression.operand), items=items))
+            items = each_changed(expression.items, constant)
+            operand = again(expression.operand)
+            return change(with_parts(expression, operand=operand, items=items))
         case InPublic():
             inner = expression.condition
             if inner is not None:
                 inner = rebuild(inner, parameters)
-            return change(replace(expression, operand=again(expression.operand), condition=inner))
+            operand = again(expression.operand)
+            return change(with_parts(expression, operand=operand, condition=inner))
         case Like():
             pattern = constant(expression.pattern)
-            return change(replace(expression, operand=again(expression.operand), pattern=pattern))
+            operand = again(expression.operand)
+            return change(with_parts(expression, operand=operand, pattern=pattern))
         case Quotient():
             divisor = again(expression.divisor)
-            return change(replace(expression, operand=again(expression.operand), divisor=divisor))
-        case TextCall():
-            given = tuple(map(constant, expression.arguments))
-            return change(replace(expression, operand=again(expression.operand), arguments=given))
-        case Inside():
-            path = tuple(map(constant, expression.path))
-            given = tuple(map(constant, expression.arguments))
             operand = again(expression.operand)
-            return change(replace(expression, operand=operand, path=path, arguments=given))
+            return change(with_parts(expression, operand=operand, divisor=divisor))
+        case TextCall():
+            given = each_changed(expression.arguments, constant)
+            operand = again(expression.operand)
+            return change(with_parts(expression, operand=operand, arguments=given))
+        case Inside():
+            path = each_changed(expression.path, constant)
+            given = each_changed(expression.arguments, constant)
+            operand = again(expression.operand)
+            return change(with_parts(expression, operand=operand, path=path, arguments=given))
         case Case():
-            whens = tuple((again(a), again(b)) for a, b in expression.whens)
-            return change(replace(expression, whens=whens, otherwise=again(expression.otherwise)))
+            whens = each_changed(expression.whens, when)
+            otherwise = again(expression.otherwise)
+            return change(with_parts(expression, whens=whens, otherwise=otherwise))
         case NullIf():
             other = again(expression.other)
-            return change(replace(expression, operand=again(expression.operand), other=other))
+            operand = again(expression.operand)
+            return change(with_parts(expression, operand=operand, other=other))
         case _:
             assert_never(expression)

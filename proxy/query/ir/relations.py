@@ -7,10 +7,11 @@ client's naming reaches the protected database.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from typing_extensions import assert_never
 
+from proxy.base.node_parts import each_changed, with_parts
 from proxy.catalog.catalog_model import TableName
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
@@ -143,17 +144,26 @@ def rewrite(relation: Relation, change: ExpressionChange) -> Relation:
     def maybe(part: Expression | None) -> Expression | None:
         return None if part is None else change(part)
 
+    def output(one: tuple[str, Expression]) -> tuple[str, Expression]:
+        changed = change(one[1])
+        return one if changed is one[1] else (one[0], changed)
+
+    def branch(one: Subquery) -> Subquery:
+        rewritten = rewrite(one, change)
+        assert isinstance(rewritten, Subquery)
+        return rewritten
+
     match relation:
         case Scan():
             return relation
         case Join():
             left, right = rewrite(relation.left, change), rewrite(relation.right, change)
-            return replace(relation, left=left, right=right, rest=maybe(relation.rest))
+            return with_parts(relation, left=left, right=right, rest=maybe(relation.rest))
         case Subquery():
-            outputs = tuple((name, change(part)) for name, part in relation.outputs)
+            outputs = each_changed(relation.outputs, output)
             source = rewrite(relation.source, change)
-            windows = tuple(column.changed(change) for column in relation.windows)
-            return replace(
+            windows = each_changed(relation.windows, lambda column: column.changed(change))
+            return with_parts(
                 relation,
                 source=source,
                 where=maybe(relation.where),
@@ -161,25 +171,20 @@ def rewrite(relation: Relation, change: ExpressionChange) -> Relation:
                 windows=windows,
             )
         case GroupByUnit():
-            aggregates = tuple(a.changed(change) for a in relation.aggregates)
+            aggregates = each_changed(relation.aggregates, lambda one: one.changed(change))
             source = rewrite(relation.source, change)
-            return replace(
+            return with_parts(
                 relation,
                 source=source,
                 where=maybe(relation.where),
                 aggregates=aggregates,
-                keys=tuple(change(key) for key in relation.keys),
+                keys=each_changed(relation.keys, change),
             )
         case UnionAll():
-            parts = []
-            for part in relation.parts:
-                rewritten = rewrite(part, change)
-                assert isinstance(rewritten, Subquery)
-                parts.append(rewritten)
-            return replace(relation, parts=tuple(parts))
+            return with_parts(relation, parts=each_changed(relation.parts, branch))
         case Truncate():
             rewritten_source = rewrite(relation.source, change)
             assert isinstance(rewritten_source, Scan | Subquery | UnionAll | Truncate)
-            return replace(relation, source=rewritten_source, where=maybe(relation.where))
+            return with_parts(relation, source=rewritten_source, where=maybe(relation.where))
         case _:
             assert_never(relation)

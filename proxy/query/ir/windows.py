@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 
+from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
@@ -48,7 +49,7 @@ class WindowColumn:
 
     Only the planner puts these: ties: what decides where `order` does not; present: a column of `partition`
     that names the unit, and where it is NULL the value is NULL; rows: the most that a count can be. It puts the
-    unit before `partition`.
+    unit before `partition`. is_repeated: a name of a row is made of what is in it; only the audit puts that.
     """
 
     name: str
@@ -63,6 +64,7 @@ class WindowColumn:
     ties: tuple[ColumnRef, ...] = ()
     present: ColumnRef | None = None
     rows: int = 0
+    is_repeated: bool = False
     position: int | None = field(default=None, compare=False)
 
     @property
@@ -86,10 +88,14 @@ class WindowColumn:
 
     def changed(self, change: Callable[[Expression], Expression]) -> WindowColumn:
         """With every expression in it changed."""
-        return replace(
+
+        def term(one: OrderTerm) -> OrderTerm:
+            return with_parts(one, expression=change(one.expression))
+
+        return with_parts(
             self,
-            partition=tuple(map(change, self.partition)),
-            order=tuple(replace(term, expression=change(term.expression)) for term in self.order),
+            partition=each_changed(self.partition, change),
+            order=each_changed(self.order, term),
             operand=None if self.operand is None else change(self.operand),
             aggregate=None if self.aggregate is None else self.aggregate.changed(change),
         )

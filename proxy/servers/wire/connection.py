@@ -93,11 +93,18 @@ class ClientConnection(asyncio.Protocol):
                 self._abort()
                 return
             self._write_raw(out)
-        if data and not self._is_closing:
-            try:
-                self._from_client(data)
-            except Exception as error:
-                self._end_on(error)
+        if not data or self._is_closing:
+            return
+        relay, shadow = self._relay, self._shadow
+        try:
+            if relay is None or shadow is None:
+                self._log_in(data)
+            elif relay.passes(data):
+                shadow.write(data)
+            else:
+                self._perform(relay.from_client(data))
+        except Exception as error:
+            self._end_on(error)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
@@ -144,14 +151,8 @@ class ClientConnection(asyncio.Protocol):
 
     # Until it has logged in.
 
-    def _from_client(self, data: bytes) -> None:
-        relay, shadow = self._relay, self._shadow
-        if relay is not None and shadow is not None:
-            if relay.passes(data):
-                shadow.write(data)
-            else:
-                self._perform(relay.from_client(data))
-        elif self._login is not None:
+    def _log_in(self, data: bytes) -> None:
+        if self._login is not None:
             self._login.from_client(data)
         elif self._startup is not None:
             self._open(self._startup, data)
@@ -233,7 +234,10 @@ class ClientConnection(asyncio.Protocol):
             relay = self._relay
             if relay is not None:
                 if not self._state.is_stopping and relay.answer_passes(data):
-                    self._write(data)
+                    if self._tls is None and self._transport is not None:
+                        self._transport.write(data)
+                    else:
+                        self._write(data)
                 else:
                     self._perform(relay.from_shadow(data))
             elif self._login is not None and self._login.from_shadow(data):

@@ -17,7 +17,7 @@ SELECT count(*) FROM regions r JOIN people p ON p.t = r.t
 -- => refused
 -- UNSUPPORTED at 32: JOIN
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: t: {keep: unique} of w.regions, by which only rows that are alone with their value are joined.
 
 -- case: cross join of rows
 SELECT count(*) FROM people, generate_series(1, 100)
@@ -81,6 +81,20 @@ SELECT i4, count(*) FROM people GROUP BY GROUPING SETS ((t), (i4 / 10))
 -- RAW_ROWS at 8: i4,
 -- "i4" of a protected table can only be read inside an aggregate or as a GROUP BY key
 -- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: one key in two levels in different words
+SELECT b IS NULL, (b IS NULL) = true, count(*) FROM people GROUP BY ROLLUP (b IS NULL, (b IS NULL) = true)
+-- => refused
+-- UNSUPPORTED at 88: (b
+-- a key is written in two ways, of which some grouping sets have only one
+-- Write the key once, and with the same words wherever it stands among the keys.
+
+-- case: one key twice in SELECT in two levels
+SELECT t AS first, t AS second, count(*) FROM people GROUP BY ROLLUP (1, 2)
+-- => refused
+-- UNSUPPORTED at 20: t
+-- a key is written in two ways, of which some grouping sets have only one
+-- Write the key once, and with the same words wherever it stands among the keys.
 
 -- case: a row of a row
 SELECT count(*) FROM people GROUP BY ROW(t, b)
@@ -147,7 +161,7 @@ SELECT count(*) FROM people
 -- => refused
 -- SETTING
 -- setting dp.magic is not known
--- The settings are dp.epsilon, dp.delta, dp.notice, dp.round, dp.fresh, dp.published.
+-- The settings are dp.epsilon, dp.delta, dp.notice, dp.round, dp.fresh, dp.accept_error, dp.published.
 
 -- case: epsilon above the policy
 -- set: dp.epsilon=100
@@ -442,4 +456,4 @@ SELECT count(*) FROM people p JOIN places z ON p.t = z.zone
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: zone of w.places.
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: zone: {keep: N} of w.places, N being the rows of one value at most.

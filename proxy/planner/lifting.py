@@ -1,0 +1,261 @@
+"""A question about some groups as one about all of them: what `column = constant` leaves is one of the groups
+of that column, whose answer costs the same and is as exact. So slices of one table are one question.
+
+Both plans are made by the planner, and the lifted one serves only where it releases the very same: equal
+sensitivities, noise and losses. A unit is in as many of its rows' groups as before, and its rows are in one
+group each. Where a unit has more rows than a policy says that it has, they are cut before the slice is taken.
+
+Source  docs/design/reuse.md 3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from proxy.base import limits
+from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType
+from proxy.mechanisms.loss import Loss
+from proxy.planner.facts import Facts, Values, typed
+from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
+from proxy.planner.plan import (
+    BlockPlan,
+    DistinctCount,
+    NoisyStatistic,
+    PrivatePlan,
+    RecentredMean,
+)
+from proxy.planner.planning import Planned, planned
+from proxy.planner.public_keys import constant_text
+from proxy.planner.unit_truncation import conjuncts
+from proxy.query.ir.expressions import (
+    ColumnRef,
+    Comparison,
+    Connective,
+    Constant,
+    Expression,
+    In,
+    Not,
+)
+from proxy.query.ir.function_names import Comparator
+from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
+
+# Of these equal texts are equal values, and the other way round.
+_EXACT_TEXTS = frozenset(
+    {SqlType.BOOL, SqlType.INT2, SqlType.INT4, SqlType.INT8}
+    | {SqlType.TEXT, SqlType.VARCHAR, SqlType.ENUM}
+)
+_FLAT = (NoisyStatistic, DistinctCount, RecentredMean)
+# A key of the lifted block: which key of the question, or the value that all groups of the question have there.
+_From: TypeAlias = "int | str"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lift:
+    """block: what is drawn; origins: of each of its keys, a key of the question or the constant it equals."""
+
+    block: BlockPlan
+    origins: tuple[_From, ...]
+
+    def group_of(self, keys: Values) -> Values:
+        """Where the answer of a group of the question stands."""
+        return tuple(keys[one] if isinstance(one, int) else one for one in self.origins)
+
+
+def lifted(query: Query, found: Planned, wanted: Loss) -> tuple[Lift | None, ...]:
+    """
+    Given    query, wanted: of which `found` is the plan
+    Gives    for each block what is drawn instead of it; None: the block itself
+    """
+    facts = [draft.context.facts for draft in found.drafts]
+    wider = [_wider(block, of) for block, of in zip(query.blocks, facts, strict=True)]
+    none: tuple[Lift | None, ...] = (None,) * len(query.blocks)
+    if not any(wider):
+        return none
+    blocks = tuple(
+        block if more is None else more.block
+        for block, more in zip(query.blocks, wider, strict=True)
+    )
+    try:
+        other = planned(replace(query, blocks=blocks), found.known, wanted).private
+    except Refusal:
+        return none
+    if other.loss != found.private.loss:
+        return none
+    return tuple(
+        None if more is None else _lift(block, more, of)
+        for block, more, of in zip(found.private.blocks, wider, other.blocks, strict=True)
+    )
+
+
+def with_lifts(private: PrivatePlan, lifts: Sequence[Lift | None]) -> PrivatePlan:
+    """What is drawn for a plan."""
+    blocks = (
+        block if lift is None else lift.block
+        for block, lift in zip(private.blocks, lifts, strict=True)
+    )
+    return replace(private, blocks=tuple(blocks))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wider:
+    """A block without its conditions on single public values. among: what each key has to be in the groups of
+    the question, by number."""
+
+    block: AggregateBlock
+    origins: tuple[_From, ...]
+    among: Mapping[int, frozenset[str]]
+
+
+def _wider(block: AggregateBlock, facts: Facts) -> _Wider | None:
+    if block.where is None or block.is_summed or uses_answers(block):
+        return None
+    numbers = {
+        (key.expression.relation, key.expression.column): number
+        for number, key in enumerate(block.keys)
+        if isinstance(key.expression, ColumnRef)
+    }
+    keys, origins = list(block.keys), list[_From](range(len(block.keys)))
+    among: dict[int, frozenset[str]] = {}
+    left: list[Expression] = []
+    for part in conjuncts(block.where):
+        found = slice_of(typed(part, facts), facts)
+        place = None if found is None else (found[0].relation, found[0].column)
+        number = None if place is None else numbers.get(place)
+        if found is None or (number is None and len(found[1]) != 1):
+            left.append(part)
+        elif number is not None:
+            among[number] = among.get(number, found[1]) & found[1]
+        else:
+            column, (text,) = found
+            assert place is not None
+            among[len(keys)], numbers[place] = found[1], len(keys)
+            keys.append(Key(column, column.type, column.type.sql))
+            origins.append(text)
+    if not among:
+        return None
+    if any(isinstance(one, str) and among[n] != {one} for n, one in enumerate(origins)):
+        return None  # two different constants: no row
+    where = None if not left else left[0] if len(left) == 1 else Connective("AND", tuple(left))
+    wider = replace(block, where=where, keys=tuple(keys), grouped=True)
+    return _Wider(block=wider, origins=tuple(origins), among=among)
+
+
+def slice_of(part: Expression, facts: Facts) -> tuple[ColumnRef, frozenset[str]] | None:
+    """A column of which all values are public, and those that a condition leaves; None: no such condition.
+
+    Given    part: its columns in the types that they have in the backend
+    """
+    found = compared_texts(part)
+    if found is None or found.is_negated:
+        return None
+    column = found.column
+    known = facts.get((column.relation, column.column))
+    if known is None or known.values is None or known.is_unit:
+        return None
+    return (column, found.texts) if found.texts <= {*known.values} else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedTexts:
+    """column IN (texts), or NOT IN."""
+
+    column: ColumnRef
+    texts: frozenset[str]
+    is_negated: bool = False
+
+
+def compared_texts(part: Expression) -> ComparedTexts | None:
+    """None: it is no such condition, or equal values of the column are not equal texts."""
+    match part:
+        case Comparison(Comparator.EQ | Comparator.NE, ColumnRef() as column, Constant() as one):
+            texts = [_text(one, column)]
+        case Comparison(Comparator.EQ | Comparator.NE, Constant() as one, ColumnRef() as column):
+            texts = [_text(one, column)]
+        case In(ColumnRef() as column, items):
+            texts = [_text(one, column) if isinstance(one, Constant) else None for one in items]
+        case ColumnRef(type=SqlType.BOOL) as column:
+            texts = ["true"]
+        case Not(operand):
+            found = compared_texts(operand)
+            return None if found is None else _negated(found)
+        case _:
+            return None
+    known = frozenset(text for text in texts if text is not None)
+    if column.type not in _EXACT_TEXTS or None in texts:
+        return None
+    if any(len(text) >= limits.KEY_CHARACTERS for text in known):
+        return None  # a key is only the beginning of such a text
+    compared = ComparedTexts(column=column, texts=known)
+    is_negated = isinstance(part, Comparison) and part.comparator is Comparator.NE
+    return _negated(compared) if is_negated else compared
+
+
+def _negated(of: ComparedTexts) -> ComparedTexts:
+    if of.column.type is SqlType.BOOL:
+        return replace(of, texts=frozenset({"true", "false"}) - of.texts)
+    return replace(of, is_negated=not of.is_negated)
+
+
+def _text(constant: Constant, column: ColumnRef) -> str | None:
+    """Of a constant that is compared as the column is."""
+    kind, is_number = constant.type, column.type.is_integer
+    is_alike = kind is None or (kind.is_integer if is_number else kind is SqlType.BOOL)
+    if column.type.is_text:
+        is_alike = kind in (None, SqlType.TEXT, SqlType.VARCHAR, SqlType.ENUM)
+    return constant_text(constant) if is_alike else None
+
+
+def _lift(block: BlockPlan, wider: _Wider, of: BlockPlan) -> Lift | None:
+    """The lifted block, if it answers the same."""
+    is_same = (
+        (block.source, block.unowned, block.releases, block.answers)
+        == (of.source, of.unowned, of.releases, of.answers)
+        and all(isinstance(release, _FLAT) for release in of.releases)
+        and not (block.choices or of.choices)
+        and are_truncated_alike(block.neighbours, of.neighbours)
+    )
+    groups = of.groups()
+    if not is_same or groups is None or groups > limits.GROUPS_PER_STATEMENT:
+        return None
+    lift = Lift(block=of, origins=wider.origins)
+    return lift if _holds(block, wider, lift) else None
+
+
+def are_truncated_alike(one: Neighbours, other: Neighbours) -> bool:
+    """Whether what counts of a unit does not depend on the groups that are asked for."""
+    match one, other:
+        case RowNeighbours(), RowNeighbours():
+            return one == other
+        case UnitNeighbours(), UnitNeighbours():
+            return (one.column, one.rows, one.is_unbounded) == (
+                *(other.column, other.rows, other.is_unbounded),
+            ) and not (_truncates_groups(one) or _truncates_groups(other))
+        case _:
+            return False
+
+
+def _truncates_groups(units: UnitNeighbours) -> bool:
+    """Beyond what its bound on rows does."""
+    return units.rows_per_group is not None or units.groups not in (None, units.rows)
+
+
+def _holds(block: BlockPlan, wider: _Wider, lift: Lift) -> bool:
+    """Whether each group of the question is one of the lifted block, in which its conditions are true."""
+    keys = lift.block.keys
+    wanted = [
+        (frozenset((origin,)) if isinstance(origin, str) else {*(block.keys[origin].values or ())})
+        for origin in lift.origins
+    ]
+    if any(not wanted[number] <= texts for number, texts in wider.among.items()):
+        return False
+    if lift.block.combinations is None:
+        pairs = zip(wanted, keys, strict=True)
+        return all(texts <= {*(key.values or ())} for texts, key in pairs)
+    there = {*lift.block.combinations}
+    groups = block.combinations
+    if groups is None and not block.keys:
+        groups = ((),)
+    return groups is not None and all(lift.group_of(group) in there for group in groups)

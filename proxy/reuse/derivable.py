@@ -1,0 +1,165 @@
+"""Of a block: what others can be made of its answer, and of which answers it could be made."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from proxy.catalog.catalog_model import Column, Table
+from proxy.planner.facts import PlanningContext
+from proxy.planner.lifting import compared_texts
+from proxy.planner.plan import BlockPlan, GaussianNoise, LaplaceNoise, Noise
+from proxy.planner.unit_truncation import conjuncts
+from proxy.query.ir.expressions import ColumnRef, Connective, Expression
+from proxy.query.ir.relations import Join, Relation, Scan
+from proxy.reuse.block_question import BlockQuestion, column_name, question_of
+from proxy.reuse.derivation import (
+    NOTHING_MORE,
+    AnswerKey,
+    AnswerRelease,
+    Slices,
+    UsableAnswer,
+    source_of,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derivable:
+    """about: of what rows; wanted: of which rows sources may be, with the conditions that are left then."""
+
+    question: BlockQuestion
+    source: UsableAnswer
+    about: str
+    wanted: tuple[tuple[str, Slices], ...]
+
+
+def derivable(
+    block: BlockPlan, question: BlockQuestion, known: PlanningContext, relied_on: str
+) -> Derivable | None:
+    """
+    Given    relied_on: what else an answer hangs on
+    Refuses  NotCanonical
+    """
+    source = source_of(block, question, lambda number: _is_complete(block, number, known))
+    if source is None:
+        return None
+    about = f"{relied_on} {question.about}"
+    wanted = [(about, NOTHING_MORE)]
+    sliced = _sliced(block)
+    if sliced is not None:
+        core, more = sliced
+        other = question_of(core)
+        assert other is not None, "fewer conditions hang on no answer"
+        wanted.append((f"{relied_on} {other.about}", more))
+    return Derivable(question=question, source=source, about=about, wanted=tuple(wanted))
+
+
+def named(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
+
+
+def source_document(source: UsableAnswer) -> dict[str, object]:
+    """As JSON."""
+    return {
+        "keys": [[key.name, key.is_complete] for key in source.keys],
+        "releases": [
+            [one.name, *_noise_texts(one.noise), one.is_additive] for one in source.releases
+        ],
+    }
+
+
+def source_from(document: Any) -> UsableAnswer:
+    """
+    Refuses  KeyError, ValueError for what `source_document` did not write
+    """
+    return UsableAnswer(
+        keys=tuple(AnswerKey(name=name, is_complete=whole) for name, whole in document["keys"]),
+        releases=tuple(
+            AnswerRelease(name=name, noise=_noise(kind, size), is_additive=adds_up)
+            for name, kind, size, adds_up in document["releases"]
+        ),
+    )
+
+
+def _noise_texts(noise: Noise) -> tuple[str, str]:
+    match noise:
+        case LaplaceNoise():
+            return "laplace", str(noise.scale)
+        case GaussianNoise():
+            return "gaussian", str(noise.sigma2)
+
+
+def _noise(kind: str, size: str) -> Noise:
+    match kind:
+        case "laplace":
+            return LaplaceNoise(scale=Fraction(size))
+        case "gaussian":
+            return GaussianNoise(sigma2=Fraction(size))
+        case _:
+            raise ValueError("a noise that this version does not know")
+
+
+def _sliced(block: BlockPlan) -> tuple[BlockPlan, Slices] | None:
+    """A block without its conditions on listed values of columns, and these."""
+    among: dict[str, frozenset[str]] = {}
+    without: dict[str, frozenset[str | None]] = {}
+    left: list[Expression] = []
+    for part in conjuncts(block.where):
+        found = compared_texts(part)
+        if found is None:
+            left.append(part)
+            continue
+        name = column_name(block, found.column)
+        if found.is_negated:  # which rows without a value do not meet
+            without[name] = without.get(name, frozenset({None})) | found.texts
+        else:
+            among[name] = among.get(name, found.texts) & found.texts
+    if not among and not without:
+        return None
+    where = None if not left else left[0] if len(left) == 1 else Connective("AND", tuple(left))
+    return replace(block, where=where), Slices(among=among, without=without)
+
+
+def _is_complete(block: BlockPlan, number: int, known: PlanningContext) -> bool:
+    """Whether the catalogue says that each row has one of a key's values."""
+    key = block.keys[number]
+    column, values = key.expression, key.values
+    if not isinstance(column, ColumnRef) or values is None:
+        return False
+    name = _tables(block.source).get(column.relation)
+    table = None if name is None else known.catalog.tables.get(name.table)
+    stored = None if table is None else table.column(column.column)
+    if table is None or stored is None or not stored.is_enforced:
+        return False
+    if stored.nullable and None not in values:
+        return False
+    listed = _listed(table, stored, known)
+    return listed is not None and listed <= {*values}
+
+
+def _listed(table: Table, column: Column, known: PlanningContext) -> frozenset[str] | None:
+    """All values that the server lets a column have."""
+    if column.type.sql == "boolean":
+        return frozenset({"true", "false"})
+    if column.enumeration is not None:
+        return frozenset(column.enumeration.labels)
+    for key in table.foreign_keys:
+        if key.columns == (column.name,):
+            values = known.public.get((key.target, key.target_columns[0]))
+            return None if values is None else frozenset(v for v in values if v is not None)
+    return None
+
+
+def _tables(relation: Relation) -> Mapping[str, Scan]:
+    """By their alias, those of which every row has its values: not beyond an outer join."""
+    match relation:
+        case Scan():
+            return {relation.alias: relation}
+        case Join():
+            right = {} if relation.left_outer else _tables(relation.right)
+            return {**_tables(relation.left), **right}
+        case _:
+            return {}

@@ -1,0 +1,257 @@
+"""Answers made of others that the analyst has been shown (reuse/derivation.py): they cost nothing, and say what
+a fresh one would say of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from tests.live.served_database import served_database
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers_fixture import servers
+
+DATABASE = "derived"
+_SCRIPT = """\
+CREATE SCHEMA k;
+CREATE TYPE k.size AS ENUM ('small', 'medium', 'large');
+CREATE TABLE k.regions (name text PRIMARY KEY);
+INSERT INTO k.regions VALUES ('north'), ('south'), ('east');
+CREATE TABLE k.people (id int PRIMARY KEY, age int NOT NULL, member boolean NOT NULL, maybe boolean,
+    size k.size NOT NULL, region text NOT NULL REFERENCES k.regions, state text NOT NULL);
+INSERT INTO k.people
+SELECT n, 18 + n % 60, n % 7 = 0, (ARRAY[true, false, NULL])[1 + n % 3],
+       (ARRAY['small', 'medium', 'large']::k.size[])[1 + n % 3], (ARRAY['north', 'south', 'east'])[1 + n % 3],
+       (ARRAY['CA', 'NY', 'TX', 'WA'])[1 + n % 4]
+FROM generate_series(1, 3000) n;
+CREATE TABLE k.visits (id int PRIMARY KEY, person int NOT NULL REFERENCES k.people, paid boolean NOT NULL,
+    late boolean NOT NULL, cost int NOT NULL);
+INSERT INTO k.visits SELECT n, 1 + n % 1000, n % 2 = 0, n % 5 = 0, n % 50 FROM generate_series(1, 4000) n;
+CREATE TABLE k.calls (id int PRIMARY KEY, person int NOT NULL REFERENCES k.people,
+    region text NOT NULL REFERENCES k.regions, age int NOT NULL);
+INSERT INTO k.calls SELECT n, 1 + n % 1000, (ARRAY['north', 'south', 'east'])[1 + n % 3], 2 + n % 9
+FROM generate_series(1, 3000) n;
+"""
+_TABLES = """\
+reuse: 24h
+tables:
+  k.regions: public
+  k.people:
+    unit: row
+    columns:
+      age: {bounds: [0, 120]}
+      member: {}
+      maybe: {}
+      size: {values: [small, medium, large]}
+      region: {values: [north, south, east]}
+      state: {values: [CA, NY, TX]}
+  k.visits:
+    unit: {person: person}
+    max_rows_per_unit: 4
+    columns:
+      paid: {}
+      late: {}
+      cost: {bounds: [0, 100]}
+  k.calls:
+    unit: {person: person}
+    max_rows_per_unit: 4
+    max_groups_per_unit: 1
+    columns:
+      age: {bounds: [0, 100]}
+      region: {values: [north, south, east]}
+"""
+
+
+@pytest.fixture(scope="module")
+def deriving() -> Iterator[LiveProxy]:
+    pair = servers()
+    served = served_database(pair, DATABASE, _SCRIPT, _TABLES, "auto", most="100")
+    proxy = start_proxy(pair, [served])
+    yield proxy
+    proxy.stop()
+
+
+def _ask(
+    proxy: LiveProxy, analyst: str, *texts: str, **more: str
+) -> list[list[tuple[object, ...]]]:
+    with proxy.connect(DATABASE, analyst=analyst) as connection:
+        for name, value in more.items():
+            connection.execute(f"SET dp.{name} = {value}".encode())
+        return [connection.execute(text.encode()).fetchall() for text in texts]
+
+
+def _exact(proxy: LiveProxy, text: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(proxy.servers.protected.dsn(DATABASE)) as owner:
+        return owner.execute(text.encode()).fetchall()
+
+
+_PEOPLE = (
+    "SELECT member, size, region, state, count(*), sum(age) FROM k.people WHERE age > 20"
+    " GROUP BY 1, 2, 3, 4"
+)
+_VISITS = "SELECT paid, late, count(*), sum(cost) FROM k.visits GROUP BY 1, 2"
+
+# Each is made of what stands above it, at a larger epsilon.
+_FREE = (
+    (_PEOPLE, "SELECT sum(age) FROM k.people WHERE age > 20 AND state IN ('CA', 'NY', 'TX')"),
+    (
+        _PEOPLE,
+        "SELECT member, count(*) FROM k.people WHERE age > 20 AND state = 'CA' GROUP BY 1 ORDER BY 1",
+    ),
+    (
+        _PEOPLE,
+        "SELECT region, count(*) FROM k.people WHERE 20 < age AND state IN ('NY', 'TX')"
+        " GROUP BY 1 ORDER BY 1",
+    ),
+    (
+        _PEOPLE,
+        "SELECT count(*) FROM k.people WHERE age > 20 AND state = 'TX' AND region <> 'north'"
+        " AND size NOT IN ('small')",
+    ),
+    (
+        _PEOPLE,
+        "SELECT size, sum(age) + count(*) AS n FROM k.people WHERE age > 20 AND NOT member AND state = 'NY'"
+        " GROUP BY size HAVING count(*) > 0 ORDER BY n DESC LIMIT 2",
+    ),
+    (_VISITS, "SELECT count(*) FROM k.visits"),
+    (_VISITS, "SELECT late, sum(cost), count(*) FROM k.visits WHERE paid GROUP BY late ORDER BY 1"),
+)
+
+
+@pytest.mark.parametrize(("first", "text"), _FREE)
+def test_what_was_shown_is_added_up(deriving: LiveProxy, first: str, text: str) -> None:
+    analyst = deriving.servers.new_analyst()
+    _ask(deriving, analyst, first, epsilon="100")
+    paid = deriving.when_settled(analyst)[1]
+    plan, found = _ask(deriving, analyst, f"EXPLAIN {text}", text)
+    assert "at no cost: " in str(plan)
+    exact = _exact(deriving, text)
+    assert len(found) == len(exact)
+    for noisy, row in zip(found, exact, strict=True):
+        for one, other in zip(noisy, row, strict=True):
+            if isinstance(other, str | bool):
+                assert one == other
+            else:
+                assert abs(float(str(one)) - float(str(other))) < 150, (found, exact)
+    assert deriving.when_settled(analyst)[1] == paid
+
+
+# Of each a fresh answer would say something else, or more exactly.
+_NOT_FREE = (
+    (
+        "SELECT maybe, count(*) FROM k.people GROUP BY 1",
+        "SELECT count(*) FROM k.people",
+    ),  # null is in no group
+    (
+        "SELECT state, count(*) FROM k.people GROUP BY 1",
+        "SELECT count(*) FROM k.people",
+    ),  # WA is not listed
+    (
+        "SELECT state, count(*) FROM k.people GROUP BY 1",
+        "SELECT count(*) FROM k.people WHERE state <> 'CA'",
+    ),
+    (
+        "SELECT state, count(*) FROM k.people GROUP BY 1",
+        "SELECT count(*) FROM k.people WHERE state IN ('CA', 'WA')",
+    ),
+    (
+        "SELECT region, count(DISTINCT age) FROM k.people GROUP BY 1",
+        "SELECT count(DISTINCT age) FROM k.people",
+    ),
+    (
+        "SELECT region, count(*) FROM k.people WHERE age > 20 GROUP BY 1",
+        "SELECT count(*) FROM k.people",
+    ),
+    (
+        "SELECT region, count(*) FROM k.people GROUP BY 1",
+        "SELECT count(*) FROM k.people WHERE age > 20",
+    ),
+    ("SELECT region, count(*) FROM k.people GROUP BY 1", "SELECT sum(age) FROM k.people"),
+    ("SELECT region, sum(age) FROM k.people GROUP BY 1", "SELECT max(age) FROM k.people"),
+    # Groups of a unit are cut, so that there are fewer rows in all groups than without.
+    ("SELECT region, count(*) FROM k.calls GROUP BY 1", "SELECT count(*) FROM k.calls"),
+)
+
+
+@pytest.mark.parametrize(("first", "text"), _NOT_FREE)
+def test_what_says_something_else_is_paid(deriving: LiveProxy, first: str, text: str) -> None:
+    analyst = deriving.servers.new_analyst()
+    _ask(deriving, analyst, first, epsilon="90")
+    paid = deriving.when_settled(analyst)[1]
+    (found,) = _ask(deriving, analyst, text, epsilon="50")
+    assert deriving.when_settled(analyst)[1] == pytest.approx(paid + 50)
+    ((noisy,),), ((exact,),) = found, _exact(deriving, text)
+    assert abs(float(str(noisy)) - float(str(exact))) < 30
+
+
+# Faults that would make something free that is not: of each the guard that is gone, and by what it shows.
+_FAULTS = (
+    ("proxy.reuse.derivable._is_complete", lambda *_: True, _NOT_FREE[0]),
+    ("proxy.reuse.derivable._is_complete", lambda *_: True, _NOT_FREE[1]),
+    ("proxy.reuse.derivation._adds_up", lambda *_: True, _NOT_FREE[4]),
+    ("proxy.reuse.derivation.are_truncated_alike", lambda *_: True, _NOT_FREE[9]),
+)
+
+
+@pytest.mark.parametrize(("place", "fault", "pair"), _FAULTS)
+def test_each_guard_is_needed(
+    deriving: LiveProxy,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    fault: Callable[..., bool],
+    pair: tuple[str, str],
+) -> None:
+    monkeypatch.setattr(place, fault)
+    analyst, (first, text) = deriving.servers.new_analyst(), pair
+    # Of its own, as what was cached before has been found without the fault.
+    first = first.replace(" GROUP", " WHERE age > 1 GROUP")
+    text = text.replace("k.people", "k.people WHERE age > 1").replace(
+        "k.calls", "k.calls WHERE age > 1"
+    )
+    _ask(deriving, analyst, first, epsilon="90")
+    paid = deriving.when_settled(analyst)[1]
+    _ask(deriving, analyst, text, epsilon="5")
+    assert deriving.when_settled(analyst)[1] == paid
+
+
+def test_less_exact_serves_only_who_accepts_it(deriving: LiveProxy) -> None:
+    """A sum of three is sqrt(3) times less exact; its stated error says so."""
+    analyst = deriving.servers.new_analyst()
+    text = "SELECT dp.error(count(*)) FROM k.people WHERE age < 40"
+    _ask(deriving, analyst, "SELECT region, count(*) FROM k.people WHERE age < 40 GROUP BY 1")
+    (one,) = _ask(deriving, analyst, text, accept_error="1.8")
+    assert deriving.when_settled(analyst)[1] == pytest.approx(1)
+    (fresh,) = _ask(deriving, analyst, text, accept_error="1.7")
+    assert deriving.when_settled(analyst)[1] == pytest.approx(2)
+    assert 1.4 < float(str(one[0][0])) / float(str(fresh[0][0])) <= 2
+
+
+def test_nothing_is_made_of_what_others_were_shown(deriving: LiveProxy) -> None:
+    first, second = deriving.servers.new_analyst(), deriving.servers.new_analyst()
+    whole = "SELECT region, member, count(*) FROM k.people WHERE age > 44 GROUP BY 1, 2"
+    text = "SELECT region, count(*) FROM k.people WHERE age > 44 GROUP BY 1"
+    _ask(deriving, first, whole, epsilon="50")
+    plan, _ = _ask(deriving, second, f"EXPLAIN {text}", text)
+    assert "at no cost" not in str(plan)
+    assert deriving.when_settled(second)[1] == pytest.approx(1)
+
+
+def test_a_part_that_is_derived_is_not_paid(deriving: LiveProxy) -> None:
+    """Beside another that is."""
+    analyst = deriving.servers.new_analyst()
+    _ask(deriving, analyst, "SELECT count(*) FROM k.people WHERE age > 55", epsilon="100")
+    _ask(
+        deriving,
+        analyst,
+        "SELECT (SELECT count(*) FROM k.people WHERE age > 55), (SELECT count(*) FROM k.people WHERE age > 56)",
+    )
+    assert deriving.when_settled(analyst)[1] == pytest.approx(100.5)
+
+
+def test_fresh_derives_nothing(deriving: LiveProxy) -> None:
+    analyst = deriving.servers.new_analyst()
+    text = "SELECT count(*) FROM k.people WHERE age > 57"
+    _ask(deriving, analyst, text, epsilon="9")
+    _ask(deriving, analyst, text, fresh="on")
+    assert deriving.when_settled(analyst)[1] == pytest.approx(10)

@@ -1,0 +1,156 @@
+"""Slices of one table are one question: `column = constant` is a group of that column (planner/lifting.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.live.served_database import served_database
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers_fixture import servers
+
+DATABASE = "lifted"
+_SCRIPT = """\
+CREATE SCHEMA k;
+CREATE TABLE k.people (id int PRIMARY KEY, age int NOT NULL, sex text NOT NULL, state text, member boolean,
+    floor int NOT NULL);
+INSERT INTO k.people
+SELECT n, 18 + n % 60, (ARRAY['f', 'm'])[1 + n % 2], (ARRAY['CA', 'NY', 'TX', NULL, 'WA'])[1 + n % 5],
+       n % 7 = 0, n % 3
+FROM generate_series(1, 3000) n;
+CREATE TABLE k.visits (id int PRIMARY KEY, person int NOT NULL REFERENCES k.people, kind text NOT NULL,
+    cost int NOT NULL);
+INSERT INTO k.visits SELECT n, 1 + n % 1000, (ARRAY['a', 'b', 'c', 'd'])[1 + n % 4], n % 50
+FROM generate_series(1, 3900) n;
+"""
+_TABLES = """\
+reuse: 24h
+tables:
+  k.people:
+    unit: row
+    columns:
+      age: {bounds: [0, 120]}
+      sex: {values: [f, m]}
+      state: {values: [CA, NY, TX]}
+      floor: {values: [0, 1, 2]}
+      member: {}
+  k.visits:
+    unit: {person: person}
+    max_rows_per_unit: 4
+    columns:
+      kind: {values: [a, b, c, d]}
+      cost: {bounds: [0, 100]}
+"""
+
+
+@pytest.fixture(scope="module")
+def lifting() -> Iterator[LiveProxy]:
+    pair = servers()
+    proxy = start_proxy(pair, [served_database(pair, DATABASE, _SCRIPT, _TABLES, "auto")])
+    yield proxy
+    proxy.stop()
+
+
+def _ask(
+    proxy: LiveProxy, analyst: str, *texts: str, **more: str
+) -> list[list[tuple[object, ...]]]:
+    with proxy.connect(DATABASE, analyst=analyst) as connection:
+        for name, value in more.items():
+            connection.execute(f"SET dp.{name} = {value}".encode())
+        return [connection.execute(text.encode()).fetchall() for text in texts]
+
+
+def _exact(proxy: LiveProxy, text: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(proxy.servers.protected.dsn(DATABASE)) as owner:
+        return owner.execute(text.encode()).fetchall()
+
+
+# Of each all but the first are slices of one question: the first costs, the others nothing.
+_FAMILIES = (
+    (
+        "SELECT state, count(*) FROM k.people GROUP BY state ORDER BY 1",
+        "SELECT count(*) FROM k.people WHERE state = 'CA'",
+        "SELECT count(*) FROM k.people WHERE 'NY' = state",
+        "SELECT state, count(*) FROM k.people WHERE state IN ('NY', 'TX') GROUP BY state ORDER BY 1",
+        "SELECT state, count(*) FROM k.people WHERE state = 'TX' GROUP BY 1",
+    ),
+    (
+        "SELECT count(*), sum(age) FROM k.people WHERE sex = 'f' AND member AND age > 20",
+        "SELECT sum(age), count(*) FROM k.people WHERE NOT member AND age > 20 AND sex = 'm'",
+        "SELECT sex, member, count(*), sum(age) FROM k.people WHERE age > 20 GROUP BY 1, 2 ORDER BY 1, 2",
+        "SELECT sex, count(*), sum(age) FROM k.people WHERE age > 20 AND member GROUP BY 1 ORDER BY 1",
+    ),
+    (
+        "SELECT sex, count(*) FROM k.people WHERE floor = 1 GROUP BY sex ORDER BY 1",
+        "SELECT floor, count(*) FROM k.people WHERE sex = 'f' GROUP BY floor ORDER BY 1",
+        "SELECT count(*) FROM k.people WHERE sex = 'm' AND floor = 2",
+    ),
+    (
+        "SELECT kind, sum(cost) FROM k.visits GROUP BY kind ORDER BY 1",
+        "SELECT sum(cost) FROM k.visits WHERE kind = 'b'",
+    ),
+)
+
+
+@pytest.mark.parametrize("texts", _FAMILIES)
+def test_slices_cost_nothing(lifting: LiveProxy, texts: tuple[str, ...]) -> None:
+    analyst = lifting.servers.new_analyst()
+    answers = _ask(lifting, analyst, *texts, epsilon="2")
+    assert lifting.when_settled(analyst)[1] == pytest.approx(2)
+    for text, answer in zip(texts, answers, strict=True):
+        exact = [row for row in _exact(lifting, text) if None not in row and "WA" not in row]
+        assert len(answer) == len(exact)
+        for noisy, row in zip(answer, exact, strict=True):
+            for one, other in zip(noisy, row, strict=True):
+                if isinstance(other, str | bool):
+                    assert one == other
+                else:
+                    assert abs(float(str(one)) - float(str(other))) < 4000, (text, answer, exact)
+
+
+def test_numbers_are_those_of_the_whole(lifting: LiveProxy) -> None:
+    analyst = lifting.servers.new_analyst()
+    whole, one = _ask(
+        lifting,
+        analyst,
+        "SELECT sex, floor, count(*) FROM k.people WHERE age < 50 GROUP BY 1, 2",
+        "SELECT count(*) FROM k.people WHERE age < 50 AND floor = 2 AND sex = 'f'",
+    )
+    assert [n for sex, floor, n in whole if (sex, floor) == ("f", 2)] == [one[0][0]]
+
+
+# Each costs what it would cost by itself: it is no slice of the first, or not of equal noise.
+_APART = (
+    "SELECT count(*) FROM k.people WHERE state = 'WA'",  # no public value
+    "SELECT count(*) FROM k.people WHERE state <> 'CA'",
+    "SELECT count(*) FROM k.people WHERE state IN ('CA', 'NY')",  # a sum of two would be less exact
+    "SELECT count(*) FROM k.people WHERE state = 'CA' OR sex = 'f'",
+    "SELECT count(*) FROM k.people WHERE upper(state) = 'CA'",
+    "SELECT count(*) FROM k.people WHERE state = 'CA' AND state = 'NY'",
+    "SELECT count(*) FILTER (WHERE state = 'CA') FROM k.people",
+    "SELECT max(age) FROM k.people WHERE state = 'CA'",
+    "SELECT count(*) FROM (SELECT state FROM k.people WHERE state = 'NY') q",
+)
+
+
+def test_what_is_no_slice(lifting: LiveProxy) -> None:
+    for text in _APART:
+        analyst = lifting.servers.new_analyst()
+        _ask(lifting, analyst, "SELECT state, count(*) FROM k.people GROUP BY state")
+        (answer,) = _ask(lifting, analyst, text)
+        assert lifting.when_settled(analyst)[1] == pytest.approx(2), text
+        ((noisy,),), ((exact,),) = answer, _exact(lifting, text)
+        assert abs(float(str(noisy)) - float(str(exact))) < 40 or "max" in text
+
+
+def test_fresh_is_not_lifted(lifting: LiveProxy) -> None:
+    analyst = lifting.servers.new_analyst()
+    text = "SELECT count(*) FROM k.people WHERE state = 'CA'"
+    with lifting.connect(DATABASE, analyst=analyst) as connection:
+        connection.execute(b"SET dp.fresh = on")
+        rows = connection.execute(f"EXPLAIN {text}".encode()).fetchall()
+        assert "state" in str(rows) and "GROUP BY" not in str(rows)
+        connection.execute(b"SET dp.fresh = off")
+        assert "GROUP BY" in str(connection.execute(f"EXPLAIN {text}".encode()).fetchall())
