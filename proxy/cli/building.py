@@ -20,6 +20,8 @@ from proxy.ledger.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
+from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
+from proxy.policy.policy_model import StatementTexts
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.shadow.published_statements import PublishedStatements, as_analysts
 from proxy.shadow.shadow_database import Shadow
@@ -35,16 +37,19 @@ def build(
     Refuses  Stopped
     """
     policy, catalog = checked.policy, checked.catalog
+    texts = None
     try:
+        if policy.statements is StatementTexts.ENCRYPTED:
+            texts = opened_cipher(servers.ledger_dsn, servers.mark.state)
         lease = BudgetLease(servers.ledger_dsn, source.id, policy)
-    except SourceError as error:
+    except (SourceError, TextKeyMissing) as error:
         raise CliError(str(error)) from None
     try:
         shadow = built.result()
     except ShadowError as error:
         lease.close()
         raise CliError(f"database {policy.database}: {error}") from None
-    return assemble(policy, catalog, shadow, lease)
+    return assemble(policy, catalog, shadow, lease, texts=texts)
 
 
 def refuse_unpublishable(checked: CheckedPolicy, database: Database) -> None:

@@ -93,7 +93,8 @@ def _messages(of: Publication, released: Released) -> Iterator[str]:
     spent = text_of(of.loss.epsilon)
     if released.state is ReleaseState.UNFUNDED:
         raise CliError(
-            f"the shared budget (total) does not cover epsilon {spent}. Nothing was read, nothing is charged"
+            f"{' and '.join(released.short)} does not cover epsilon {spent}. Nothing was read, nothing is"
+            " charged"
         )
     if released.state is ReleaseState.WAIT:
         raise CliError(

@@ -12,22 +12,17 @@ import asyncio
 import hashlib
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.accounting.events import Event
+from proxy.accounting.statement_record import StatementRecord
 from proxy.engine.cached_answers import (
     CachedAnswers,
     Claim,
-    Claimed,
     ClaimedBlocks,
     Unfinished,
 )
-from proxy.engine.derived_answers import (
-    DerivedBlock,
-    WithDerived,
-    derived_blocks,
-    not_derived,
-)
+from proxy.engine.derived_answers import WithDerived
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.noisy_answers import (
     BlockStore,
@@ -39,14 +34,16 @@ from proxy.engine.noisy_answers import (
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
-from proxy.engine.published_answers import PublishedSources, best_of, free_blocks, published_names
+from proxy.engine.published_answers import PublishedSources, free_blocks, published_names
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
+from proxy.engine.statement_parts import StatementParts, statement_parts
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
+from proxy.engine.table_losses import protected_names, table_losses
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.loss_events import loss_events
-from proxy.policy.policy_model import Policy, PublicTable
+from proxy.policy.policy_model import Policy, PublicTable, StatementTexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,31 +60,13 @@ class PlannedQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
     """A durable charge, and what it bought. receipt: None where nothing was to pay; claim: of the parts that
-    are cached, where any are."""
+    are cached, where any are; warnings: of budgets that are nearly spent."""
 
     receipt: str | None
     remaining: Loss | None
     loss: Loss
     claim: Claim | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
-    """Of a statement whose answers are cached or published. derived: blocks that cost nothing; claimed: the
-    others; is_cached: whether these are cached."""
-
-    derived: Mapping[int, DerivedBlock]
-    claimed: Claimed
-    is_cached: bool
-
-    @property
-    def loss(self) -> Loss:
-        """Of those that are not free, where each is drawn."""
-        return sum((part.loss for part in self.claimed.values()), NOTHING)
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return tuple(event for part in self.claimed.values() for event in part.events)
+    warnings: tuple[str, ...] = ()
 
 
 class ChargedQueries:
@@ -114,6 +93,7 @@ class ChargedQueries:
         self._ledger = ledger
         self._bits = bits
         self._zones = ZoneRules()
+        self._protected = protected_names(policy)
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
 
     async def run(self, query: PlannedQuery) -> NoisyAnswer:
@@ -160,33 +140,17 @@ class ChargedQueries:
         blocks = query.prepared.private.blocks
         return any(name in self._public for block in blocks for name in block.tables())
 
-    async def _parts(self, query: PlannedQuery) -> _Parts | None:
-        settings = query.prepared.settings
-        uses_published = settings.uses_published and bool(self._published.sources)
-        if self.questions is None or settings.is_fresh:
-            return None
-        if self.cached is None and not uses_published:
-            return None
-        blocks = query.prepared.drawn.blocks
-        found = await self.questions.parts(query.prepared.drawn)
-        if found is None:
-            return None
-        derived: Mapping[int, DerivedBlock] = {}
-        if self.cached is not None:
-            ledger, accepted = self.cached.ledger, settings.accepted_error
-            derived = await derived_blocks(ledger, query.analyst, blocks, found, accepted)
-        if uses_published:
-            published = await self._published.answers(blocks, found, settings.accepted_error)
-            derived = best_of(published, derived)
-        claimed = not_derived(found, derived)
-        return _Parts(derived=derived, claimed=claimed, is_cached=self.cached is not None)
+    async def _parts(self, query: PlannedQuery) -> StatementParts | None:
+        return await statement_parts(
+            query.prepared, query.analyst, self.cached, self.questions, self._published
+        )
 
     async def explained(self, query: PlannedQuery) -> Mapping[int, FreeBlock]:
         """What of the plan would cost nothing, and why, by the number of the block."""
         parts = await self._parts(query)
         return {} if parts is None else free_blocks(parts.derived)
 
-    def _may_be_ready(self, query: PlannedQuery, parts: _Parts) -> bool:
+    def _may_be_ready(self, query: PlannedQuery, parts: StatementParts) -> bool:
         """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the
         budget may not cover a draw, and needs not."""
         if self.cached is None:
@@ -194,40 +158,50 @@ class ChargedQueries:
         known = self.cached.are_known(tuple(parts.claimed.values()))
         return known or not self._is_covered(query, parts)
 
-    def _is_covered(self, query: PlannedQuery, parts: _Parts | None) -> bool:
+    def _is_covered(self, query: PlannedQuery, parts: StatementParts | None) -> bool:
         """By what was left after the analyst's last charge."""
         left, loss = self._left.get(query.analyst), _most(query, parts)
         return left is not None and left.epsilon >= loss.epsilon and left.delta >= loss.delta
 
     async def _ready(
-        self, stack: AsyncExitStack, query: PlannedQuery, parts: _Parts | None
+        self, stack: AsyncExitStack, query: PlannedQuery, parts: StatementParts | None
     ) -> ProtectedSession:
         """All that an answer needs but its charge."""
         is_covered = self._is_covered(query, parts)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            await self._ledger.look(query.analyst, _most(query, parts))
+            await self._ledger.look(query.analyst, *self._cost(query, parts))
         return await stack.enter_async_context(self._data.session(query.analyst))
 
-    async def _paid(self, query: PlannedQuery, parts: _Parts | None) -> Paid:
+    async def _paid(self, query: PlannedQuery, parts: StatementParts | None) -> Paid:
         if parts is not None and parts.is_cached:
             paid = await self._claimed(query, parts, may_draw=True)
             assert paid is not None, "what may be drawn is"
             return paid
-        loss, events = query.loss, loss_events(query.prepared.private)
-        if parts is not None:
-            loss, events = parts.loss, parts.events
+        loss, events, record = self._cost(query, parts)
         charged = await self._ledger.reserve(
-            query.analyst, loss, _fingerprint(query), self._policy.digest, events
+            query.analyst, loss, _fingerprint(query), self._policy.digest, events, record
         )
         self._left[query.analyst] = charged.remaining
-        return Paid(receipt=charged.receipt, remaining=charged.remaining, loss=loss)
+        return Paid(
+            receipt=charged.receipt,
+            remaining=charged.remaining,
+            loss=loss,
+            warnings=charged.warnings,
+        )
 
-    async def _claimed(self, query: PlannedQuery, parts: _Parts, *, may_draw: bool) -> Paid | None:
+    async def _claimed(
+        self, query: PlannedQuery, parts: StatementParts, *, may_draw: bool
+    ) -> Paid | None:
         assert self.cached is not None
         claimed = tuple(parts.claimed.values())
         claim = await self.cached.claim(
-            query.analyst, claimed, _fingerprint(query), self._policy.digest, may_draw=may_draw
+            query.analyst,
+            claimed,
+            _fingerprint(query),
+            self._policy.digest,
+            may_draw=may_draw,
+            text=self._text(query),
         )
         if claim is None:
             return None
@@ -237,13 +211,33 @@ class ChargedQueries:
             remaining=claim.remaining,
             loss=claim.paid,
             claim=claim,
+            warnings=claim.warnings,
         )
+
+    def _cost(
+        self, query: PlannedQuery, parts: StatementParts | None
+    ) -> tuple[Loss, tuple[Event, ...], StatementRecord]:
+        """The most that a statement may be charged: what of it is not free."""
+        record = self._record(query)
+        if parts is None:
+            return query.loss, loss_events(query.prepared.private), record
+        return parts.loss, parts.events, replace(record, tables=parts.tables)
+
+    def _record(self, query: PlannedQuery) -> StatementRecord:
+        tables = table_losses(query.prepared.private, self._protected)
+        return StatementRecord(text=self._text(query), tables=tables)
+
+    def _text(self, query: PlannedQuery) -> str | None:
+        """What the receipt keeps of the statement beside its fingerprint."""
+        if self._policy.statements is StatementTexts.HASHED:
+            return None
+        return query.question.statement.text
 
     async def _answered(
         self,
         query: PlannedQuery,
         paid: Paid,
-        parts: _Parts | None,
+        parts: StatementParts | None,
         session: ProtectedSession | None,
         lists: Lists,
         begun: float,
@@ -267,7 +261,7 @@ class ChargedQueries:
         self,
         query: PlannedQuery,
         paid: Paid,
-        parts: _Parts | None,
+        parts: StatementParts | None,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
@@ -309,7 +303,7 @@ class ChargedQueries:
         return answer_of(relation, query, Paid(receipt=None, remaining=None, loss=query.loss))
 
 
-def _most(query: PlannedQuery, parts: _Parts | None) -> Loss:
+def _most(query: PlannedQuery, parts: StatementParts | None) -> Loss:
     """That a statement may be charged."""
     return query.loss if parts is None else parts.loss
 
@@ -324,7 +318,7 @@ def answer_of(
         paid.receipt,
         relation.plan,
         query.prepared.settings.notice,
-        relation.withheld,
+        (*relation.withheld, *paid.warnings),
         relation.columns,
         relation.clipped,
         published,

@@ -3,7 +3,7 @@ data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -26,7 +26,7 @@ class ReleaseState(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseClaim:
     """As ledger.publish_at gives it: with DRAW the charge is durable. id: of the release; total_epsilon:
-    what is left of the shared budget, where it was asked."""
+    what is left of the shared budget, where it was asked; short: the budgets that do not cover it."""
 
     state: ReleaseState
     id: int | None
@@ -34,6 +34,7 @@ class ReleaseClaim:
     receipt: int | None
     holder: str
     total_epsilon: Fraction | None
+    short: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +106,7 @@ class PublishedLedger(Protocol):
         policy_digest: str,
         *,
         is_now: bool,
+        tables: Mapping[str, Loss],
     ) -> ReleaseClaim:
         """Charges, durably, before it returns DRAW; or finds the charge of who did not finish."""
         ...

@@ -43,6 +43,7 @@ from proxy.engine.published_ports import (
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
+from proxy.engine.table_losses import protected_names, table_losses
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
@@ -63,12 +64,13 @@ _LOG = structlog.get_logger("dpproxy.publishing")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Released:
     """total_epsilon: what is left of the shared budget, None where nothing was charged now; loss: of a
-    release."""
+    release; short: the budgets that do not cover it."""
 
     state: ReleaseState
     loss: Loss
     receipt: int | None
     total_epsilon: Fraction | None
+    short: tuple[str, ...]
 
 
 class _DrawnBlocks:
@@ -212,7 +214,9 @@ class Publishing:
             return _FAULT_SECONDS
         match released.state:
             case ReleaseState.UNFUNDED:
-                self._say("published_stale", of, "the shared budget does not cover it")
+                self._say(
+                    "published_stale", of, f"{' and '.join(released.short)} does not cover it"
+                )
                 return _UNFUNDED_SECONDS
             case ReleaseState.WAIT:
                 return _WAIT_SECONDS
@@ -240,13 +244,16 @@ class Publishing:
             lists = await read_lists(session, queries)
             private, digest = prepared.private, self._engine.policy.digest
             claim = await self.ledger.claim(
-                of, private.loss, loss_events(private), digest, is_now=is_now
+                *(of, private.loss, loss_events(private), digest),
+                is_now=is_now,
+                tables=table_losses(private, protected_names(self._engine.policy)),
             )
             released = Released(
                 state=claim.state,
                 loss=private.loss,
                 receipt=claim.receipt,
                 total_epsilon=claim.total_epsilon,
+                short=claim.short,
             )
             if claim.state is not ReleaseState.DRAW:
                 return released

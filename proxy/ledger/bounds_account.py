@@ -15,11 +15,12 @@ POLICY_BOUNDS = "(policy bounds)"
 PUBLISHED = "(published)"  # as ledger.published_account
 
 _LIMIT = (
-    "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period)"
-    " SELECT source, 'analyst', %s, epsilon, delta, period FROM ledger.allowance"
+    "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period, rho)"
+    " SELECT source, 'analyst', %s, epsilon, delta, period, rho FROM ledger.allowance"
     " WHERE source = %s AND kind = 'total'"
     " ON CONFLICT (source, kind, analyst) DO UPDATE"
-    " SET (epsilon, delta, period) = (EXCLUDED.epsilon, EXCLUDED.delta, EXCLUDED.period)"
+    " SET (epsilon, delta, period, rho)"
+    " = (EXCLUDED.epsilon, EXCLUDED.delta, EXCLUDED.period, EXCLUDED.rho)"
 )
 
 

@@ -6,12 +6,13 @@ Source  ledger_migrations/0007_published.sql
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from uuid import uuid4
 
 from proxy.accounting.amounts import Amount, charge, decimal
+from proxy.accounting.budget_lines import lines_of_json
 from proxy.accounting.events import Event
 from proxy.engine.published_ports import (
     DrawnRelease,
@@ -21,7 +22,9 @@ from proxy.engine.published_ports import (
     StoredBlock,
     StoredRelease,
 )
-from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.bounds_account import PUBLISHED
+from proxy.ledger.budget_warnings import BudgetWarnings
+from proxy.ledger.ledger_tables import LedgerTables, as_json
 from proxy.mechanisms.loss import Loss
 from proxy.policy.publication import Publication
 
@@ -29,7 +32,8 @@ from proxy.policy.publication import Publication
 LEASE_SECONDS = 60
 _AT = "coalesce(%s::timestamptz, transaction_timestamp())"
 _CLAIM = f"""\
-SELECT r.* FROM ledger.publish_at(%s, %s, %s, %s, %s, %s::jsonb, %s::uuid, %s, %s, %s, %s, %s, {_AT}) r"""  # noqa: S608
+SELECT r.* FROM ledger.publish_at(
+    %s, %s, %s, %s, %s, %s::jsonb, %s::uuid, %s, %s, %s, %s, %s, {_AT}, %s::jsonb) r"""  # noqa: S608
 _TIMES = ("due", "released_at", "next_due", "stale_since")
 _UTC = ", ".join(
     f"""'{name}', to_char(s.{name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')"""
@@ -50,6 +54,7 @@ class PublishedReleases:
 
     def __init__(self, tables: LedgerTables) -> None:
         self._tables = tables
+        self._warnings = BudgetWarnings(tables.source)
         self.at: datetime | None = None
 
     async def states(self, wanted: Sequence[Publication]) -> tuple[PublishedState, ...]:
@@ -68,9 +73,11 @@ class PublishedReleases:
         policy_digest: str,
         *,
         is_now: bool,
+        tables: Mapping[str, Loss],
     ) -> ReleaseClaim:
         """
-        Given    loss, events: of all that the statement draws; is_now: whatever the schedule says
+        Given    loss, events: of all that the statement draws; tables: what of it of each protected table;
+                 is_now: whatever the schedule says
         Refuses  Fault: the charge may then stand, and is found by whoever looks next
         """
         cost, holder = charge(loss), str(uuid4())
@@ -90,10 +97,14 @@ class PublishedReleases:
                 is_now,
                 policy_digest,
                 self.at,
+                json.dumps({name: as_json(of) for name, of in tables.items()}),
             ),
         )
         assert row is not None
         state = ReleaseState(row["state"])
+        lines = lines_of_json(row["lines"] or [])
+        if state is ReleaseState.DRAW:
+            self._warnings.of(PUBLISHED, lines)  # for the log: no analyst is there to be told
         if row["receipt"] is not None:
             self._tables.saw(row["receipt"])
         left = None
@@ -106,6 +117,9 @@ class PublishedReleases:
             receipt=row["receipt"],
             holder=holder,
             total_epsilon=None if left is None else left.epsilon,
+            short=tuple(
+                line.whose for line in lines if line.falls_short and line.name != PUBLISHED
+            ),
         )
 
     async def hold(self, claim: ReleaseClaim) -> bool:

@@ -47,9 +47,10 @@ def _with(dsn: str, use: Callable[[PublishedReleases], Awaitable[T]]) -> T:
 
 
 async def _claim(
-    releases: PublishedReleases, of: Publication = _ONE, *, is_now: bool = False
+    releases: PublishedReleases, of: Publication = _ONE, *tables: str, is_now: bool = False
 ) -> ReleaseClaim:
-    return await releases.claim(of, of.loss, (), "policy", is_now=is_now)
+    each = dict.fromkeys(tables, of.loss)
+    return await releases.claim(of, of.loss, (), "policy", is_now=is_now, tables=each)
 
 
 def _drawn(text: str, failure: str | None = None) -> DrawnRelease:
@@ -205,6 +206,55 @@ def test_what_the_total_cannot_fund_is_stale(ledger_dsn: str) -> None:
         await releases.store(await _claim(releases), _drawn("second"))
         (standing,) = await releases.states((_ONE,))
         assert standing.stale is None and await _displayed(releases) == "second"
+
+    _with(ledger_dsn, use)
+    assert _spent(ledger_dsn) == 4
+
+
+def _limit_table(dsn: str, name: str, epsilon: str) -> None:
+    with psycopg.connect(dsn) as connection:
+        connection.execute(
+            "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period)"
+            " VALUES (1, 'table', %s, %s, 0.5, 'none')"
+            " ON CONFLICT ON CONSTRAINT allowance_pkey DO UPDATE SET epsilon = EXCLUDED.epsilon",
+            (name, epsilon),
+        )
+
+
+def test_budgets_of_tables_pay_for_releases(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="1", total="100")
+    _limit_table(ledger_dsn, "s.t", "3")
+
+    async def use(releases: PublishedReleases) -> None:
+        await releases.store(await _claim(releases, _ONE, "s.t", "s.u"), _drawn("first"))
+        releases.at = _NOON + _DAY
+        refused = await _claim(releases, _ONE, "s.t", "s.u")
+        assert refused.state is _UNFUNDED
+        assert refused.short == ("the privacy budget of the table s.t",)
+        (one,) = await releases.states((_ONE,))
+        assert one.stale == "the budget of the table s.t does not cover its next release"
+        _limit_table(ledger_dsn, "s.t", "4")
+        await releases.store(await _claim(releases, _ONE, "s.t", "s.u"), _drawn("second"))
+
+    _with(ledger_dsn, use)
+    assert _spent(ledger_dsn) == 4
+    paid = "SELECT analyst, epsilon FROM ledger.balance WHERE kind = 'table' ORDER BY 1"
+    assert rows(ledger_dsn, paid) == [("s.t", 4), ("s.u", 4)]
+    assert ledger_problems(ledger_dsn) == ()
+
+
+def test_a_charge_that_a_table_has_no_share_of_is_not_finished_for_it(ledger_dsn: str) -> None:
+    """The policy of a table has changed since, from public to protected: its budget has paid nothing."""
+    set_limits(ledger_dsn, own="1", total="100")
+
+    async def use(releases: PublishedReleases) -> None:
+        lost = await _claim(releases, _ONE, "s.t")
+        releases.at = _NOON + _HOUR
+        taken = await _claim(releases, _ONE, "s.t")
+        assert taken.state is _DRAW and taken.receipt == lost.receipt
+        releases.at = _NOON + 2 * _HOUR
+        more = await _claim(releases, _ONE, "s.t", "s.u")
+        assert more.state is _DRAW and more.receipt != lost.receipt
 
     _with(ledger_dsn, use)
     assert _spent(ledger_dsn) == 4

@@ -52,19 +52,30 @@ CREATE TABLE ledger.stale (
 -- Who pays: an account that no analyst can have. Its limit is that of everybody together.
 CREATE FUNCTION ledger.published_account() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '(published)' $$;
 
--- Whether this holder is to draw a release now. state:
+-- Whether a charge has paid the budgets of tables for what is to be drawn now: which they are may have changed.
+CREATE FUNCTION ledger.paid_of_tables(of_receipt bigint, tables jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT NOT EXISTS (
+        SELECT FROM jsonb_each(tables) AS t(name, cost)
+        WHERE NOT EXISTS (
+            SELECT FROM ledger.receipt r CROSS JOIN LATERAL jsonb_array_elements(r.shares) s
+            WHERE r.id = of_receipt AND s ->> 'kind' = 'table' AND s ->> 'name' = t.name
+              AND (s ->> 'epsilon')::numeric >= (t.cost ->> 'epsilon')::numeric
+              AND (s ->> 'delta')::numeric >= (t.cost ->> 'delta')::numeric))
+$$;
+
+-- Whether this holder is to draw a release now, and tables: what is drawn of each, as of_tables of charge_at. state:
 --   draw      it is charged: now, or earlier and nobody finished it
 --   wait      another is drawing it
 --   done      that of the latest time due stands
---   unfunded  the shared budget does not cover it: nothing is charged, and the schedule is marked stale
+--   unfunded  the shared budget, or that of a table, does not cover it: nothing is charged, and the schedule is marked stale
 -- A time that was missed is not made up for: the latest counts. A release that was charged for an earlier time and
 -- never finished is drawn for this one, under its charge. is_now: one more, whatever the schedule.
 CREATE FUNCTION ledger.publish_at(
     source bigint, named text, of_version text, cost_epsilon numeric, cost_delta numeric, events jsonb,
     holder uuid, lease_seconds integer, slot_seconds integer, slot_offset integer, is_now boolean,
-    policy_digest text, at timestamptz,
+    policy_digest text, at timestamptz, tables jsonb DEFAULT '{}',
     OUT state text, OUT published bigint, OUT due timestamptz, OUT receipt bigint,
-    OUT total_epsilon numeric, OUT total_delta numeric)
+    OUT total_epsilon numeric, OUT total_delta numeric, OUT lines jsonb)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
@@ -73,8 +84,8 @@ DECLARE
     one ledger.published;
     charged record;
 BEGIN
-    PERFORM ledger.lock_balance(publish_at.source, 'analyst', account);
-    PERFORM ledger.lock_balance(publish_at.source, 'total', '');  -- so releases of a source are reserved one by one
+    -- In the order of all charges; the shared one among them, so releases of a source are reserved one by one.
+    PERFORM ledger.lock_lines(publish_at.source, account, '{}', ARRAY(SELECT jsonb_object_keys(tables)));
     due := ledger.slot_start(slot_seconds, slot_offset, publish_at.at);
     SELECT p.* INTO one FROM ledger.published p
     WHERE p.source = publish_at.source AND p.name = named AND p.version = of_version
@@ -87,7 +98,8 @@ BEGIN
             due := one.due;
             RETURN;
         END IF;
-        IF one.epsilon >= cost_epsilon AND one.delta >= cost_delta THEN
+        IF one.epsilon >= cost_epsilon AND one.delta >= cost_delta
+           AND ledger.paid_of_tables(one.receipt, tables) THEN
             state := 'draw';
             due := greatest(due, one.due);
             UPDATE ledger.published p
@@ -110,23 +122,28 @@ BEGIN
     END IF;
     published := NULL;
     receipt := NULL;
-    INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period)
-    SELECT a.source, 'analyst', account, a.epsilon, a.delta, a.period FROM ledger.allowance a
+    INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period, rho)
+    SELECT a.source, 'analyst', account, a.epsilon, a.delta, a.period, a.rho FROM ledger.allowance a
     WHERE a.source = publish_at.source AND a.kind = 'total'
     ON CONFLICT ON CONSTRAINT allowance_pkey DO UPDATE
-    SET (epsilon, delta, period) = (EXCLUDED.epsilon, EXCLUDED.delta, EXCLUDED.period);
+    SET (epsilon, delta, period, rho) = (EXCLUDED.epsilon, EXCLUDED.delta, EXCLUDED.period, EXCLUDED.rho);
     SELECT * INTO charged FROM ledger.charge_at(
         publish_at.source, account, cost_epsilon, cost_delta, cost_epsilon, cost_delta, publish_at.events,
-        'published ' || named, publish_at.policy_digest, publish_at.at);
+        'published ' || named, publish_at.policy_digest, publish_at.at, of_tables => publish_at.tables);
+    lines := charged.lines;
     total_epsilon := charged.total_epsilon;
     total_delta := charged.total_delta;
     IF charged.receipt IS NULL THEN
         state := 'unfunded';
         due := NULL;
         INSERT INTO ledger.stale AS s (source, name, version, since, reason)
-        VALUES (publish_at.source, named, of_version, publish_at.at,
-                'the shared budget (total) does not cover its next release')
-        ON CONFLICT DO NOTHING;
+        SELECT publish_at.source, named, of_version, publish_at.at,
+               format('the %s does not cover its next release', coalesce(
+                   string_agg(format('budget of the table %s', l ->> 'name'), ' and the ' ORDER BY l ->> 'name'),
+                   'shared budget (total)'))
+        FROM jsonb_array_elements(charged.lines) l
+        WHERE l ->> 'kind' = 'table' AND NOT (l ->> 'fits')::boolean
+        ON CONFLICT ON CONSTRAINT stale_pkey DO UPDATE SET reason = EXCLUDED.reason;
         RETURN;
     END IF;
     state := 'draw';
