@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-DP_SETTINGS = ("dp.epsilon", "dp.delta", "dp.notice", "dp.round", "dp.fresh", "dp.accept_error")
+DP_SETTINGS = (
+    *("dp.epsilon", "dp.delta", "dp.notice", "dp.round"),
+    *("dp.fresh", "dp.accept_error", "dp.published"),
+)
 # Those by which PostgreSQL reads constants otherwise than the reader of this process does, with the values at
 # which everything is answered that can be. An HTTP request, which cannot set them, has these.
 ANSWERED_SETTINGS = {

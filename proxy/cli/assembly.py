@@ -15,11 +15,13 @@ from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.catalog.change import still_holds
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.os_random import OsRandom
+from proxy.engine.publishing import Publishing
 from proxy.engine.query_pipeline import Engine
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.bits import RandomBits
 from proxy.policy.policy_model import Policy, StatementTexts
@@ -36,6 +38,7 @@ from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
+from proxy.shadow.published_statements import PublishedStatements, as_analysts
 from proxy.shadow.shadow_database import Shadow
 
 _log = structlog.get_logger("dpproxy.assembly")
@@ -56,15 +59,30 @@ class Database:
     ledger: EngineLedger
     lease: BudgetLease
     bits: RandomBits
+    releases: PublishedReleases
     open_texts: Callable[[], TextCipher] | None = None
+    publishing: Publishing | None = None
     is_stale: bool = False
     looks: int = 0
     is_newer_there: bool = False
     changing: threading.RLock = field(default_factory=threading.RLock)
 
+    def __post_init__(self) -> None:
+        self.publishing = self._publishing(self.engine)
+
     @property
     def engine(self) -> Engine:
         return self.in_force.now
+
+    def _publishing(self, engine: Engine) -> Publishing | None:
+        """Of the policy that the engine has."""
+        if not engine.policy.publish:
+            return None
+        shadow = self.shadow
+        statements = PublishedStatements(
+            engine.policy, engine.known.catalog, lambda: as_analysts(shadow), shadow.show
+        )
+        return Publishing(engine, self.protected, self.releases, statements, self.bits)
 
     async def open(self) -> None:
         await self.protected.open()
@@ -92,7 +110,7 @@ class Database:
                  it was
         """
         with self.changing:
-            before = self.policy, self.catalog, self.engine
+            before, publishing = (self.policy, self.catalog, self.engine), self.publishing
             texts = self._texts_for(policy)
             self.lease.change(policy)
             values, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
@@ -117,16 +135,19 @@ class Database:
                     bounds=bounds,
                     read_as={**before[2].statements.read_as, **labels},
                     cached=None if policy.reuse is None else self.ledger,
+                    questions=self.ledger if policy.publish else None,
                 )
                 engine.earlier = before[2].earlier | before[2].defaults()
                 self.ledger.keep(policy.reuse, texts)
                 self.policy, self.catalog, self.in_force.now = policy, catalog, engine
+                self.publishing = self._publishing(engine)
                 self.is_stale = self.is_newer_there = False  # as dp.policy says by now
 
             try:
                 self.shadow.adopt(policy, catalog, before[:2], take)
             except BaseException:
                 self.policy, self.catalog, self.in_force.now = before
+                self.publishing = publishing
                 self.ledger.keep(before[0].reuse)
                 with suppress(SourceError):  # others may have taken the new limits meanwhile
                     self.lease.change(before[0])
@@ -246,6 +267,9 @@ def assemble(
         bounds=bounds,
         read_as=shadow.label_oids(),
         cached=cached,
+        questions=ledger if policy.publish else None,
     )
-    in_force = EngineInForce(engine)
-    return Database(policy, catalog, shadow, in_force, protected, ledger, lease, bits, open_texts)
+    in_force, releases = EngineInForce(engine), PublishedReleases(tables)
+    return Database(
+        *(policy, catalog, shadow, in_force, protected, ledger, lease, bits, releases), open_texts
+    )

@@ -11,6 +11,7 @@ from proxy.cli.assembly import Database, assemble
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy
 from proxy.cli.proxy_servers import ProxyServers
+from proxy.cli.publication_checks import refuse_problems
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import (
     Source,
@@ -22,6 +23,8 @@ from proxy.ledger.ledger_sources import (
 )
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.policy.policy_model import StatementTexts
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.shadow.published_statements import PublishedStatements, as_analysts
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_tables import ShadowError
 
@@ -48,6 +51,22 @@ def build(
         lease.close()
         raise CliError(f"database {policy.database}: {error}") from None
     return assemble(policy, catalog, shadow, lease, open_texts=open_texts)
+
+
+def refuse_unpublishable(checked: CheckedPolicy, database: Database) -> None:
+    """
+    Refuses  Stopped where something that the policy publishes cannot be released
+    """
+    if database.publishing is None:
+        return
+    shadow = database.shadow
+    statements = PublishedStatements(
+        database.policy, database.catalog, lambda: as_analysts(shadow), shadow.show
+    )
+    try:
+        refuse_problems(checked, statements, database.engine)
+    except PolicyErrors as error:
+        raise CliError(str(error)) from None
 
 
 def known_source(checked: CheckedPolicy, ledger_dsn: str, file: Path, options: str) -> Source:

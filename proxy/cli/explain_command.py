@@ -4,14 +4,14 @@ of its own only where constants have to be evaluated."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import NoReturn
 
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.os_random import OsRandom
+from proxy.engine.policy_names import numbered, resolved
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms.loss import Loss
@@ -19,6 +19,8 @@ from proxy.policy.policy_model import Policy
 from proxy.query.syntax.statements import Execute, Statement
 from proxy.shadow.constant_evaluation import own_shadow, read_with_constants
 from proxy.shadow.shadow_tables import ShadowError
+
+__all__ = ["NoData", "NoLedger", "explanation", "refusal_text", "resolved"]
 
 _EXPLAIN, _EXPLAIN_JSON = "EXPLAIN ", "EXPLAIN (FORMAT JSON) "
 
@@ -58,7 +60,7 @@ async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str
         question, constants = read_with_constants(
             engine.statements,
             prefix + sql,
-            lambda found: resolved(found, _oids(checked.policy)),
+            lambda found: resolved(found, numbered(checked.policy)),
             lambda: own_shadow(checked.policy, checked.catalog),
         )
         if question is None or question.reads_nothing:
@@ -87,7 +89,7 @@ def _why_no_plan(question: ProtectedQuery | None) -> str:
 
 def engine_without_data(policy: Policy, catalog: Catalog) -> Engine:
     """It plans, and neither reads nor charges."""
-    return Engine(policy, catalog, _oids(policy), NoData(), NoLedger(), OsRandom())
+    return Engine(policy, catalog, numbered(policy), NoData(), NoLedger(), OsRandom())
 
 
 def protected_query(engine: Engine, sql: str) -> ProtectedQuery | None:
@@ -98,11 +100,7 @@ def protected_query(engine: Engine, sql: str) -> ProtectedQuery | None:
     found = engine.statements.look(sql)
     if not isinstance(found, Statement):
         return None
-    return engine.statements.read(found, resolved(found, _oids(engine.policy)), ())
-
-
-def _oids(policy: Policy) -> dict[int, TableName]:
-    return dict(enumerate(sorted(policy.tables), start=1))
+    return engine.statements.read(found, resolved(found, numbered(engine.policy)), ())
 
 
 def refusal_text(refusal: Refusal, sql: str) -> str:
@@ -125,25 +123,6 @@ def refusal_text(refusal: Refusal, sql: str) -> str:
     if refusal.hint:
         lines.append(f"HINT:  {refusal.hint}")
     return "\n".join(lines)
-
-
-def resolved(statement: Statement, oids: Mapping[int, TableName]) -> tuple[int | None, ...]:
-    """What to_regclass would say on the shadow: public first, then the policy's schemas."""
-    by_name = {name: oid for oid, name in oids.items()}
-    path = ["public", *sorted({name.schema for name in by_name})]
-    found: dict[int, int | None] = {}
-    lexemes = statement.lexed.lexemes
-    for first, relation in statement.chains:
-        parts = [lexemes[first].name]
-        index = first
-        while index + 2 < len(lexemes) and lexemes[index + 1].token.text == ".":
-            index += 2
-            parts.append(lexemes[index].name)
-        schemas = path if len(parts) == 1 else [parts[-2]]
-        candidates = (TableName(schema, parts[-1]) for schema in schemas)
-        known = (by_name[name] for name in candidates if name in by_name)
-        found[relation] = next(known, None)
-    return tuple(found[index] for index in range(len(statement.relations)))
 
 
 class NoData:

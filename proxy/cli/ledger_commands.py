@@ -34,6 +34,7 @@ from proxy.ledger.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
+from proxy.ledger.published_reports import published_lines
 from proxy.ledger.text_keys import KEY_FILE, KeyFile, TextKeyMissing, known_keys, new_key
 
 ledger = typer.Typer(
@@ -65,6 +66,7 @@ def show(
             "receipts",
         ]
         rows = [list(row) for row in spending(dsn)]
+        published = list(published_lines(dsn))
         if pld:
             heads.append("epsilon by PLD")
             found = _pld_epsilons(dsn)
@@ -72,6 +74,8 @@ def show(
                 epsilon = found.get((row[0], row[1]), 0.0)
                 row.append("beyond delta" if epsilon is None else f"{epsilon:.4g}")
     for line in text_table(heads, rows):
+        typer.echo(line)
+    for line in published:
         typer.echo(line)
     if any(cell.endswith(NEARLY_SPENT) for row in rows for cell in row):
         typer.echo(f"{NEARLY_SPENT.strip()} is where {int(WARNED_FROM * 100)} % or more is spent")

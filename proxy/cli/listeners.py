@@ -18,6 +18,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
+from proxy.cli.publishing_tasks import publishing_tasks, show_first
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
 from proxy.cli.watching import (
@@ -99,6 +100,7 @@ async def serve_until_stopped(
             bearers=admitted.bearers,
             admission=admitted.admission,
         )
+        await show_first(databases)
         await _start(http, where.http)
         closing.push_async_callback(http.stop, GRACE_SECONDS)
         await _start(wire, where.wire)
@@ -118,6 +120,7 @@ async def serve_until_stopped(
             write_marks(servers, databases),
             enforce_limits(servers),
             watch_locks(servers),
+            *publishing_tasks(databases),
             *(() if reloads is None else (reloads.follow(),)),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)

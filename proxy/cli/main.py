@@ -23,6 +23,7 @@ from proxy.cli.policy_commands import (
     policy_manual,
     policy_role,
 )
+from proxy.cli.publish_commands import publish
 from proxy.cli.serving_commands import demo, serve
 from proxy.cli.token_commands import token
 from proxy.cli.user_commands import user
@@ -54,6 +55,7 @@ app.add_typer(token, name="token")
 app.add_typer(access, name="access")
 app.add_typer(ledger, name="ledger")
 app.add_typer(policy, name="policy")
+app.add_typer(publish, name="publish")
 
 
 def _say_version(wanted: bool) -> None:

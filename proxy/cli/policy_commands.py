@@ -30,12 +30,14 @@ def policy_check(
     from proxy.cli.findings_report import findings_json, findings_lines
     from proxy.cli.loading import load_policy, verdict_of
     from proxy.cli.policy_accuracy import policy_accuracy
+    from proxy.cli.publication_checks import check_publications
     from proxy.engine.noise_proposal import noise_proposals
     from proxy.planner.bound_proposals import unbounded
     from proxy.planner.facts import PlanningContext
 
     try:
         checked = load_policy(file, os.environ)
+        check_publications(checked)
     except PolicyErrors as error:
         if as_json:
             problems = [

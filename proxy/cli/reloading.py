@@ -20,6 +20,7 @@ import structlog
 from proxy.cli.assembly import Database
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy, load_policy, verdict_of
+from proxy.cli.publication_checks import check_publications
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
 from proxy.ledger.text_keys import TextKeyMissing
@@ -92,6 +93,7 @@ class PolicyWatch:
             checked = self._checked()
             served = self.database.policy, self.database.catalog
             if (checked.policy, checked.catalog) != served:
+                _check_publications(checked)
                 self._adopt(checked)
         except NotTaken as refused:
             self._pending, self._retry_at = refused.for_now, now + RETRY_SECONDS
@@ -124,9 +126,8 @@ class PolicyWatch:
         try:
             checked = load_policy(self.file, self.environment)
         except PolicyErrors as errors:
-            problems = [f"{p.line}:{p.column}: {p.message}" for p in errors.problems]
-            listed = problems[:_LOGGED_PROBLEMS]
-            raise NotTaken(f"{len(problems)} errors in the file", listed) from None
+            found = len(errors.problems)
+            raise NotTaken(f"{found} errors in the file", _listed(errors)) from None
         except CliError as error:
             raise NotTaken(str(error), for_now=True) from None
         policy = checked.policy
@@ -160,6 +161,19 @@ class PolicyWatch:
             raise NotTaken(
                 f"it could not be put in force ({kind}: {reason})", for_now=True
             ) from error
+
+
+def _check_publications(checked: CheckedPolicy) -> None:
+    try:
+        check_publications(checked)
+    except PolicyErrors as errors:
+        problems = _listed(errors)
+        raise NotTaken(f"{len(errors.problems)} errors in the file", problems) from None
+
+
+def _listed(errors: PolicyErrors) -> list[str]:
+    problems = [f"{p.line}:{p.column}: {p.message}" for p in errors.problems]
+    return problems[:_LOGGED_PROBLEMS]
 
 
 class PolicyReloads:

@@ -180,7 +180,7 @@ def serve(
         shadows = shadows_being_built(checked, shadow_server)
         servers = prepared.check_ledger()
         importing.join()
-        from proxy.cli.building import build, known_source
+        from proxy.cli.building import build, known_source, refuse_unpublishable
         from proxy.cli.listeners import ListenerPorts, serve_until_stopped, stop_signals
 
         options = f"--state {shlex.quote(str(state_folder(state)))}"
@@ -193,6 +193,8 @@ def serve(
             build(one, servers, source, built)
             for one, source, built in zip(checked, sources, shadows, strict=True)
         ]
+        for one, database in zip(checked, databases, strict=True):
+            refuse_unpublishable(one, database)
         servers.match_roles(tuple(one.policy.database for one in databases))
 
         async def announce(ports: ListenerPorts) -> int:

@@ -12,23 +12,18 @@ import asyncio
 import hashlib
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from proxy.accounting.events import Event
 from proxy.accounting.statement_record import StatementRecord
 from proxy.engine.cached_answers import (
     CachedAnswers,
-    CachedQuestion,
     Claim,
-    Claimed,
     ClaimedBlocks,
     Unfinished,
 )
-from proxy.engine.derived_answers import (
-    DerivedBlock,
-    WithDerived,
-    derived_blocks,
-    not_derived,
-)
+from proxy.engine.derived_answers import WithDerived
+from proxy.engine.explain_text import FreeBlock
 from proxy.engine.noisy_answers import (
     BlockStore,
     NoCache,
@@ -39,8 +34,10 @@ from proxy.engine.noisy_answers import (
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
+from proxy.engine.published_answers import PublishedSources, free_blocks, published_names
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
+from proxy.engine.statement_parts import StatementParts, statement_parts
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.engine.table_losses import protected_names, table_losses
 from proxy.mechanisms.bits import RandomBits
@@ -72,16 +69,9 @@ class Paid:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
-    """Of a statement whose answers are cached. derived: blocks that cost nothing; claimed: the others."""
-
-    derived: Mapping[int, DerivedBlock]
-    claimed: Claimed
-
-
 class ChargedQueries:
-    """cached: None, where the policy keeps no answers."""
+    """cached: None, where the policy keeps no answers; questions: as the one that keeps them, None where
+    nothing is published either."""
 
     def __init__(
         self,
@@ -90,8 +80,12 @@ class ChargedQueries:
         ledger: Ledger,
         bits: RandomBits,
         cached: CachedAnswers | None,
+        questions: CachedAnswers | None,
+        published: PublishedSources,
     ) -> None:
         self.cached = cached
+        self.questions = questions
+        self._published = published
         self._policy = policy
         tables = policy.tables.items()
         self._public = {str(name) for name, table in tables if isinstance(table, PublicTable)}
@@ -122,7 +116,7 @@ class ChargedQueries:
                     pass  # who was drawing it is gone: it is drawn here, under the same charge
         while True:
             async with AsyncExitStack() as stack:
-                ready = self._ready(stack, query)
+                ready = self._ready(stack, query, parts)
                 session = await within(seconds, ready, NOT_CHARGED)
                 if query.prepared.zones.have_rules:
                     zones = self._zones.check(session, query.prepared.zones)
@@ -146,74 +140,59 @@ class ChargedQueries:
         blocks = query.prepared.private.blocks
         return any(name in self._public for block in blocks for name in block.tables())
 
-    async def _parts(self, query: PlannedQuery) -> _Parts | None:
-        if self.cached is None or query.prepared.settings.is_fresh:
-            return None
-        found = await self.cached.parts(query.prepared.drawn)
-        if found is None:
-            return None
-        derived = await self._derived(query, found)
-        return _Parts(derived=derived, claimed=not_derived(found, derived))
+    async def _parts(self, query: PlannedQuery) -> StatementParts | None:
+        return await statement_parts(
+            query.prepared, query.analyst, self.cached, self.questions, self._published
+        )
 
-    async def _derived(
-        self, query: PlannedQuery, parts: tuple[CachedQuestion, ...]
-    ) -> Mapping[int, DerivedBlock]:
-        assert self.cached is not None
-        prepared = query.prepared
-        accepted = prepared.settings.accepted_error
-        blocks, ledger = prepared.drawn.blocks, self.cached.ledger
-        return await derived_blocks(ledger, query.analyst, blocks, parts, accepted)
-
-    async def explained(self, query: PlannedQuery) -> Mapping[int, str]:
+    async def explained(self, query: PlannedQuery) -> Mapping[int, FreeBlock]:
         """What of the plan would cost nothing, and why, by the number of the block."""
         parts = await self._parts(query)
-        derived = {} if parts is None else parts.derived
-        return {number: block.made_of for number, block in derived.items()}
+        return {} if parts is None else free_blocks(parts.derived)
 
-    def _may_be_ready(self, query: PlannedQuery, parts: _Parts) -> bool:
+    def _may_be_ready(self, query: PlannedQuery, parts: StatementParts) -> bool:
         """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the
         budget may not cover a draw, and needs not."""
         if self.cached is None:
             return False
         known = self.cached.are_known(tuple(parts.claimed.values()))
-        return known or not self._is_covered(query)
+        return known or not self._is_covered(query, parts)
 
-    def _is_covered(self, query: PlannedQuery) -> bool:
+    def _is_covered(self, query: PlannedQuery, parts: StatementParts | None) -> bool:
         """By what was left after the analyst's last charge."""
-        left, loss = self._left.get(query.analyst), query.loss
+        left, loss = self._left.get(query.analyst), _most(query, parts)
         return left is not None and left.epsilon >= loss.epsilon and left.delta >= loss.delta
 
-    async def _ready(self, stack: AsyncExitStack, query: PlannedQuery) -> ProtectedSession:
+    async def _ready(
+        self, stack: AsyncExitStack, query: PlannedQuery, parts: StatementParts | None
+    ) -> ProtectedSession:
         """All that an answer needs but its charge."""
-        is_covered = self._is_covered(query)
+        is_covered = self._is_covered(query, parts)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            events = loss_events(query.prepared.private)
-            await self._ledger.look(query.analyst, query.loss, events, self._record(query))
+            await self._ledger.look(query.analyst, *self._cost(query, parts))
         return await stack.enter_async_context(self._data.session(query.analyst))
 
-    async def _paid(self, query: PlannedQuery, parts: _Parts | None) -> Paid:
-        if parts is not None:
+    async def _paid(self, query: PlannedQuery, parts: StatementParts | None) -> Paid:
+        if parts is not None and parts.is_cached:
             paid = await self._claimed(query, parts, may_draw=True)
             assert paid is not None, "what may be drawn is"
             return paid
+        loss, events, record = self._cost(query, parts)
         charged = await self._ledger.reserve(
-            query.analyst,
-            query.loss,
-            _fingerprint(query),
-            self._policy.digest,
-            loss_events(query.prepared.private),
-            self._record(query),
+            query.analyst, loss, _fingerprint(query), self._policy.digest, events, record
         )
         self._left[query.analyst] = charged.remaining
         return Paid(
             receipt=charged.receipt,
             remaining=charged.remaining,
-            loss=query.loss,
+            loss=loss,
             warnings=charged.warnings,
         )
 
-    async def _claimed(self, query: PlannedQuery, parts: _Parts, *, may_draw: bool) -> Paid | None:
+    async def _claimed(
+        self, query: PlannedQuery, parts: StatementParts, *, may_draw: bool
+    ) -> Paid | None:
         assert self.cached is not None
         claimed = tuple(parts.claimed.values())
         claim = await self.cached.claim(
@@ -235,6 +214,15 @@ class ChargedQueries:
             warnings=claim.warnings,
         )
 
+    def _cost(
+        self, query: PlannedQuery, parts: StatementParts | None
+    ) -> tuple[Loss, tuple[Event, ...], StatementRecord]:
+        """The most that a statement may be charged: what of it is not free."""
+        record = self._record(query)
+        if parts is None:
+            return query.loss, loss_events(query.prepared.private), record
+        return parts.loss, parts.events, replace(record, tables=parts.tables)
+
     def _record(self, query: PlannedQuery) -> StatementRecord:
         tables = table_losses(query.prepared.private, self._protected)
         return StatementRecord(text=self._text(query), tables=tables)
@@ -249,7 +237,7 @@ class ChargedQueries:
         self,
         query: PlannedQuery,
         paid: Paid,
-        parts: _Parts | None,
+        parts: StatementParts | None,
         session: ProtectedSession | None,
         lists: Lists,
         begun: float,
@@ -261,7 +249,8 @@ class ChargedQueries:
             answering = self._relation(query, paid, parts, session, lists)
             seconds = settings.seconds and max(settings.seconds - (_clock() - begun), floor)
             relation = await within(seconds, answering, stays_charged(floor))
-            answer = answer_of(relation, query, paid)
+            free = () if parts is None else published_names(parts.derived)
+            answer = answer_of(relation, query, paid, free)
             answered = True
             return answer
         finally:
@@ -272,13 +261,13 @@ class ChargedQueries:
         self,
         query: PlannedQuery,
         paid: Paid,
-        parts: _Parts | None,
+        parts: StatementParts | None,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        if parts is None or self.cached is None:
+        if parts is None:
             return await self._drawn(query, session, lists, NoCache())
-        if paid.claim is None:
+        if paid.claim is None or self.cached is None:
             return await self._drawn(query, session, lists, WithDerived(parts.derived, NoCache()))
         blocks = ClaimedBlocks(self.cached.ledger, parts.claimed, paid.claim)
         try:
@@ -314,7 +303,14 @@ class ChargedQueries:
         return answer_of(relation, query, Paid(receipt=None, remaining=None, loss=query.loss))
 
 
-def answer_of(relation: NoisyRelation, query: PlannedQuery, paid: Paid) -> NoisyAnswer:
+def _most(query: PlannedQuery, parts: StatementParts | None) -> Loss:
+    """That a statement may be charged."""
+    return query.loss if parts is None else parts.loss
+
+
+def answer_of(
+    relation: NoisyRelation, query: PlannedQuery, paid: Paid, published: tuple[str, ...] = ()
+) -> NoisyAnswer:
     return NoisyAnswer(
         relation.json,
         paid.loss,
@@ -325,6 +321,7 @@ def answer_of(relation: NoisyRelation, query: PlannedQuery, paid: Paid) -> Noisy
         (*relation.withheld, *paid.warnings),
         relation.columns,
         relation.clipped,
+        published,
     )
 
 

@@ -15,23 +15,32 @@ from proxy.engine.cached_answers import CachedLedger, CachedQuestion, Claimed, U
 from proxy.engine.noisy_answers import BlockStore
 from proxy.engine.threads import beside
 from proxy.planner.facts import Values
-from proxy.planner.plan import BlockPlan
+from proxy.planner.plan import BlockPlan, DistinctCount, NoisyStatistic
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
-from proxy.reuse.derivable import named, source_from
-from proxy.reuse.derivation import Derivation, Slices, UsableAnswer, derivation
+from proxy.reuse.derivable import Derivable, named, source_from
+from proxy.reuse.derivation import Derivation, Slices, UsableAnswer, derivation, variance
 
-_TRIED = 8  # sources of one block: each is a relation to be read
+TRIED = 8  # sources of one block: each is a relation to be read
 _PER_NUMBER = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedBlock:
-    """made_of: for EXPLAIN."""
+    """made_of: for EXPLAIN; variance: of its noise, None where that is not known beforehand; published: the
+    table that it is from, None: it is of what the analyst has been shown."""
 
     block: CachedBlock
     made_of: str
+    variance: Fraction | None
+    published: str | None = None
+
+    def is_as_exact_as(self, other: DerivedBlock) -> bool:
+        """As far as it is known."""
+        if self.variance is None or other.variance is None:
+            return True
+        return self.variance <= other.variance
 
 
 async def derived_blocks(
@@ -78,8 +87,9 @@ async def _best(
     accepted: Fraction,
 ) -> DerivedBlock | None:
     """Of equally noisy ones that which was shown last."""
-    best: tuple[Fraction, DerivedBlock] | None = None
-    for cached, source, more in candidates[:_TRIED]:
+    assert part.derivable is not None
+    best: DerivedBlock | None = None
+    for cached, source, more in candidates[:TRIED]:
         try:
             text = await ledger.relation_of(cached)
         except Unfinished:
@@ -87,25 +97,31 @@ async def _best(
         if text is None:
             continue
         work = len(text) // _PER_NUMBER
-        found = await beside(work, _derived, text, block, part, source, more, accepted)
-        if found is not None and (best is None or found[0] < best[0]):
+        found = await beside(
+            work, derived_block, text, block, part.derivable, source, more, accepted
+        )
+        if found is not None and (best is None or not best.is_as_exact_as(found)):
             best = found
-    return None if best is None else best[1]
+    return best
 
 
-def _derived(
+def derived_block(
     text: str,
     block: BlockPlan,
-    part: CachedQuestion,
+    wanted: Derivable,
     source: UsableAnswer,
     more: Slices,
     accepted: Fraction,
-) -> tuple[Fraction, DerivedBlock] | None:
-    """With the variance of its noise."""
-    assert part.derivable is not None
+    published: str | None = None,
+) -> DerivedBlock | None:
+    """
+    Given    text: the answer that `source` is of; wanted: of the block; more: the conditions that are left;
+             published: the table that it is from, if it is
+    Gives    None: the block cannot be made of it, or less exactly than accepted
+    """
     numbers = cached_numbers(text)
     groups = tuple(numbers)
-    made = derivation(block, part.derivable.question, more, source, groups, accepted)
+    made = derivation(block, wanted.question, more, source, groups, accepted)
     if made is None:
         return None
     drawn = DrawnBlock(
@@ -113,8 +129,24 @@ def _derived(
             DrawnGroup(keys, _added_up(made, keys, numbers)) for keys in ordered_groups(block, ())
         )
     )
-    cached = CachedBlock(chosen={}, drawn=drawn, noises=made.noises)
-    return made.variance(), DerivedBlock(block=cached, made_of=_words(made, groups))
+    return DerivedBlock(
+        block=CachedBlock(chosen={}, drawn=drawn, noises=made.noises),
+        made_of=_words(made, groups, published),
+        variance=made.variance(),
+        published=published,
+    )
+
+
+def total_variance(block: BlockPlan) -> Fraction | None:
+    """Of the noise of its releases; None where it is not known beforehand."""
+    if block.choices:
+        return None
+    found = Fraction(0)
+    for release in block.releases:
+        if not isinstance(release, NoisyStatistic | DistinctCount):
+            return None
+        found += variance(release.noise)
+    return found
 
 
 def _added_up(
@@ -126,13 +158,14 @@ def _added_up(
     )
 
 
-def _words(made: Derivation, groups: Sequence[Values]) -> str:
+def _words(made: Derivation, groups: Sequence[Values], published: str | None) -> str:
+    of = published or f"an answer of {len(groups)} groups that you have been shown"
     most = max((len(sources) for sources in made.sources.values()), default=0)
     if most > 1:
-        return f"made of an answer of {len(groups)} groups that you have been shown, up to {most} added up"
+        return f"made of {of}, up to {most} added up"
     if len(made.sources) < len(groups):
-        return f"part of an answer of {len(groups)} groups that you have been shown"
-    return "an answer that you have been shown"
+        return f"part of {of}"
+    return published or "an answer that you have been shown"
 
 
 class WithDerived:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -19,11 +20,22 @@ from proxy.planner.plan import BlockPlan, PrivatePlan
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 
 
-_FREE: Mapping[int, str] = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreeBlock:
+    """made_of: what it is answered from; setting: without which it is drawn."""
+
+    made_of: str
+    setting: str
+
+
+_FREE: Mapping[int, FreeBlock] = {}
 
 
 def explain_lines(
-    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], free: Mapping[int, str] = _FREE
+    plan: PrivatePlan,
+    remaining: Loss | None,
+    sql: Sequence[str],
+    free: Mapping[int, FreeBlock] = _FREE,
 ) -> Iterator[str]:
     """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed; free: blocks,
     by number, that cost nothing, and what they are answered from."""
@@ -39,7 +51,7 @@ def explain_lines(
 
 
 def _lines(
-    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], free: Mapping[int, str]
+    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], free: Mapping[int, FreeBlock]
 ) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Differentially private answer  ({cost})"
@@ -59,7 +71,8 @@ def _lines(
                 yield "    " + _line(entry)
         yield f"    Backend SQL: {statement}"
         if number - 1 in free:
-            yield f"    Not read, at no cost: {free[number - 1]} (dp.fresh asks anew)"
+            one = free[number - 1]
+            yield f"    Not read, at no cost: {one.made_of} ({one.setting} asks anew)"
     if remaining is not None:
         left = (_loss(block) for number, block in enumerate(plan.blocks) if number not in free)
         now, after = remaining.epsilon, remaining.epsilon - sum(left, Fraction(0))
@@ -74,7 +87,10 @@ def _lines(
 
 
 def explain_json(
-    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], free: Mapping[int, str] = _FREE
+    plan: PrivatePlan,
+    remaining: Loss | None,
+    sql: Sequence[str],
+    free: Mapping[int, FreeBlock] = _FREE,
 ) -> dict[str, object]:
     left = (
         None
@@ -92,7 +108,7 @@ def explain_json(
                 "groups": block.groups(),
                 "units_needed": None if block.selection is None else units_needed(block.selection),
                 "sql": statement,
-                **({"free": free[number]} if number in free else {}),
+                **({"free": free[number].made_of} if number in free else {}),
             }
             for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
         ],

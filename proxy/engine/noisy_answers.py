@@ -32,7 +32,7 @@ from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
-from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises
+from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
 from proxy.release.choosing_bounds import (
     ChosenBound,
     choose_bounds,
@@ -51,7 +51,7 @@ _PER_INTERVAL = 20  # numbers that take as long as the interval of one value, co
 @dataclass(frozen=True, slots=True)
 class NoisyAnswer:
     """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
-    it was run, None where nothing was planned to be run."""
+    it was run, None where nothing was planned to be run; published: the released tables that it is made of."""
 
     relation: str
     loss: Loss
@@ -62,6 +62,7 @@ class NoisyAnswer:
     withheld: tuple[str, ...] = ()
     columns: tuple[ColumnError, ...] = ()
     clipped: tuple[ClippedUnits, ...] = ()
+    published: tuple[str, ...] = ()
 
     @property
     def accuracy(self) -> tuple[Accuracy, ...]:
@@ -165,6 +166,8 @@ async def noisy_relation(
             clipped += clipped_units(block, cached.chosen, number + 1)
         if cached.noises:
             block = with_noises(block, cached.noises)
+        if cached.releases:
+            block = with_releases(block, cached.releases)
         blocks[number] = block
         work += _displayed(block, cached)
         noisy = await beside(work, presented, block, cached.drawn)

@@ -17,7 +17,7 @@ from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.account_documents import with_accounts
 from proxy.engine.arguments import constants
-from proxy.engine.cached_answers import CachedAnswers, CachedLedger
+from proxy.engine.cached_answers import CachedAnswers, CachedLedger, CachedQuestion
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
@@ -28,11 +28,12 @@ from proxy.engine.noisy_answers import (
 from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
+from proxy.engine.published_answers import PublishedSources
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
 from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.loss import NOTHING
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicRowsOf, PublicValues
 from proxy.planner.lifting import lifted
 from proxy.planner.plan import BlockPlan, PrivatePlan
@@ -61,10 +62,12 @@ class Engine:
         *,
         read_as: Mapping[int, int] | None = None,
         cached: CachedLedger | None = None,
+        questions: CachedLedger | None = None,
     ) -> None:
         """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
         which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; bounds: of
-        their numbers and times; cached: where answers are cached."""
+        their numbers and times; cached: where answers are cached; questions: where queries are answered from
+        what is published, or cached (of it no method is called for the former)."""
         self.policy = policy
         self.earlier: frozenset[tuple[str, str]] = (
             frozenset()
@@ -73,7 +76,18 @@ class Engine:
         self._known = PlanningContext(policy, catalog, public or {}, rows or {}, bounds or {})
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
-        self._charged = ChargedQueries(policy, data, ledger, bits, self._keeping(cached))
+        self._bits = bits
+        self.published = PublishedSources()
+        with_questions = self._keeping(cached or questions)
+        self._charged = ChargedQueries(
+            policy,
+            data,
+            ledger,
+            bits,
+            cached=None if cached is None else with_questions,
+            questions=with_questions,
+            published=self.published,
+        )
         self._turns = PlanningTurns()
         self._remembered = RememberedPlans()
         self._public = {
@@ -84,8 +98,10 @@ class Engine:
     def renew(self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
         self._known = replace(self._known, public=public, rows=rows, bounds=bounds)
-        cached = self._charged.cached
-        self._charged.cached = None if cached is None else self._keeping(cached.ledger)
+        before = self._charged.questions
+        if before is not None:
+            self._charged.questions = questions = self._keeping(before.ledger)
+            self._charged.cached = None if self._charged.cached is None else questions
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables
 
     def defaults(self) -> frozenset[tuple[str, str]]:
@@ -145,13 +161,33 @@ class Engine:
         private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, found, analyst)
-        self._refuse_changed(private)
+        self.refuse_changed(private)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         if private.loss == NOTHING:
             return await self._charged.unread(query)
         return await self._charged.run(query)
 
-    def _refuse_changed(self, private: PrivatePlan) -> None:
+    async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
+        """As CachedAnswers.parts, where answers are cached or published."""
+        questions = self._charged.questions
+        return None if questions is None else await questions.parts(private)
+
+    @property
+    def known(self) -> PlanningContext:
+        return self._known
+
+    def prepared(
+        self, question: ProtectedQuery, constants: tuple[str | None, ...], loss: Loss
+    ) -> PreparedQuery:
+        """A question of the data owner's, without parameters, which may cost more than one of an analyst.
+
+        Refuses  what planning refuses
+        """
+        found = replace(self._planned(question, constants, {}, loss), lifts=())
+        return replace(found, compiled=tuple(map(compiled_block, found.private.blocks)))
+
+    def refuse_changed(self, private: PrivatePlan) -> None:
+        """Refuses  UNAVAILABLE: what the plan relies on is gone"""
         # A public table may also stand in a condition of any block.
         used = {name for block in private.blocks for name in block.tables()} | self._public
         for name in sorted(self.changed & used):
@@ -236,8 +272,11 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
+        loss: Loss | None = None,
     ) -> PreparedQuery:
+        """loss: other than the settings say."""
         chosen = self._settings(frozenset(settings.items()))
+        chosen = chosen if loss is None else replace(chosen, loss=loss)
         types = question.argument_types()
         values = constants(arguments, types)
         query = question.reading.query

@@ -36,8 +36,9 @@ _AS_READ = ("standard_conforming_strings", "transform_null_equals", "array_nulls
 class Settings:
     """floats_are_exact: whether the shadow prints all of
     their digits. is_rounded: whether answers are printed to the digits that mean something;
-    is_fresh: whether what is cached is left aside; accepted_error: what was shown before serves with a standard
-    error of so many times a fresh one's."""
+    is_fresh: whether what is cached is left aside; accepted_error: what was shown before, or is published,
+    serves with a standard error of so many times a fresh one's; uses_published: whether what is published
+    answers what it can."""
 
     loss: Loss  # of one statement
     notice: bool
@@ -46,6 +47,7 @@ class Settings:
     is_rounded: bool = False
     is_fresh: bool = False
     accepted_error: Fraction = Fraction(1)
+    uses_published: bool = True
 
 
 def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
@@ -76,10 +78,20 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
     seconds = _seconds(given.get("statement_timeout", "0"))
     exact = given.get("extra_float_digits", "1") in ("1", "2", "3")
     is_fresh = _switch("dp.fresh", given, default=False)
+    uses_published = _switch("dp.published", given, default=privacy.uses_published)
     accepted = _amount("dp.accept_error", given, Fraction(1), _MOST_ACCEPTED)
     if accepted < 1:
         raise _bad("dp.accept_error", "must be 1 or more", how_to_set("dp.accept_error", "1"))
-    return Settings(Loss(epsilon, delta), notice, seconds, exact, is_rounded, is_fresh, accepted)
+    return Settings(
+        Loss(epsilon, delta),
+        notice,
+        seconds,
+        floats_are_exact=exact,
+        is_rounded=is_rounded,
+        is_fresh=is_fresh,
+        accepted_error=accepted,
+        uses_published=uses_published and not is_fresh,
+    )
 
 
 def check_meaning(given: Mapping[str, str]) -> None:

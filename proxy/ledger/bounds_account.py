@@ -1,7 +1,7 @@
-"""The account of what the owner of a policy reads privately: charged to the shared budget, like a query.
+"""The accounts of what the owner of a policy reads privately, or publishes: charged to the shared budget.
 
-It has a line of its own in the ledger, so that it is seen what was spent on it. Its limit is that of everybody
-together, so that nothing but the total decides.
+Each has a line of its own in the ledger, so that it is seen what was spent on it. Its limit is that of
+everybody together, so that nothing but the total decides.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from typing import Any
 
 import psycopg
 
-POLICY_BOUNDS = "(policy bounds)"  # no analyst can have this name (users.py)
+# No analyst can have these names (users.py).
+POLICY_BOUNDS = "(policy bounds)"
+PUBLISHED = "(published)"  # as ledger.published_account
 
 _LIMIT = (
     "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period, rho)"
@@ -29,10 +31,12 @@ def open_account(ledger_dsn: str, source: int) -> None:
 
 
 def renew_account(connection: psycopg.Connection[Any], source: int) -> None:
-    """When the limits of a source were written anew, and it has charges. In the transaction of the caller."""
-    charged = connection.execute(
-        "SELECT EXISTS (SELECT FROM ledger.receipt WHERE source = %s AND analyst = %s)",
-        (source, POLICY_BOUNDS),
-    ).fetchone()
-    if charged is not None and charged[0]:
-        connection.execute(_LIMIT, (POLICY_BOUNDS, source))
+    """When the limits of a source were written anew, of accounts with charges. In the transaction of the
+    caller."""
+    for account in (POLICY_BOUNDS, PUBLISHED):
+        charged = connection.execute(
+            "SELECT EXISTS (SELECT FROM ledger.receipt WHERE source = %s AND analyst = %s)",
+            (source, account),
+        ).fetchone()
+        if charged is not None and charged[0]:
+            connection.execute(_LIMIT, (account, source))

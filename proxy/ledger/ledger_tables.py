@@ -59,7 +59,12 @@ SELECT coalesce(json_agg(b), '[]')::text FROM (
            trim_scale(delta_limit) AS delta_limit, trim_scale(delta_spent) AS delta_spent,
            trim_scale(delta_left) AS delta_remaining,
            period, renews_at, trim_scale(rho_limit) AS rho_limit, trim_scale(rho_spent) AS rho_spent
-    FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())) b"""
+    FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())
+    UNION ALL
+    SELECT name, NULL, trim_scale(epsilon_spent), NULL, NULL, trim_scale(delta_spent), NULL, period, NULL, NULL,
+           trim_scale(rho_spent)
+    FROM ledger.line_at(%(source)s, 'analyst', ledger.published_account(), transaction_timestamp())
+    WHERE EXISTS (SELECT FROM ledger.published r WHERE r.source = %(source)s)) b"""
 _HISTORY = """\
 SELECT row_to_json(h)::text,
        CASE WHEN r.at >= coalesce(own.added_at, '-infinity') THEN r.statement END, r.fingerprint

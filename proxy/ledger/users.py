@@ -12,10 +12,10 @@ from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.base.role_names import is_inner_role
 from proxy.ledger.admin_log import note
 from proxy.ledger.analysts_role import ANALYSTS
-from proxy.ledger.bounds_account import POLICY_BOUNDS
+from proxy.ledger.bounds_account import POLICY_BOUNDS, PUBLISHED
 from proxy.postgres.embedded import SUPERUSER
 
-_RESERVED = (SUPERUSER, ANALYSTS, POLICY_BOUNDS, "public", "none")
+_RESERVED = (SUPERUSER, ANALYSTS, POLICY_BOUNDS, PUBLISHED, "public", "none")
 
 LEAST_CHARACTERS = 8  # of a password: whoever guesses one may spend its analyst's budget
 

@@ -49,6 +49,7 @@ SETTINGS = frozenset(
         "dp.delta",
         "dp.epsilon",
         "dp.fresh",
+        "dp.published",
         "dp.notice",
         "dp.round",
     }

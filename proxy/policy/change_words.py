@@ -27,6 +27,7 @@ class Topic(Enum):
     ERROR = "error"
     BUDGETS = "budgets"
     CACHE = "cached answers"
+    PUBLISHED = "published tables"
     REST = "the rest"
 
 

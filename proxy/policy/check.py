@@ -25,6 +25,7 @@ from proxy.policy.policy_model import (
     UnitPath,
 )
 from proxy.policy.problem import Problem
+from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.policy.type_rules import bounds_kind, family, misfit
 
 _DAY_SECONDS = 86_400
@@ -76,6 +77,13 @@ class _Check:
                 ("privacy", "noise"), "gaussian noise needs a delta above 0", "write delta: 1e-6"
             )
         for name, table in policy.tables.items():
+            if policy.publish and name.schema == PUBLISHED_SCHEMA:
+                self._add(
+                    ("tables", str(name)),
+                    f"schema {PUBLISHED_SCHEMA} is of published tables: '{name}' cannot be in it",
+                    "leave publish out, or move the table to another schema",
+                    at_key=True,
+                )
             self.tables[name] = self._table(table)
 
     def _add(

@@ -13,6 +13,7 @@ from proxy.catalog.catalog_model import TableName
 from proxy.policy.change_words import Change, Direction, Topic, change, error, times, word_of
 from proxy.policy.changed_amounts import changed_amounts
 from proxy.policy.changed_caching import changed_caching
+from proxy.policy.changed_publishing import changed_publishing
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
     Bounds,
@@ -36,6 +37,7 @@ def policy_changes(old: Policy, new: Policy) -> list[Change]:
         *_tables(old, new),
         *changed_amounts(old, new),
         *changed_caching(old, new),
+        *changed_publishing(old, new),
         *_accepted(old, new),
     ]
     order = list(Topic)

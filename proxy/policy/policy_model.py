@@ -14,6 +14,7 @@ from fractions import Fraction
 from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.loss import Loss
 from proxy.policy.finding_names import FindingName
+from proxy.policy.publication import Publication
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ class Privacy:
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
     timeout_floor: Fraction = Fraction(5)  # seconds; no statement_timeout below it ends a query
     is_rounded: bool = False  # answers, where a session does not SET dp.round
+    uses_published: bool = True  # for answers, where a session does not SET dp.published
 
     def weight(self, of: Weighed) -> Fraction:
         """Its share of epsilon and delta, beside the others of a statement."""
@@ -277,6 +279,7 @@ class Policy:
     reuse: Reuse | None = None  # None: no answer is kept
     statements: StatementTexts = StatementTexts.HASHED
     accounting: Accounting = Accounting.BASIC
+    publish: tuple[Publication, ...] = ()
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

@@ -35,6 +35,7 @@ PRIVACY_KEYS: Mapping[str, Shape] = {
     "weights": Keyed(_WEIGHT_KEYS),
     "timeout_floor": Plain(_SECONDS.pattern),
     "round": SWITCH,
+    "published": SWITCH,
 }
 PRIVACY = Keyed(PRIVACY_KEYS, ("epsilon", "delta"), "privacy")
 
@@ -55,6 +56,7 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     if "timeout_floor" in found:
         floor = _seconds(found["timeout_floor"], problems)
     is_rounded = switch(found.get("round"), problems, default=False)
+    uses_published = switch(found.get("published"), problems, default=True)
     epsilon, max_epsilon = (
         number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
         if key in found
@@ -71,11 +73,13 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
         return None
     if noise is None or median_noise is None or mechanism is None or weights is None:
         return None
-    if floor is None or is_rounded is None:
+    if floor is None or is_rounded is None or uses_published is None:
         return None
     most = epsilon if max_epsilon is None else max_epsilon
     return Privacy(
-        epsilon, delta, most, delta, noise, median_noise, mechanism, weights, floor, is_rounded
+        *(epsilon, delta, most, delta, noise, median_noise, mechanism, weights, floor),
+        is_rounded=is_rounded,
+        uses_published=uses_published,
     )
 
 

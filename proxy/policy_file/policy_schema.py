@@ -17,6 +17,7 @@ from proxy.policy_file.policy_shapes import (
     Either,
     Keyed,
     KeyList,
+    ListOf,
     NamedBy,
     Number,
     OneOf,
@@ -83,6 +84,8 @@ def _schema(shape: Shape, explained: Mapping[str, str]) -> Schema:
         case KeyList(most=most):
             items = {"type": [*_ANY_TEXT, "null"]}
             return {"type": "array", "items": items, "minItems": 1, "maxItems": most}
+        case ListOf(of=of, most=most):
+            return {"type": "array", "items": _schema(of, explained), "maxItems": most}
         case NamedBy(of=of, least=least, most=most):
             named: Schema = {"type": "object", "additionalProperties": _schema(of, explained)}
             if least:

@@ -49,6 +49,12 @@ class KeyList:
 
 
 @dataclass(frozen=True, slots=True)
+class ListOf:
+    of: Shape
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class NamedBy:
     """A mapping whose keys the owner chooses."""
 
@@ -73,7 +79,7 @@ class Either:
     shapes: tuple[Shape, ...]
 
 
-Shape = Plain | Number | OneOf | Pair | KeyList | NamedBy | Keyed | Either
+Shape = Plain | Number | OneOf | Pair | KeyList | ListOf | NamedBy | Keyed | Either
 
 TEXT = Plain()
 NUMBER = Number()

@@ -30,6 +30,7 @@ from proxy.policy_file.policy_budgets import BUDGETS, read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text
 from proxy.policy_file.policy_privacy import PRIVACY, read_privacy
+from proxy.policy_file.policy_publish import PUBLISH, read_publications
 from proxy.policy_file.policy_reuse import REUSE, read_reuse
 from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of
 from proxy.policy_file.policy_tables import TABLES, read_tables
@@ -60,6 +61,7 @@ POLICY_KEYS: Mapping[str, Shape] = {
     "reuse": REUSE,
     "statements": one_of(StatementTexts),
     "accounting": one_of(Accounting),
+    "publish": PUBLISH,
 }
 POLICY = Keyed(POLICY_KEYS, REQUIRED_KEYS)
 
@@ -171,6 +173,7 @@ def _policy(
     accounting: Accounting | None = Accounting.BASIC
     if "accounting" in found:
         accounting = member(found["accounting"].value, "accounting", Accounting, problems)
+    published = read_publications(found.get("publish"), privacy, problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None
     if previews is None or statements is None or accounting is None:
@@ -182,6 +185,7 @@ def _policy(
         *(database, source, privacy, tables, budgets, digest, accepted, previews, reuse),
         statements=statements,
         accounting=accounting,
+        publish=published,
     )
 
 

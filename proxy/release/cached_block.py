@@ -14,7 +14,7 @@ from typing_extensions import assert_never
 
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.planner.lifting import Lift
-from proxy.planner.plan import BlockPlan, DistinctCount, Noise, NoisyStatistic
+from proxy.planner.plan import BlockPlan, DistinctCount, Noise, NoisyStatistic, Release
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.choosing_bounds import ChosenBound
 from proxy.release.drawn_values import (
@@ -42,11 +42,13 @@ class Order:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedBlock:
     """chosen: bounds by the release that each is for, None: of rows; empty where none is chosen. noises: of the
-    releases, where they are not those of the plan."""
+    releases, where they are not those of the plan; releases: as they were drawn, in the plan's order, where
+    they are other ones throughout."""
 
     chosen: Mapping[int | None, ChosenBound]
     drawn: DrawnBlock
     noises: tuple[Noise, ...] = ()
+    releases: tuple[Release, ...] = ()
 
 
 def cached_text(cached: CachedBlock, order: Order) -> str:
@@ -110,6 +112,15 @@ def with_noises(block: BlockPlan, noises: Sequence[Noise]) -> BlockPlan:
         for release, noise in zip(block.releases, noises, strict=True)
     )
     return replace(block, releases=tuple(releases))
+
+
+def with_releases(block: BlockPlan, releases: Sequence[Release]) -> BlockPlan:
+    """As with_noises, of whatever kind the releases are."""
+    found = (
+        replace(other, aggregate=own.aggregate)
+        for own, other in zip(block.releases, releases, strict=True)
+    )
+    return replace(block, releases=tuple(found))
 
 
 def cached_numbers(text: str) -> Mapping[Keys, tuple[int, ...]]:

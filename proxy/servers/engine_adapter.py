@@ -150,7 +150,8 @@ def _notice(answer: NoisyAnswer) -> str:
     )
     errors = "\n".join(f"  {column.text()}" for column in answer.columns)
     receipt = "" if answer.receipt is None else f"; receipt {answer.receipt}"
-    text = f"differential privacy: charged {spent}{left}{receipt}"
+    source = f"; from {', '.join(answer.published)}" if answer.published else ""
+    text = f"differential privacy: charged {spent}{left}{receipt}{source}"
     clipped = [f"  {one.text()}" for one in answer.clipped if not one.is_poor]
     text = f"{text}; 95 % error:\n{errors}" if errors else text
     return "\n".join((text, *clipped))

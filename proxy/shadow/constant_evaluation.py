@@ -57,10 +57,13 @@ def read_with_constants(
     text: str,
     resolve: Callable[[Statement], tuple[int | None, ...]],
     evaluating: Evaluating,
+    *,
+    with_errors: bool = False,
 ) -> tuple[ProtectedQuery | None, tuple[str | None, ...]]:
     """
     Given    resolve: OIDs of the relations that a statement names; evaluating: opens a connection on which
-             constants are evaluated, where there are any; its session is in UTC from then on
+             constants are evaluated, where there are any; its session is in UTC from then on; with_errors:
+             as of PolicyStatements.read
     Gives    the statement, read, and its constants as a run wants them; None where it asks of nothing protected
     Refuses  as PolicyStatements.look and read; SYNTAX: a constant that PostgreSQL refuses, with its words
     """
@@ -68,14 +71,16 @@ def read_with_constants(
     if not isinstance(found, Statement):
         return None, ()
     relations = resolve(found)
-    needed = statements.constants_needed(found, relations, (), {})
+    needed = statements.constants_needed(found, relations, (), {}, with_errors)
     if not needed:
-        return statements.read(found, relations, ()), ()
+        return statements.read(found, relations, (), with_errors=with_errors), ()
     with evaluating() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         try:
             types = _types(connection, needed)
-            question = statements.read(found, relations, (), constant_oids=types)
+            question = statements.read(
+                found, relations, (), with_errors=with_errors, constant_oids=types
+            )
             wanted = () if question is None else tuple(one.sql for one in question.constants)
             return question, _values(connection, wanted)
         except psycopg.Error as error:

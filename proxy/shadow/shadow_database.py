@@ -6,7 +6,8 @@ every start of the program, and nothing in it is worth keeping.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 
@@ -16,11 +17,19 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.base.decimals import decimal_text
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.engine.published_ports import PublishedTable
 from proxy.policy.policy_model import Policy
+from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.postgres.failure_reason import reason_of
+from proxy.shadow import published_tables
 from proxy.shadow.shadow_columns import exposed_columns
 from proxy.shadow.shadow_comments import comments
-from proxy.shadow.shadow_guard import ShadowRights, check_guard, required_rights
+from proxy.shadow.shadow_guard import (
+    ShadowRights,
+    check_guard,
+    required_rights,
+    with_published,
+)
 from proxy.shadow.shadow_making import (
     copy_again,
     drop_schemas,
@@ -66,6 +75,9 @@ class Shadow:
         self.analyst_host_port = address
         self._server_dsn = server_dsn
         self._required_rights: ShadowRights | None = None
+        self._rights_lock = threading.Lock()  # what is looked for is what was made
+        self._policy: Policy | None = None  # that it is built of
+        self._published: tuple[PublishedTable, ...] = ()
 
     def __repr__(self) -> str:  # the DSN holds a password
         return f"Shadow({self.database!r})"
@@ -112,17 +124,24 @@ class Shadow:
                  label_oids, when all is made and nobody sees it yet; what it raises undoes everything
         Refuses  ShadowBusy: an analyst's transaction keeps a table too long; ShadowError
         """
-        rights = self._required_rights
+        with self._rights_lock:
+            self._adopt(policy, catalog, before, take)
+
+    def _adopt(
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        before: tuple[Policy, Catalog],
+        take: Callable[[Mapping[TableName, int], Mapping[int, int]], None],
+    ) -> None:
         try:
             with self._building() as connection:
                 tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
                 known = known_types(connection, *before)
                 if tables == shadow_tables(*before, known):
-                    self._describe(connection, policy, catalog, tables)
+                    rights = self._describe(connection, policy, catalog, tables)
                 else:
-                    self._make(connection, policy, catalog, tables, policy.source)
-                # Before anybody sees it: whoever verifies the guard waits for this transaction.
-                self._required_rights = required_rights(tables)
+                    rights = self._make(connection, policy, catalog, tables, policy.source)
                 take(relation_oids(connection), label_oids(connection))
         except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected):
             raise ShadowBusy("open transactions of analysts hold the shadow's tables") from None
@@ -130,16 +149,18 @@ class Shadow:
             raise ShadowError(
                 f"it could not be made anew ({error.sqlstate or reason_of(error)})"
             ) from None
-        else:
-            rights = self._required_rights
-        finally:
-            self._required_rights = rights
+        self._built(policy, rights)
 
     def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> None:
-        with self._building() as connection:
-            tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
-            self._required_rights = required_rights(tables)
-            self._make(connection, policy, catalog, tables, source_dsn)
+        with self._rights_lock:
+            with self._building() as connection:
+                tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
+                rights = self._make(connection, policy, catalog, tables, source_dsn)
+            self._built(policy, rights)
+
+    def _built(self, policy: Policy, rights: ShadowRights) -> None:
+        self._required_rights, self._policy = rights, policy
+        self._published = published_tables.of_policy(policy, self._published)
 
     @contextmanager
     def _building(self) -> Iterator[psycopg.Connection]:
@@ -158,12 +179,12 @@ class Shadow:
         catalog: Catalog,
         tables: tuple[ShadowTable, ...],
         source_dsn: str,
-    ) -> None:
+    ) -> ShadowRights:
         drop_schemas(connection)
         for part in _PARTS:
             connection.execute(part)
         make_tables(connection, tables, source_dsn)
-        self._describe(connection, policy, catalog, tables)
+        return self._describe(connection, policy, catalog, tables)
 
     def _describe(
         self,
@@ -171,8 +192,11 @@ class Shadow:
         policy: Policy,
         catalog: Catalog,
         tables: tuple[ShadowTable, ...],
-    ) -> None:
-        """What is told of tables that are there, and their guard."""
+    ) -> ShadowRights:
+        """What is told of tables that are there, what is published, and their guard."""
+        rights = published_tables.place_for(
+            policy, connection, self._published, required_rights(tables)
+        )
         columns = exposed_columns(policy, catalog, tables)
         for comment in comments(policy, catalog, tables, columns):
             connection.execute(comment)
@@ -185,9 +209,10 @@ class Shadow:
         connection.execute(
             "INSERT INTO dp.policy_in_force VALUES (%s, clock_timestamp(), NULL)", (policy.digest,)
         )
-        check_guard(connection, required_rights(tables))
+        check_guard(connection, rights)
         for default in self._defaults(policy):
             connection.execute(default)
+        return rights
 
     def report(self, *, is_newer_there: bool) -> None:
         """What dp.policy says of a change that is there and not in force. Refuses  ShadowError"""
@@ -202,6 +227,26 @@ class Shadow:
         except psycopg.Error as error:
             raise ShadowError(f"dp.policy could not be written ({reason_of(error)})") from None
 
+    def show(self, tables: Sequence[PublishedTable]) -> None:
+        """The published tables, all of them, in one transaction: who reads sees those before or these.
+
+        Given    of these those that count that the policy by now publishes
+        Refuses  ShadowError: they stay as they were
+        """
+        with self._rights_lock:
+            if self._required_rights is None:
+                raise ShadowError("the shadow was not built")
+            tables = published_tables.of_policy(self._policy, tables)
+            rights = with_published(self._required_rights, published_tables.published_names(tables))
+            try:
+                with self._locked() as connection:
+                    published_tables.place(connection, tables)
+                    check_guard(connection, rights)
+            except psycopg.Error as error:
+                kind = error.sqlstate or reason_of(error)
+                raise ShadowBusy(f"published tables could not be renewed ({kind})") from None
+            self._required_rights, self._published = rights, tuple(tables)
+
     def verify(self) -> tuple[str, ...]:
         """Compare the guard with what it must be, and repair it.
 
@@ -210,14 +255,24 @@ class Shadow:
         Refuses  ShadowError: what cannot be repaired, or a shadow that cannot be reached; ShadowBusy: what an
                  analyst's locks, or many logins, can bring about
         """
+        with self._rights_lock:
+            return self._verified()
+
+    @contextmanager
+    def _locked(self) -> Iterator[psycopg.Connection]:
+        """A transaction beside which no other changes the shadow."""
+        with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
+            limit = sql.Literal(_VERIFY_LOCK_TIMEOUT)
+            connection.execute(sql.SQL("SET lock_timeout = {}").format(limit))
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
+            yield connection
+
+    def _verified(self) -> tuple[str, ...]:
         if self._required_rights is None:
             raise ShadowError("the shadow was not built")
         try:
-            with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
-                limit = sql.Literal(_VERIFY_LOCK_TIMEOUT)
-                connection.execute(sql.SQL("SET lock_timeout = {}").format(limit))
+            with self._locked() as connection:
                 connection.execute("SET statement_timeout = '30s'")
-                connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
                 return check_guard(connection, self._required_rights)
         except psycopg.Error as error:
             kind = error.sqlstate or reason_of(error)
@@ -229,6 +284,8 @@ class Shadow:
         """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them; what one
         statement costs, so that SHOW and current_setting() know it."""
         schemas = ["$user", "public", *sorted({name.schema for name in policy.tables} - {"public"})]
+        if policy.publish:
+            schemas.append(PUBLISHED_SCHEMA)  # last: no name of a table means another
         privacy = policy.privacy
         values: dict[tuple[str, ...], sql.Composable] = {
             ("search_path",): sql.SQL(", ").join(sql.Identifier(schema) for schema in schemas),

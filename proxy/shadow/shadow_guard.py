@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
 import psycopg
@@ -19,6 +19,7 @@ from psycopg import sql
 
 from proxy.catalog.catalog_model import TableName
 from proxy.ledger.analysts_role import ANALYSTS
+from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.postgres.analyst_limits import DATABASE_SETTINGS
 from proxy.query.rewrite.empty_twins import TWIN_SCHEMA, twin_of
 from proxy.shadow.shadow_statements import identifier
@@ -58,6 +59,13 @@ def required_rights(tables: Sequence[ShadowTable]) -> ShadowRights:
     schemas = {name.schema for name in rights} | {"public", RESERVED_SCHEMA, TWIN_SCHEMA}
     schemas |= {one.schema for one in enumerations_of(tables)}
     return ShadowRights(rights, tuple(empty), tuple(sorted(schemas)))
+
+
+def with_published(rights: ShadowRights, tables: Sequence[TableName]) -> ShadowRights:
+    """With schema `published`, and SELECT on these tables of it, and no others."""
+    others = {n: right for n, right in rights.rights.items() if n.schema != PUBLISHED_SCHEMA}
+    schemas = tuple(sorted({*rights.schemas, PUBLISHED_SCHEMA}))
+    return replace(rights, rights={**others, **dict.fromkeys(tables, "SELECT")}, schemas=schemas)
 
 
 def check_guard(connection: psycopg.Connection, wanted: ShadowRights) -> tuple[str, ...]:

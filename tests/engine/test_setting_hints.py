@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ import pytest
 import proxy
 from proxy.base.errors import Refusal
 from proxy.base.session_settings import ANSWERED_SETTINGS
+from proxy.engine.settings import read_settings
+from proxy.policy.policy_model import Privacy
 from tests.pipeline_world import walk
 
 _PRODUCT = Path(proxy.__file__).parent
@@ -94,3 +98,13 @@ def test_what_a_hint_sets_is_answered(statement: str, settings: dict[str, str]) 
     if over_http:
         assert (f"dp.{over_http[1]}", over_http[2]) == (name, found[1])
     walk(statement, settings={name: found[1]} if found[1] else {})
+
+
+def test_the_policy_says_whether_what_is_published_answers() -> None:
+    """Where a session does not; nothing that is published answers what is asked anew."""
+    on = Privacy(Fraction(1), Fraction(0), Fraction(1), Fraction(0))
+    off = replace(on, uses_published=False)
+    assert read_settings({}, on).uses_published and not read_settings({}, off).uses_published
+    assert read_settings({"dp.published": "on"}, off).uses_published
+    assert not read_settings({"dp.published": "off"}, on).uses_published
+    assert not read_settings({"dp.published": "on", "dp.fresh": "on"}, on).uses_published

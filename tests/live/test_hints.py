@@ -32,6 +32,9 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT count(*) FILTER (WHERE status = 'paid'), sum(total) FILTER (WHERE quantity > 1) {_ORDERS}",
     ),
     "Use count(*).": (_COUNT,),
+    "Publish the SELECT itself.": "speaks to who writes a policy",
+    "Join its answers: ... FROM (aggregates by k) a JOIN {} p ON p.k = a.k, where the protected table is"
+    " aggregated inside.": "the demo publishes nothing: tests/live/test_published.py runs it",
     "Use count(column).": (f"SELECT count(product_id) {_ORDERS}",),
     "Write (SELECT avg(column) FROM table), or run it by itself and write its result as a constant.": (
         f"{_COUNT} WHERE total > (SELECT avg(total) FROM shop.orders)",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from proxy.catalog.catalog_model import TableName
+from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
-from proxy.policy.change_words import Direction
+from proxy.policy.change_words import Direction, Topic
 from proxy.policy.changed_caching import tables_not_cached
 from proxy.policy.check import check, fitted
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_model import Policy, Reuse
+from proxy.policy.publication import Publication
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.reuse.relied_on import ReliedOn
 from tests.policy.catalogs import SHOP
@@ -212,6 +215,33 @@ def test_what_is_cached_from_now_on() -> None:
     unlifted, lifted = _policy(("reuse: 24h", "reuse: {for: 24h, lift: off}")), _policy()
     (found,) = policy_changes(unlifted, lifted)
     assert (found.direction, found.where) == (Direction.GAINS, "reuse.lift")
+
+
+_PUBLISHED = Publication(
+    name="a", sql="SELECT 1", seconds=86_400, offset=0, loss=Loss(Fraction(1), Fraction(0))
+)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"sql": "SELECT 2"},
+        {"seconds": 3600},
+        {"offset": 60},
+        {"loss": Loss(Fraction(2), Fraction(0))},
+    ],
+)
+def test_no_part_of_a_published_table_changes_unsaid(part: dict[str, Any]) -> None:
+    old = replace(_policy(), publish=(_PUBLISHED,))
+    (found,) = policy_changes(old, replace(old, publish=(replace(_PUBLISHED, **part),)))
+    assert (found.topic, found.where) == (Topic.PUBLISHED, "publish.a")
+
+
+def test_published_tables_come_and_go() -> None:
+    old, new = _policy(), replace(_policy(), publish=(_PUBLISHED,))
+    assert [one.direction for one in policy_changes(old, new)] == [Direction.GAINS]
+    assert [one.direction for one in policy_changes(new, old)] == [Direction.LOSES]
+    assert policy_changes(new, new) == []
 
 
 @pytest.mark.parametrize("part", [part.name for part in fields(Reuse)])

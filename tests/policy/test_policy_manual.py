@@ -9,6 +9,7 @@ from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_manual import MANUAL
 from proxy.policy_file.policy_privacy import MEDIAN_KEYS, PRIVACY_KEYS
+from proxy.policy_file.policy_publish import PUBLICATION_KEYS
 from proxy.policy_file.policy_tables import TABLE_KEYS
 from proxy.policy_file.policy_yaml import POLICY_KEYS
 
@@ -25,6 +26,7 @@ def test_every_key_is_explained() -> None:
         *(f"columns.C.{key}" for key in COLUMN_KEYS),
         *(f"budgets.{key}" for key in BUDGETS_KEYS),
         *BUDGET_KEYS,
+        *(f"publish.{key}" for key in PUBLICATION_KEYS),
         "tables.T: public",
     }
     assert explained == known

@@ -13,7 +13,7 @@ import pytest
 
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_schema import MODELINE, SCHEMA_FILE, policy_schema
-from proxy.policy_file.policy_shapes import Either, Keyed, NamedBy, Shape
+from proxy.policy_file.policy_shapes import Either, Keyed, ListOf, NamedBy, Shape
 from proxy.policy_file.policy_yaml import POLICY, read_policy
 from proxy.policy_file.yaml_positions import Entry, MappingNode, SequenceNode, compose
 from tests.policy.schema_judge import as_editors_read, complaints
@@ -85,6 +85,8 @@ def _keyed(shape: Shape) -> Iterator[Keyed]:
         case Either(shapes=shapes):
             for one in shapes:
                 yield from _keyed(one)
+        case ListOf(of=of):
+            yield from _keyed(of)
         case _:
             pass
 

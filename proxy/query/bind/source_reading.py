@@ -244,7 +244,7 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
         return renamed(relation, columns, cte.columns or item.columns, item.alias or cte.name)
     table = sources.tables.get(item.first)
     if table is None or item.columns:
-        sources.refuse(item.first, "only tables of the policy can be joined with a protected table")
+        sources.refuse_relation(item)
     alias = sources.alias()
     columns = {name: column_type_of(column) for name, column in table.columns.items()}
     qualifiers = frozenset({item.chain, item.chain[-1:], tuple(table.name)})

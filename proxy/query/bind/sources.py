@@ -11,6 +11,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
+from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.query.bind.answer_joins import JoinedFrom
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.scope import ConstantType, Named, PublicColumn, Scope
@@ -146,6 +147,18 @@ class Sources:
         return Scope(
             named, self.parameters, merged, self.types, self.public, READERS, self.constants
         )
+
+    def refuse_relation(self, item: TableItem) -> NoReturn:
+        """Of what is no table of the policy, among rows of a protected table."""
+        if item.chain[:-1] == (PUBLISHED_SCHEMA,):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "rows of a protected table cannot be joined with a published table",
+                f"Join its answers: ... FROM (aggregates by k) a JOIN {'.'.join(item.chain)} p ON p.k = a.k,"
+                " where the protected table is aggregated inside.",
+                self.lexed.lexemes[item.first].position,
+            )
+        self.refuse(item.first, "only tables of the policy can be joined with a protected table")
 
     def refuse(self, index: int, message: str) -> NoReturn:
         raise Refusal(Code.UNSUPPORTED, message, HINT, self.lexed.lexemes[index].position)

@@ -123,6 +123,7 @@ def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
     """What a CSV body has no place for."""
     headers = {"DPProxy-Epsilon": "0", "DPProxy-Delta": "0", "DPProxy-Reused": "false"}
     if given is not None:
+        headers["DPProxy-Reused"] = "true" if given.published else "false"
         headers["DPProxy-Epsilon"] = decimal_text(given.loss.epsilon)
         headers["DPProxy-Delta"] = decimal_text(given.loss.delta)
         if given.remaining is not None:
@@ -146,7 +147,7 @@ def _privacy(given: NoisyAnswer | None) -> dict[str, object]:
         "remaining": None
         if left is None
         else {"epsilon": float(left.epsilon), "delta": float(left.delta)},
-        "reused": False,
+        "reused": bool(given.published),
         "receipt": given.receipt,
     }
 

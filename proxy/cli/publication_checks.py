@@ -1,0 +1,76 @@
+"""Whether all that a policy publishes can be: read, described and planned, nothing of it released."""
+
+from __future__ import annotations
+
+import contextlib
+
+from proxy.base.errors import Refusal
+from proxy.cli.explain_command import engine_without_data
+from proxy.cli.loading import CheckedPolicy
+from proxy.engine.accuracy import text_of
+from proxy.engine.query_pipeline import Engine
+from proxy.policy.problem import Problem
+from proxy.policy.publication import Publication
+from proxy.policy_file.policy_yaml import locate
+from proxy.shadow.constant_evaluation import own_shadow
+from proxy.shadow.published_statements import PublishedStatements
+
+_PRINTED = 40  # characters of a statement, from where it is wrong
+
+
+def check_publications(checked: CheckedPolicy) -> None:
+    """With a shadow of its own, which takes a second or two: nothing is started where nothing is published.
+
+    Refuses  PolicyErrors, each at the statement that is wrong
+    """
+    if not checked.policy.publish:
+        return
+    with own_shadow(checked.policy, checked.catalog) as connection:
+        statements = PublishedStatements(
+            checked.policy,
+            checked.catalog,
+            lambda: contextlib.nullcontext(connection),
+            lambda _: None,
+        )
+        engine = engine_without_data(checked.policy, checked.catalog)
+        refuse_problems(checked, statements, engine)
+
+
+def refuse_problems(
+    checked: CheckedPolicy, statements: PublishedStatements, engine: Engine
+) -> None:
+    """Refuses  PolicyErrors"""
+    problems = publication_problems(statements, engine)
+    if problems:
+        raise locate(problems, checked.text, checked.file)
+
+
+def publication_problems(statements: PublishedStatements, engine: Engine) -> list[Problem]:
+    problems = []
+    total = engine.policy.budgets.total.limit
+    for number, of in enumerate(engine.policy.publish):
+        if of.loss.epsilon > total.epsilon:
+            message = (
+                f"the total budget has epsilon {text_of(total.epsilon)}: it can never be released"
+            )
+            problems.append(
+                Problem(("publish", number, "epsilon"), message, "lower it, or raise the total")
+            )
+        try:
+            question, constants = statements.read(of)
+            statements.columns(question)
+            engine.prepared(question, constants, of.loss)
+        except Refusal as refusal:
+            problems.append(
+                Problem(("publish", number, "sql"), _message(of, refusal), refusal.hint)
+            )
+    return problems
+
+
+def _message(of: Publication, refusal: Refusal) -> str:
+    """The place in the file is the statement's: what is wrong in it is quoted."""
+    if refusal.position is None or not 1 <= refusal.position <= len(of.sql.strip()):
+        return refusal.message
+    rest = " ".join(of.sql.strip()[refusal.position - 1 :].split())
+    printed = rest if len(rest) <= _PRINTED else f"{rest[: _PRINTED - 3]}..."
+    return f"{refusal.message} (at {printed!r})"

@@ -1,0 +1,143 @@
+"""`dpproxy publish --now NAME`: one release more, charged; a serving process shows it within seconds."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from proxy.base.errors import Fault, Refusal
+from proxy.cli.cli_error import CliError
+from proxy.cli.findings_report import refusal_text
+from proxy.cli.loading import CheckedPolicy, verdict_of
+from proxy.cli.proxy_servers import accept_command
+from proxy.cli.publication_checks import refuse_problems
+from proxy.cli.running import run
+from proxy.cli.state_folder import state_folder
+from proxy.engine.accuracy import text_of
+from proxy.engine.os_random import OsRandom
+from proxy.engine.policy_names import numbered
+from proxy.engine.published_ports import ReleaseState
+from proxy.engine.publishing import Publishing, Released
+from proxy.engine.query_pipeline import Engine
+from proxy.ledger.engine_ledger import EngineLedger
+from proxy.ledger.ledger_lease import BudgetLease
+from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
+from proxy.ledger.ledger_restored import restored_as_of, restored_text
+from proxy.ledger.ledger_sources import Source, SourceError
+from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.published_releases import PublishedReleases
+from proxy.policy.publication import Publication
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.protected.protected_database import ProtectedDatabase
+from proxy.protected.public_values import (
+    read_public_bounds,
+    read_public_rows,
+    read_public_values,
+)
+from proxy.shadow.constant_evaluation import own_shadow
+from proxy.shadow.published_statements import PublishedStatements
+
+
+def released_now(
+    checked: CheckedPolicy,
+    of: Publication,
+    dsn: str,
+    source: Source,
+    state: Path | None,
+    ledger_dsn: str | None,
+) -> Iterator[str]:
+    """Lines for the operator, after the charge.
+
+    Refuses  CliError: not charged; Fault of what goes wrong later: charged, and finished by the next release
+    """
+    verdict = verdict_of(checked)
+    if verdict.refuses:
+        raise CliError(refusal_text(verdict, checked.text, checked.file))
+    home = state_folder(state)
+    mark = MarkFile(home)
+    try:
+        mark.check(mark_of(dsn))
+        if (as_of := restored_as_of(dsn)) is not None:
+            raise LedgerWentBack(restored_text(as_of))
+        lease = BudgetLease(dsn, source.id, checked.policy)
+    except LedgerWentBack as error:
+        accept = accept_command(home, ledger_dsn)
+        raise CliError(f"{error}. If that is meant: {accept}") from None
+    except SourceError as error:
+        raise CliError(str(error)) from None
+    try:
+        with own_shadow(checked.policy, checked.catalog) as connection:
+            statements = PublishedStatements(
+                checked.policy,
+                checked.catalog,
+                lambda: contextlib.nullcontext(connection),
+                lambda _: None,
+            )
+            released = run(_released(checked, of, LedgerTables(dsn, source.id, 2), statements))
+    except PolicyErrors as error:
+        raise CliError(str(error)) from None
+    except Refusal as refusal:
+        raise CliError(f"{refusal.message}. {refusal.hint}") from None
+    except Fault as fault:
+        raise CliError(
+            f"{fault.message}. If it was charged, the next release is drawn under that charge"
+        ) from None
+    finally:
+        lease.close()
+        mark.follow(mark_of(dsn))
+    yield from _messages(of, released)
+
+
+def _messages(of: Publication, released: Released) -> Iterator[str]:
+    spent = text_of(of.loss.epsilon)
+    if released.state is ReleaseState.UNFUNDED:
+        raise CliError(
+            f"{' and '.join(released.short)} does not cover epsilon {spent}. Nothing was read, nothing is"
+            " charged"
+        )
+    if released.state is ReleaseState.WAIT:
+        raise CliError(
+            f"another process is drawing published.{of.name}: it is there within a minute, and nothing"
+            " more is charged"
+        )
+    if released.total_epsilon is None:
+        yield f"finished published.{of.name} under receipt {released.receipt}: it was charged before"
+        return
+    left = text_of(released.total_epsilon)
+    yield f"released published.{of.name}: epsilon {text_of(released.loss.epsilon)} charged to the shared budget"
+    yield f"(receipt {released.receipt}); epsilon {left} of it is left"
+
+
+async def _released(
+    checked: CheckedPolicy,
+    of: Publication,
+    tables: LedgerTables,
+    statements: PublishedStatements,
+) -> Released:
+    policy, catalog = checked.policy, checked.catalog
+    data, ledger = ProtectedDatabase(policy.source), EngineLedger(tables)
+    engine = Engine(
+        policy,
+        catalog,
+        numbered(policy),
+        data,
+        ledger,
+        OsRandom(),
+        read_public_values(policy, catalog),
+        read_public_rows(policy, catalog),
+        read_public_bounds(policy, catalog),
+        questions=ledger,
+    )
+    refuse_problems(checked, statements, engine)
+    await data.open()
+    try:
+        await ledger.open()
+        try:
+            releases = PublishedReleases(tables)
+            publishing = Publishing(engine, data, releases, statements, OsRandom())
+            return await publishing.release(of, is_now=True)
+        finally:
+            await ledger.close()
+    finally:
+        await data.close()

@@ -1,0 +1,58 @@
+"""What a policy publishes, while the proxy serves: released when it is due, shown when it is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+
+import structlog
+
+from proxy.cli.assembly import Database
+from proxy.engine.publishing import Publishing
+from proxy.postgres.failure_reason import reason_of
+
+LOOK_SECONDS = 1.0
+
+_log = structlog.get_logger("dpproxy.publishing")
+
+
+def publishing_tasks(
+    databases: Sequence[Database], every_seconds: float = LOOK_SECONDS
+) -> list[Coroutine[None, None, None]]:
+    """Two for each database, until they are cancelled: a draw keeps no table from being shown. A policy that is
+    taken up meanwhile may be the first that publishes something."""
+    return [
+        _repeated(database, act, every_seconds)
+        for database in databases
+        for act in (Publishing.show, Publishing.release_due)
+    ]
+
+
+async def show_first(databases: Sequence[Database]) -> None:
+    """Before anybody can log in: what stands in the ledger."""
+    for database in databases:
+        await _tried(database, Publishing.show)
+
+
+async def _repeated(
+    database: Database, act: Callable[[Publishing], Awaitable[None]], every_seconds: float
+) -> None:
+    while True:
+        await _tried(database, act)
+        await asyncio.sleep(every_seconds)
+
+
+async def _tried(database: Database, act: Callable[[Publishing], Awaitable[None]]) -> None:
+    publishing = database.publishing
+    if publishing is None:
+        return
+    try:
+        await act(publishing)
+    except Exception as error:  # a server that is away for a moment must not end this
+        kind, reason = type(error).__name__, reason_of(error)
+        _log.warning(
+            "published_not_looked_at",
+            database=database.policy.database,
+            kind=kind,
+            reason=reason,
+        )

@@ -1,0 +1,230 @@
+"""Published releases as sources: a query that asks what was published, or what can be made of it, no more
+exactly, is answered from it.
+
+Nothing is charged: the shared budget has paid for the release, and everybody may see it. What is answered is a
+function of the stored release and the plan alone, and so is which source serves (docs/design/reuse.md 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.engine.cached_answers import CachedQuestion
+from proxy.engine.derived_answers import TRIED, DerivedBlock, derived_block, total_variance
+from proxy.engine.explain_text import FreeBlock
+from proxy.engine.threads import beside
+from proxy.mechanisms import discrete_gaussian, discrete_laplace
+from proxy.planner.plan import (
+    BlockPlan,
+    DistinctCount,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    NoisyStatistic,
+    OrderStatistic,
+    RankInterval,
+    RecentredMean,
+    Release,
+    SampleAggregate,
+)
+from proxy.release.cached_block import Order, cached_block
+from proxy.reuse.derivable import Derivable
+
+_PER_NUMBER = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedSource:
+    """One block of a published statement, as it stands. block: of its plan, whose releases say how exact it is;
+    order: of its keys and releases in the question; relation: what was drawn (release.cached_block); derivable:
+    None where nothing is made of it."""
+
+    name: str
+    due: datetime
+    released_at: datetime
+    question: str
+    terms: str
+    order: Order
+    block: BlockPlan
+    relation: str
+    derivable: Derivable | None
+
+    @property
+    def named(self) -> str:
+        return f"published.{self.name} of {self.due:%Y-%m-%d %H:%M} UTC"
+
+
+class PublishedSources:
+    """Those of one database, replaced as a whole when a release is there."""
+
+    def __init__(self) -> None:
+        self.sources: tuple[PublishedSource, ...] = ()
+        self._by_question: dict[str, list[PublishedSource]] = {}
+        self._about: dict[str, list[PublishedSource]] = {}
+
+    def replace(self, sources: Sequence[PublishedSource]) -> None:
+        by_question: dict[str, list[PublishedSource]] = {}
+        about: dict[str, list[PublishedSource]] = {}
+        for one in sources:
+            by_question.setdefault(one.question, []).append(one)
+            if one.derivable is not None:
+                about.setdefault(one.derivable.about, []).append(one)
+        self.sources, self._by_question, self._about = tuple(sources), by_question, about
+
+    async def answers(
+        self, blocks: Sequence[BlockPlan], parts: Sequence[CachedQuestion], accepted: Fraction
+    ) -> Mapping[int, DerivedBlock]:
+        """By the number of their block, those that are answered from what is published.
+
+        Given    blocks: as they would be drawn, and their questions (CachedAnswers.parts); accepted: what is
+                 made of a source may have so many times the standard error of a fresh answer
+        """
+        found = {}
+        for number, (block, part) in enumerate(zip(blocks, parts, strict=True)):
+            one = await self._exact(block, part)
+            if one is None or one.variance is not None:
+                made = await self._made(block, part, accepted)
+                is_better = one is None or (made is not None and not one.is_as_exact_as(made))
+                one = made if is_better else one
+            if one is not None:
+                found[number] = one
+        return found
+
+    async def _exact(self, block: BlockPlan, part: CachedQuestion) -> DerivedBlock | None:
+        """From the most exact release of the very question."""
+        if part.digest is None:
+            return None
+        best: tuple[Fraction | None, PublishedSource, BlockPlan] | None = None
+        for source in self._by_question.get(part.question, ()):
+            displayed = _displayed(block, part, source)
+            if displayed is None:
+                continue
+            variance = total_variance(displayed)
+            if best is None or (
+                variance is not None and best[0] is not None and variance < best[0]
+            ):
+                best = variance, source, displayed
+        if best is None:
+            return None
+        variance, source, displayed = best
+        text = source.relation
+        cached = await beside(len(text) // _PER_NUMBER, cached_block, text, part.order, block)
+        releases = () if displayed is block else displayed.releases
+        return DerivedBlock(
+            block=replace(cached, releases=releases),
+            made_of=source.named,
+            variance=variance,
+            published=source.named,
+        )
+
+    async def _made(
+        self, block: BlockPlan, part: CachedQuestion, accepted: Fraction
+    ) -> DerivedBlock | None:
+        """From that of the least noise."""
+        if part.derivable is None:
+            return None
+        candidates = [
+            (source, more)
+            for about, more in part.derivable.wanted
+            for source in self._about.get(about, ())
+        ]
+        best: DerivedBlock | None = None
+        for source, more in candidates[:TRIED]:
+            assert source.derivable is not None, "as it is about something"
+            answer, text, name = source.derivable.source, source.relation, source.named
+            found = await beside(
+                len(text) // _PER_NUMBER,
+                derived_block,
+                *(text, block, part.derivable, answer, more, accepted, name),
+            )
+            if found is not None and (best is None or not best.is_as_exact_as(found)):
+                best = found
+        return best
+
+
+def best_of(
+    published: Mapping[int, DerivedBlock], others: Mapping[int, DerivedBlock]
+) -> Mapping[int, DerivedBlock]:
+    """By block that of less noise; of equally noisy ones what is published."""
+    found = dict(others)
+    for number, one in published.items():
+        if number not in found or one.is_as_exact_as(found[number]):
+            found[number] = one
+    return found
+
+
+def published_names(blocks: Mapping[int, DerivedBlock]) -> tuple[str, ...]:
+    found = (blocks[number].published for number in sorted(blocks))
+    return tuple(dict.fromkeys(name for name in found if name is not None))
+
+
+def free_blocks(derived: Mapping[int, DerivedBlock]) -> Mapping[int, FreeBlock]:
+    """As EXPLAIN says it."""
+    return {
+        number: FreeBlock(
+            made_of=block.made_of,
+            setting="dp.fresh" if block.published is None else "dp.published = off",
+        )
+        for number, block in derived.items()
+    }
+
+
+def _displayed(block: BlockPlan, part: CachedQuestion, source: PublishedSource) -> BlockPlan | None:
+    """The block with the releases of its source; None where these are less exact than its own."""
+    if part.terms == source.terms:
+        return block
+    if block.choices or block.sub_partitions or source.block.sub_partitions:
+        return None
+    releases = list(block.releases)
+    for own, other in zip(part.order.releases, source.order.releases, strict=True):
+        given = source.block.releases[other]
+        if not is_as_exact(given, block.releases[own]):
+            return None
+        releases[own] = replace(given, aggregate=block.releases[own].aggregate)
+    return replace(block, releases=tuple(releases))
+
+
+def is_as_exact(given: Release, wanted: Release) -> bool:
+    """Whether an answer of one release is at least as exact as one of another of the same question would be."""
+    match wanted:
+        case NoisyStatistic() | DistinctCount():
+            assert isinstance(given, NoisyStatistic | DistinctCount), "of another question"
+            return _is_at_most(given.noise, wanted.noise)
+        case RecentredMean():
+            return given.loss.epsilon >= wanted.loss.epsilon
+        case OrderStatistic():
+            assert isinstance(given, OrderStatistic), "of another question"
+            return given.own_loss.epsilon >= wanted.own_loss.epsilon and _is_interval(
+                given.interval, wanted.interval
+            )
+        case SampleAggregate():
+            return replace(given, aggregate=wanted.aggregate) == wanted
+        case _:
+            assert_never(wanted)
+
+
+def _is_interval(given: RankInterval | None, wanted: RankInterval | None) -> bool:
+    if wanted is None or given is None:
+        return wanted is None
+    return given.level >= wanted.level and given.each.epsilon >= wanted.each.epsilon
+
+
+def _is_at_most(noise: Noise, other: Noise) -> bool:
+    match noise, other:
+        case LaplaceNoise(), LaplaceNoise():
+            return noise.scale <= other.scale
+        case GaussianNoise(), GaussianNoise():
+            return noise.sigma2 <= other.sigma2
+        case _:
+            return _half_width(noise) <= _half_width(other)
+
+
+def _half_width(noise: Noise) -> int:
+    if isinstance(noise, LaplaceNoise):
+        return discrete_laplace.half_width(noise.scale)
+    return discrete_gaussian.half_width(noise.sigma2)

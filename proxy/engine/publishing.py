@@ -1,0 +1,347 @@
+"""Statements that a policy publishes: reserved, drawn, stored, shown, in this order, by whichever process
+comes first.
+
+What is shown is what stands in the ledger, never an own draw. So a release that was charged and not stored,
+as its process went down or the data could not be read, is drawn again under its charge: no one was shown the
+first. What may fail on a draw itself, the statement around the noisy numbers, runs before it is stored and
+decides nothing: the draw is stored either way. Else one would draw until it does not fail.
+
+Source  docs/publish.md, ADR 0072
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast
+
+import structlog
+from typing_extensions import assert_never
+
+from proxy.base.decimals import decimal_text
+from proxy.base.errors import Fault, Refusal
+from proxy.engine.cached_answers import CachedQuestion
+from proxy.engine.noisy_answers import noisy_relation
+from proxy.engine.policy_statements import ProtectedQuery
+from proxy.engine.ports import ProtectedData
+from proxy.engine.public_lists import read_lists
+from proxy.engine.published_answers import PublishedSource
+from proxy.engine.published_ports import (
+    DrawnRelease,
+    NoTable,
+    PublishedLedger,
+    PublishedShadow,
+    PublishedState,
+    PublishedTable,
+    ReleaseClaim,
+    ReleaseState,
+    StoredBlock,
+    StoredRelease,
+)
+from proxy.engine.query_pipeline import Engine
+from proxy.engine.remembered_plans import PreparedQuery
+from proxy.engine.session_zone import ZoneRules
+from proxy.engine.table_losses import protected_names, table_losses
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.loss import Loss
+from proxy.planner.facts import PlanningContext
+from proxy.planner.loss_events import loss_events
+from proxy.planner.plan import BlockPlan
+from proxy.policy.publication import Publication
+from proxy.release.cached_block import CachedBlock, cached_text
+
+_ACCOUNT = "(published)"  # as ledger.bounds_account.PUBLISHED
+_HOLD_SECONDS = 20.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 5, 3600  # seconds, between draws that are not finished
+_TRIES, _TRY_SECONDS = 3, 1.0  # of the shadow, with one draw
+# Until a statement is looked at again that could not be released: by a full budget, by another, for a fault.
+_UNFUNDED_SECONDS, _WAIT_SECONDS, _FAULT_SECONDS = 60.0, 2.0, 10.0
+_LOG = structlog.get_logger("dpproxy.publishing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """total_epsilon: what is left of the shared budget, None where nothing was charged now; loss: of a
+    release; short: the budgets that do not cover it."""
+
+    state: ReleaseState
+    loss: Loss
+    receipt: int | None
+    total_epsilon: Fraction | None
+    short: tuple[str, ...]
+
+
+class _DrawnBlocks:
+    """A BlockStore that keeps what is drawn."""
+
+    def __init__(self, parts: Sequence[CachedQuestion] | None) -> None:
+        self.blocks: list[StoredBlock] = []
+        self._parts = parts
+
+    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
+        return None
+
+    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
+        part = None if self._parts is None else self._parts[number]
+        if part is not None and part.digest is not None:
+            text = await asyncio.to_thread(cached_text, drawn, part.order)
+            self.blocks.append(StoredBlock(question=part.question, terms=part.terms, relation=text))
+        return drawn
+
+
+class Publishing:
+    """Of one database. `show` and `release_due` are called again and again; neither raises for what may
+    pass."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        data: ProtectedData,
+        ledger: PublishedLedger,
+        shadow: PublishedShadow,
+        bits: RandomBits,
+    ) -> None:
+        self.publications = engine.policy.publish
+        self.ledger = ledger
+        self._engine = engine
+        self._data = data
+        self._shadow = shadow
+        self._bits = bits
+        self._zones = ZoneRules()
+        self._stored: dict[int, StoredRelease] = {}
+        self._displayed: tuple[PublishedTable, ...] | None = None
+        self._sources_of: tuple[tuple[int, ...], PlanningContext] | None = None
+        self._pause: dict[str, int] = {}
+        self._messages: dict[str, str] = {}
+        self._not_before: dict[str, float] = {}  # by the loop's clock
+
+    async def states(self) -> tuple[PublishedState, ...]:
+        return await self.ledger.states(self.publications)
+
+    async def show(self) -> None:
+        """Tables and sources as the ledger has them by now.
+
+        Refuses  Fault of the ledger's, ShadowError of the shadow's: all stays as it was
+        """
+        found = await self.states()
+        for one in found:
+            if one.id is not None and one.id not in self._stored:
+                stored = await self.ledger.stored(one.id)
+                if stored is None:  # a later one stands by now: it is shown the next time
+                    return
+                self._stored[one.id] = stored
+        by_name = {one.name: one for one in self.publications}
+        displayed = [(by_name[one.name], one) for one in found if one.id is not None]
+        ids = {one.id for _, one in displayed}
+        self._stored = {number: stored for number, stored in self._stored.items() if number in ids}
+        tables = tuple(
+            PublishedTable(name=of.name, text=self._text(one), comment=comment_of(one))
+            for of, one in displayed
+        )
+        if tables != self._displayed:
+            await asyncio.to_thread(self._shadow.show, tables)
+            self._displayed = tables
+        await self._take_sources(displayed)
+
+    def _text(self, one: PublishedState) -> str:
+        assert one.id is not None
+        return self._stored[one.id].table
+
+    async def _take_sources(self, displayed: Sequence[tuple[Publication, PublishedState]]) -> None:
+        """What queries are answered from: what is still the same question under today's policy."""
+        known = self._engine.known
+        wanted = tuple(one.id for _, one in displayed if one.id is not None), known
+        before = self._sources_of
+        if before is not None and before[0] == wanted[0] and before[1] is known:
+            return
+        found: list[PublishedSource] = []
+        for of, one in displayed:
+            try:
+                found += await self._sources(of, one)
+            except Refusal as refusal:
+                self._say("published_not_a_source", of, refusal.message)
+        self._engine.published.replace(found)
+        self._sources_of = wanted
+
+    async def _sources(self, of: Publication, one: PublishedState) -> list[PublishedSource]:
+        assert one.id is not None and one.due is not None and one.released_at is not None
+        stored = self._stored[one.id]
+        question, _ = await asyncio.to_thread(self._shadow.read, of)
+        prepared = await self._planned(of, question, stored.constants)
+        parts = await self._engine.questions(prepared.private)
+        relations = {(block.question, block.terms): block.relation for block in stored.blocks}
+        found = []
+        for block, part in zip(prepared.private.blocks, parts or (), strict=False):
+            relation = relations.get((part.question, part.terms))
+            if part.digest is not None and relation is not None:
+                found.append(
+                    PublishedSource(
+                        name=of.name,
+                        due=one.due,
+                        released_at=one.released_at,
+                        question=part.question,
+                        terms=part.terms,
+                        order=part.order,
+                        block=block,
+                        relation=relation,
+                        derivable=part.derivable,
+                    )
+                )
+        return found
+
+    async def _planned(
+        self, of: Publication, question: ProtectedQuery, constants: tuple[str | None, ...]
+    ) -> PreparedQuery:
+        return await asyncio.to_thread(self._engine.prepared, question, constants, of.loss)
+
+    async def release_due(self) -> None:
+        """Of each statement the release that is due, if there is one and nobody else draws it."""
+        for of, one in zip(self.publications, await self.states(), strict=True):
+            if one.is_due and self._not_before.get(of.name, 0) <= _clock():
+                self._not_before[of.name] = _clock() + await self._tried(of)
+
+    async def _tried(self, of: Publication) -> float:
+        """Seconds until it is worth another try."""
+        try:
+            released = await self.release(of, is_now=False)
+        except Refusal as refusal:
+            self._say("published_not_released", of, f"{refusal.message} {refusal.hint}")
+            return _FAULT_SECONDS
+        except Fault as fault:
+            self._say("published_not_released", of, fault.message)
+            return _FAULT_SECONDS
+        match released.state:
+            case ReleaseState.UNFUNDED:
+                self._say(
+                    "published_stale", of, f"{' and '.join(released.short)} does not cover it"
+                )
+                return _UNFUNDED_SECONDS
+            case ReleaseState.WAIT:
+                return _WAIT_SECONDS
+            case ReleaseState.DRAW:
+                self._messages.pop(of.name, None)
+                _LOG.info("published", name=of.name, receipt=released.receipt)
+                return 0
+            case ReleaseState.DONE:
+                return 0
+            case _:
+                assert_never(released.state)
+
+    async def release(self, of: Publication, *, is_now: bool) -> Released:
+        """One release, to its end.
+
+        Refuses  Refusal: it cannot be planned, or no session can be had: nothing is charged; Fault of what goes
+                 wrong later: charged, and finished under that charge
+        """
+        question, constants = await asyncio.to_thread(self._shadow.read, of)
+        prepared = await self._planned(of, question, constants)
+        self._engine.refuse_changed(prepared.private)
+        async with self._data.session(_ACCOUNT) as session:
+            await self._zones.check(session, prepared.zones)
+            queries = [one for block in prepared.compiled for one in block.all]
+            lists = await read_lists(session, queries)
+            private, digest = prepared.private, self._engine.policy.digest
+            claim = await self.ledger.claim(
+                *(of, private.loss, loss_events(private), digest),
+                is_now=is_now,
+                tables=table_losses(private, protected_names(self._engine.policy)),
+            )
+            released = Released(
+                state=claim.state,
+                loss=private.loss,
+                receipt=claim.receipt,
+                total_epsilon=claim.total_epsilon,
+                short=claim.short,
+            )
+            if claim.state is not ReleaseState.DRAW:
+                return released
+            holding = asyncio.create_task(self._hold(claim))
+            try:
+                store = _DrawnBlocks(await self._engine.questions(prepared.private))
+                relation = await noisy_relation(
+                    question,
+                    prepared.private,
+                    prepared.lifts,
+                    prepared.bounded,
+                    prepared.compiled,
+                    session,
+                    lists,
+                    self._bits,
+                    store,
+                )
+            except (Exception, asyncio.CancelledError):
+                await self._let_go(of, claim)
+                raise
+            finally:
+                holding.cancel()
+        table, failure = await self._presented(of, question, relation.json)
+        drawn = DrawnRelease(
+            constants=constants, table=table, failure=failure, blocks=tuple(store.blocks)
+        )
+        await self.ledger.store(claim, drawn)
+        self._pause.pop(of.name, None)
+        return released
+
+    async def _presented(
+        self, of: Publication, question: ProtectedQuery, relation: str
+    ) -> tuple[str | None, str | None]:
+        """The table, or why there is none. Never another draw: whether the shadow goes away may hang on this
+        one."""
+        failure = "the shadow did not answer"
+        for _ in range(_TRIES):
+            try:
+                return await asyncio.to_thread(self._shadow.presented, question, relation), None
+            except NoTable as error:
+                failure = str(error)
+                break
+            except Exception as error:
+                _LOG.warning("published_not_presented", name=of.name, kind=type(error).__name__)
+                await asyncio.sleep(_TRY_SECONDS)
+        self._say("published_is_no_table", of, failure)
+        return None, failure
+
+    async def _hold(self, claim: ReleaseClaim) -> None:
+        while True:
+            await asyncio.sleep(_HOLD_SECONDS)
+            try:
+                await self.ledger.hold(claim)
+            except (
+                Fault
+            ):  # if it stays away, the lease ends, and another draws: who stores first, is shown
+                continue
+
+    async def _let_go(self, of: Publication, claim: ReleaseClaim) -> None:
+        pause = self._pause.get(of.name, _FIRST_PAUSE)
+        self._pause[of.name] = min(2 * pause, _LONGEST_PAUSE)
+        try:
+            await asyncio.shield(self.ledger.let_go(claim, pause))
+        except (Fault, asyncio.CancelledError):  # then the lease ends by itself
+            _LOG.warning("published_not_let_go", name=of.name)
+
+    def _say(self, event: str, of: Publication, what: str) -> None:
+        """Once, not at each look."""
+        if self._messages.get(of.name) != what:
+            self._messages[of.name] = what
+            _LOG.warning(event, database=self._engine.policy.database, name=of.name, reason=what)
+
+
+def _clock() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def comment_of(one: PublishedState) -> str:
+    """What `\\d+` and catalogues show of a published table."""
+    assert one.due is not None and one.released_at is not None and one.loss is not None
+    text = (
+        f"Published {one.released_at:%Y-%m-%d %H:%M:%S} UTC, due {one.due:%Y-%m-%d %H:%M} UTC, next"
+        f" {one.next_due:%Y-%m-%d %H:%M} UTC. Differentially private: epsilon"
+        f" {decimal_text(one.loss.epsilon)}, delta {float(one.loss.delta):.3g} of the shared budget;"
+        f" reading it costs nothing. Policy {cast(str, one.policy_digest)[:12]}."
+    )
+    if one.stale is not None and one.stale_since is not None:
+        text = f"STALE since {one.stale_since:%Y-%m-%d %H:%M} UTC: {one.stale}. {text}"
+    elif one.failure is not None:
+        text = f"STALE: the latest release is no table: {one.failure}. {text}"
+    return text

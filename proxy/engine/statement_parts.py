@@ -1,0 +1,69 @@
+"""The blocks of a statement: those that cost nothing, and those that are to be paid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from proxy.accounting.events import Event
+from proxy.engine.cached_answers import CachedAnswers, Claimed
+from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
+from proxy.engine.published_answers import PublishedSources, best_of
+from proxy.engine.remembered_plans import PreparedQuery
+from proxy.mechanisms.loss import NOTHING, Loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementParts:
+    """Of a statement whose answers are cached or published. derived: blocks that cost nothing; claimed: the
+    others; is_cached: whether these are cached."""
+
+    derived: Mapping[int, DerivedBlock]
+    claimed: Claimed
+    is_cached: bool
+
+    @property
+    def loss(self) -> Loss:
+        """Of what is not free, where each block is drawn."""
+        return sum((part.loss for part in self.claimed.values()), NOTHING)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(event for part in self.claimed.values() for event in part.events)
+
+    @property
+    def tables(self) -> Mapping[str, Loss]:
+        """What of it is drawn of each protected table."""
+        found: dict[str, Loss] = {}
+        for part in self.claimed.values():
+            for name in part.tables:
+                found[name] = found.get(name, NOTHING) + part.loss
+        return found
+
+
+async def statement_parts(
+    prepared: PreparedQuery,
+    analyst: str,
+    cached: CachedAnswers | None,
+    questions: CachedAnswers | None,
+    published: PublishedSources,
+) -> StatementParts | None:
+    """
+    Given    cached, questions: as of ChargedQueries
+    Gives    None: neither what is cached nor what is published is looked at
+    """
+    settings = prepared.settings
+    uses_published = settings.uses_published and bool(published.sources)
+    if questions is None or settings.is_fresh or (cached is None and not uses_published):
+        return None
+    blocks, accepted = prepared.drawn.blocks, settings.accepted_error
+    found = await questions.parts(prepared.drawn)
+    if found is None:
+        return None
+    derived: Mapping[int, DerivedBlock] = {}
+    if cached is not None:
+        derived = await derived_blocks(cached.ledger, analyst, blocks, found, accepted)
+    if uses_published:
+        derived = best_of(await published.answers(blocks, found, accepted), derived)
+    claimed = not_derived(found, derived)
+    return StatementParts(derived=derived, claimed=claimed, is_cached=cached is not None)

@@ -1,0 +1,210 @@
+"""Releases of published statements in the ledger: reserved and charged in one round trip, stored in another.
+
+Source  ledger_migrations/0006_published.sql
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from fractions import Fraction
+from uuid import uuid4
+
+from proxy.accounting.amounts import Amount, charge, decimal
+from proxy.accounting.budget_lines import lines_of_json
+from proxy.accounting.events import Event
+from proxy.engine.published_ports import (
+    DrawnRelease,
+    PublishedState,
+    ReleaseClaim,
+    ReleaseState,
+    StoredBlock,
+    StoredRelease,
+)
+from proxy.ledger.bounds_account import PUBLISHED
+from proxy.ledger.budget_warnings import BudgetWarnings
+from proxy.ledger.ledger_tables import LedgerTables, as_json
+from proxy.mechanisms.loss import Loss
+from proxy.policy.publication import Publication
+
+# A draw renews its lease; a process that is gone does not.
+LEASE_SECONDS = 60
+_AT = "coalesce(%s::timestamptz, transaction_timestamp())"
+_CLAIM = f"""\
+SELECT r.* FROM ledger.publish_at(
+    %s, %s, %s, %s, %s, %s::jsonb, %s::uuid, %s, %s, %s, %s, %s, {_AT}, %s::jsonb) r"""  # noqa: S608
+_TIMES = ("due", "released_at", "next_due", "stale_since")
+_UTC = ", ".join(
+    f"""'{name}', to_char(s.{name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')"""
+    for name in _TIMES
+)
+_STATES = f"""\
+SELECT jsonb_agg(to_jsonb(s) || jsonb_build_object({_UTC})) AS found
+FROM ledger.published_standing_at(%s, %s::jsonb, {_AT}) s"""  # noqa: S608
+_STORED = """\
+SELECT p.shown, p.constants,
+       (SELECT coalesce(json_agg(json_build_array(b.question, b.terms, b.relation) ORDER BY b.number), '[]')
+        FROM ledger.published_block b WHERE b.published = p.id)::text AS blocks
+FROM ledger.published p WHERE p.id = %s AND p.shown IS NOT NULL"""
+
+
+class PublishedReleases:
+    """Of one source. at: the time, where a test says it; else the clock of the ledger's server."""
+
+    def __init__(self, tables: LedgerTables) -> None:
+        self._tables = tables
+        self._warnings = BudgetWarnings(tables.source)
+        self.at: datetime | None = None
+
+    async def states(self, wanted: Sequence[Publication]) -> tuple[PublishedState, ...]:
+        """
+        Refuses  Fault
+        """
+        row = await self._tables.first(_STATES, (self._tables.source, _wanted(wanted), self.at))
+        found = [] if row is None or row["found"] is None else row["found"]
+        return tuple(_state(one) for one in found)
+
+    async def claim(
+        self,
+        wanted: Publication,
+        loss: Loss,
+        events: Sequence[Event],
+        policy_digest: str,
+        *,
+        is_now: bool,
+        tables: Mapping[str, Loss],
+    ) -> ReleaseClaim:
+        """
+        Given    loss, events: of all that the statement draws; tables: what of it of each protected table;
+                 is_now: whatever the schedule says
+        Refuses  Fault: the charge may then stand, and is found by whoever looks next
+        """
+        cost, holder = charge(loss), str(uuid4())
+        row = await self._tables.first(
+            _CLAIM,
+            (
+                self._tables.source,
+                wanted.name,
+                wanted.version,
+                decimal(cost.epsilon),
+                decimal(cost.delta),
+                json.dumps(list(events)),
+                holder,
+                LEASE_SECONDS,
+                wanted.seconds,
+                wanted.offset,
+                is_now,
+                policy_digest,
+                self.at,
+                json.dumps({name: as_json(of) for name, of in tables.items()}),
+            ),
+        )
+        assert row is not None
+        state = ReleaseState(row["state"])
+        lines = lines_of_json(row["lines"] or [])
+        if state is ReleaseState.DRAW:
+            self._warnings.of(PUBLISHED, lines)  # for the log: no analyst is there to be told
+        if row["receipt"] is not None:
+            self._tables.saw(row["receipt"])
+        left = None
+        if row["total_epsilon"] is not None:
+            left = Amount(Fraction(row["total_epsilon"]), Fraction(row["total_delta"]))
+        return ReleaseClaim(
+            state=state,
+            id=row["published"],
+            due=row["due"],
+            receipt=row["receipt"],
+            holder=holder,
+            total_epsilon=None if left is None else left.epsilon,
+            short=tuple(
+                line.whose for line in lines if line.falls_short and line.name != PUBLISHED
+            ),
+        )
+
+    async def hold(self, claim: ReleaseClaim) -> bool:
+        """While it is drawn. False: it is no longer this holder's."""
+        row = await self._tables.first(
+            f"SELECT ledger.hold_published_at(%s, %s::uuid, %s, {_AT}) AS held",
+            (claim.id, claim.holder, LEASE_SECONDS, self.at),
+        )
+        return row is not None and bool(row["held"])
+
+    async def let_go(self, claim: ReleaseClaim, pause_seconds: int) -> None:
+        await self._tables.first(
+            f"SELECT ledger.let_go_published_at(%s, %s::uuid, %s, {_AT})",
+            (claim.id, claim.holder, pause_seconds, self.at),
+        )
+
+    async def store(self, claim: ReleaseClaim, drawn: DrawnRelease) -> bool:
+        """Durable before it returns. False: another was first, and that one is shown.
+
+        Refuses  Fault
+        """
+        blocks = [
+            {"question": one.question, "terms": one.terms, "relation": one.relation}
+            for one in drawn.blocks
+        ]
+        row = await self._tables.first(
+            f"SELECT ledger.store_published_at(%s, %s, %s, %s, %s::jsonb, {_AT}) AS stored",
+            (
+                claim.id,
+                json.dumps(drawn.constants),
+                drawn.table,
+                drawn.failure,
+                json.dumps(blocks),
+                self.at,
+            ),
+        )
+        return row is not None and bool(row["stored"])
+
+    async def stored(self, release: int) -> StoredRelease | None:
+        """None: a later one stands by now."""
+        row = await self._tables.first(_STORED, (release,))
+        if row is None:
+            return None
+        return StoredRelease(
+            table=row["shown"],
+            constants=tuple(json.loads(row["constants"])),
+            blocks=tuple(
+                StoredBlock(question=question, terms=terms, relation=relation)
+                for question, terms, relation in json.loads(row["blocks"])
+            ),
+        )
+
+
+def _wanted(publications: Sequence[Publication]) -> str:
+    return json.dumps(
+        [
+            {"name": one.name, "version": one.version, "seconds": one.seconds, "offset": one.offset}
+            for one in publications
+        ]
+    )
+
+
+def _state(row: dict[str, str | int | bool | None]) -> PublishedState:
+    def time(name: str) -> datetime | None:
+        value = row[name]
+        return None if value is None else datetime.fromisoformat(str(value))
+
+    release = row["id"]
+    assert release is None or isinstance(release, int)
+    digest, stale, failure = row["policy_digest"], row["stale"], row["failure"]
+    loss = None
+    if release is not None:
+        loss = Loss(Fraction(str(row["epsilon"])), Fraction(str(row["delta"])))
+    next_due = time("next_due")
+    assert next_due is not None
+    return PublishedState(
+        name=str(row["name"]),
+        id=release,
+        due=time("due"),
+        released_at=time("released_at"),
+        policy_digest=None if digest is None else str(digest),
+        loss=loss,
+        next_due=next_due,
+        is_due=bool(row["is_due"]),
+        stale_since=time("stale_since"),
+        stale=None if stale is None else str(stale),
+        failure=None if failure is None else str(failure),
+    )

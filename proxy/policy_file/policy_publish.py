@@ -1,0 +1,149 @@
+"""The `publish` of a policy file: statements that are released on a schedule, each with its own epsilon."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from proxy.mechanisms.loss import Loss
+from proxy.policy.policy_model import Privacy
+from proxy.policy.publication import Publication
+from proxy.policy_file.policy_errors import ProblemList, quoted_text
+from proxy.policy_file.policy_nodes import fields, kind, number_within, text
+from proxy.policy_file.policy_privacy import (
+    LARGEST_DELTA,
+    LARGEST_EPSILON,
+    LEAST_DELTA,
+    LEAST_EPSILON,
+)
+from proxy.policy_file.policy_shapes import TEXT, Keyed, ListOf, Number, Plain, Shape
+from proxy.policy_file.yaml_positions import (
+    Entry,
+    MappingNode,
+    Node,
+    RefusedNode,
+    ScalarNode,
+    SequenceNode,
+)
+
+_REQUIRED = ("name", "sql", "every", "epsilon")
+_MOST = 200
+_NAME = re.compile(r"[a-z_][a-z0-9_]{0,55}")
+_EVERY = re.compile(r"([0-9]{1,4})(min|h|d)")
+_FROM = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+PUBLICATION_KEYS: Mapping[str, Shape] = {
+    "name": Plain(_NAME.pattern),
+    "sql": TEXT,
+    "every": Plain(_EVERY.pattern),
+    "from": Plain(_FROM.pattern),
+    "epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
+    "delta": Number(LEAST_DELTA, LARGEST_DELTA),
+}
+PUBLISH = ListOf(Keyed(PUBLICATION_KEYS, _REQUIRED, "publish"), _MOST)
+_SECONDS = {"min": 60, "h": 3600, "d": 86_400}
+_SOONEST, _LATEST = 300, 31 * 86_400
+
+
+def read_publications(
+    entry: Entry | None, privacy: Privacy | None, problems: ProblemList
+) -> tuple[Publication, ...]:
+    """privacy: of which delta is where a publication says none; None: it has a problem itself."""
+    if entry is None:
+        return ()
+    match entry.value:
+        case SequenceNode(items=items):
+            pass
+        case RefusedNode():
+            return ()
+        case ScalarNode() | MappingNode():
+            problems.add(
+                entry.value.at,
+                f"publish must be a list, not {kind(entry.value)}",
+                "write - name: ..., below it sql, every and epsilon",
+            )
+            return ()
+    if len(items) > _MOST:
+        problems.add(
+            entry.key_at,
+            f"publish has more than {_MOST} statements",
+            "each is drawn and charged by itself",
+        )
+        return ()
+    found: dict[str, Publication] = {}
+    for item in items:
+        one = _publication(item, privacy, found, problems)
+        if one is not None:
+            found[one.name] = one
+    return tuple(found.values())
+
+
+def _publication(
+    node: Node, privacy: Privacy | None, others: dict[str, Publication], problems: ProblemList
+) -> Publication | None:
+    where = "a published statement"
+    given = fields(node, where, node.at, PUBLICATION_KEYS, _REQUIRED, problems)
+    if given is None:
+        return None
+    name = _name(given["name"], others, problems) if "name" in given else None
+    sql = text(given["sql"].value, "sql", problems) if "sql" in given else None
+    seconds = _every(given["every"], problems) if "every" in given else None
+    offset = _offset(given.get("from"), problems)
+    epsilon = None
+    if "epsilon" in given:
+        value = given["epsilon"].value
+        epsilon = number_within(value, "epsilon", LEAST_EPSILON, LARGEST_EPSILON, problems)
+    delta = None if privacy is None else privacy.delta
+    if "delta" in given:
+        value = given["delta"].value
+        delta = number_within(value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
+    if name is None or sql is None or seconds is None or offset is None:
+        return None
+    if epsilon is None or delta is None:
+        return None
+    loss = Loss(epsilon, delta)
+    return Publication(name=name, sql=sql, seconds=seconds, offset=offset, loss=loss)
+
+
+def _name(entry: Entry, others: dict[str, Publication], problems: ProblemList) -> str | None:
+    name = text(entry.value, "name", problems)
+    if name is None:
+        return None
+    if not _NAME.fullmatch(name):
+        problems.add(
+            entry.value.at,
+            f"{quoted_text(name)} cannot be the name of a published table",
+            "1 to 56 small letters, digits and _, no digit first: it is written without quotes",
+        )
+        return None
+    if name in others:
+        problems.add(
+            entry.value.at, f"{quoted_text(name)} is published twice", "give each a name of its own"
+        )
+        return None
+    return name
+
+
+def _every(entry: Entry, problems: ProblemList) -> int | None:
+    word = text(entry.value, "every", problems)
+    if word is None:
+        return None
+    found = _EVERY.fullmatch(word)
+    seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
+    if not _SOONEST <= seconds <= _LATEST:
+        what = "every must be from 5min to 31d, such as 24h"
+        problems.add(entry.value.at, what, "write every: 24h, 30min or 7d")
+        return None
+    return seconds
+
+
+def _offset(entry: Entry | None, problems: ProblemList) -> int | None:
+    if entry is None:
+        return 0
+    word = text(entry.value, "from", problems)
+    found = None if word is None else _FROM.fullmatch(word)
+    if found is None:
+        if word is not None:
+            what = "from must be a time of day in UTC, such as '04:00'"
+            problems.add(entry.value.at, what, "hours and minutes, in quotes")
+        return None
+    return int(found[1]) * 3600 + int(found[2]) * 60
