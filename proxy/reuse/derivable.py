@@ -28,12 +28,13 @@ from proxy.reuse.derivation import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derivable:
-    """about: of what rows; wanted: of which rows sources may be, with the conditions that are left then."""
+    """about: names of what rows; wanted: of which rows sources may be, with the conditions that are left then.
+    question: without its texts, which may be long."""
 
     question: BlockQuestion
     source: UsableAnswer
-    about: str
-    wanted: tuple[tuple[str, Slices], ...]
+    about: bytes
+    wanted: tuple[tuple[bytes, Slices], ...]
 
 
 def derivable(
@@ -46,18 +47,19 @@ def derivable(
     source = source_of(block, question, lambda number: _is_complete(block, number, known))
     if source is None:
         return None
-    about = f"{relied_on} {question.about}"
+    about = _named(f"{relied_on} {question.about}")
     wanted = [(about, NOTHING_MORE)]
     sliced = _sliced(block)
     if sliced is not None:
         core, more = sliced
         other = question_of(core)
         assert other is not None, "fewer conditions hang on no answer"
-        wanted.append((f"{relied_on} {other.about}", more))
-    return Derivable(question=question, source=source, about=about, wanted=tuple(wanted))
+        wanted.append((_named(f"{relied_on} {other.about}"), more))
+    without_texts = replace(question, question="", terms="", about="")
+    return Derivable(question=without_texts, source=source, about=about, wanted=tuple(wanted))
 
 
-def named(text: str) -> bytes:
+def _named(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
