@@ -12,7 +12,7 @@ import asyncio
 import hashlib
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.engine.cached_answers import (
     CachedAnswers,
@@ -28,6 +28,7 @@ from proxy.engine.derived_answers import (
     derived_blocks,
     not_derived,
 )
+from proxy.engine.listed_keys import confirmed
 from proxy.engine.noisy_answers import (
     BlockStore,
     NoCache,
@@ -130,6 +131,9 @@ class ChargedQueries:
                 lists: Lists = {}
                 if any(one.lists for one in queries):
                     lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
+                if parts is not None:
+                    claimed = await within(seconds, confirmed(session, parts.claimed), NOT_CHARGED)
+                    parts = replace(parts, claimed=claimed)
                 paid = await self._paid(query, parts)
                 try:
                     return await self._answered(query, paid, parts, session, lists, begun)

@@ -31,8 +31,8 @@ SELECT r.* FROM (
 CROSS JOIN LATERAL ledger.claim(%s, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s, %s, %s,
                                 %s, %s, %s, %s) r
 WHERE who.may_ask"""
-# Durable before it is shown. ledger.store itself does not wait for the disk; `started` tells of a server that was
-# started again, not of one that goes on after one of its processes was killed, and loses what no disk has, too.
+# Durable before it is shown. ledger.store itself does not wait for the disk; `started` tells of a server that
+# was started again, not of one that goes on after one of its processes was killed, and loses as much.
 _STORE = """\
 SELECT s.relation, set_config('synchronous_commit', 'on', true)
 FROM (SELECT ledger.store(%s, %s) AS relation OFFSET 0) s"""

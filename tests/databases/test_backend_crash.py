@@ -1,5 +1,5 @@
-"""A process of the ledger's server is killed: the others end, the server goes on, and what was not on disk is gone,
-though `pg_postmaster_start_time()` says the same as before."""
+"""A process of the ledger's server is killed: the others end, the server goes on, and what was not on disk is
+gone, though `pg_postmaster_start_time()` says the same as before."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import signal
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from proxy.engine.cached_answers import CacheState
 from proxy.ledger.cached_claims import CachedClaims
@@ -39,6 +40,7 @@ async def _drawn(dsn: str) -> int:
         await tables.close()
 
 
+@pytest.mark.long
 def test_what_was_shown_is_not_drawn_again_under_its_charge(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path, "ledger", tcp=False)
     server.start()

@@ -271,6 +271,7 @@ def test_few_are_kept_and_none_with_long_arguments(recorder: Recorder) -> None:
     assert kept.find(question, ("7" * 5000,), {}, "alice") is None
 
 
+@pytest.mark.long
 def test_a_large_plan_is_planned_again(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
     """A subquery that is put in many times makes megabytes of a short text."""
     engine, _ = asked(recorder, "SELECT count(*) FROM people")
