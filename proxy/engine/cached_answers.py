@@ -15,7 +15,8 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
+from threading import Lock
 from typing import Any, Protocol
 
 from proxy.accounting.events import Event
@@ -35,6 +36,7 @@ SEMANTICS = (
     1  # of releases and of the SQL that they run: raised when either changes what an answer means
 )
 _CACHED_PLANS = 128
+_CACHED_QUESTIONS = 256 * 1024  # characters of all questions of a plan that is remembered
 _KNOWN = 10_000
 _POLL_SECONDS = 0.02
 # Characters: what is larger is not cached. A relation of 10,000 groups has about 500,000.
@@ -110,7 +112,7 @@ class CachedLedger(Protocol):
         ...
 
     async def store(self, cached: int, relation: str) -> str | None:
-        """What all are shown: this, unless another came first. None: it was forgotten meanwhile."""
+        """Durably what all are shown: this, unless another came first. None: it was forgotten meanwhile."""
         ...
 
     async def relation_of(self, cached: int) -> str | None:
@@ -124,8 +126,9 @@ class CachedLedger(Protocol):
         """The latest first."""
         ...
 
-    async def forget(self, cached: int) -> None:
-        """Of a draw that is shown and too large to be stored."""
+    async def forget(self, cached: int, holder: str) -> bool:
+        """Of a draw that is too large to be stored. False: it is not the holder's any more, and may not be
+        shown."""
         ...
 
     async def let_go(self, cached: int, holder: str) -> None:
@@ -144,7 +147,8 @@ class CachedAnswers:
         self.ledger = ledger
         self.known = known
         self._protected = protected_names(known.policy)
-        self._of_plan = lru_cache(maxsize=_CACHED_PLANS)(self._parts)
+        self._of_plan: OrderedDict[PrivatePlan, tuple[CachedQuestion, ...] | None] = OrderedDict()
+        self._lock = Lock()
         self._known: OrderedDict[bytes, None] = OrderedDict()  # claimed by this process
 
     @cached_property
@@ -156,7 +160,7 @@ class CachedAnswers:
 
         Gives    None where the losses of the blocks are not that of the plan: such a statement is not cached
         """
-        return await asyncio.to_thread(self._of_plan, private)
+        return await asyncio.to_thread(self._parts_of, private)
 
     def are_known(self, parts: Sequence[CachedQuestion]) -> bool:
         """Whether all may have been drawn already: then it is worth asking before a session is taken."""
@@ -182,6 +186,22 @@ class CachedAnswers:
         while len(self._known) > _KNOWN:
             self._known.popitem(last=False)
         return claim
+
+    def _parts_of(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
+        """Remembered, but of large plans: of one there may be many megabytes, and it costs nothing to have it
+        explained."""
+        with self._lock:
+            if private in self._of_plan:
+                self._of_plan.move_to_end(private)
+                return self._of_plan[private]
+        parts = self._parts(private)
+        if sum(len(part.question) + len(part.terms) for part in parts or ()) > _CACHED_QUESTIONS:
+            return parts
+        with self._lock:
+            self._of_plan[private] = parts
+            while len(self._of_plan) > _CACHED_PLANS:
+                self._of_plan.popitem(last=False)
+        return parts
 
     def _parts(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
         parts = tuple(map(self._part, private.blocks))
@@ -268,18 +288,27 @@ class ClaimedBlocks:
         return await beside(work, cached_block, text, self._parts[number].order, block)
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
+        """What is to be shown. A draw that took longer than its lease may have been taken over, under the same
+        charge: of two that are not stored only one may be shown.
+
+        Refuses  Unfinished
+        """
         cached = self._cached[number]
         if number not in self._open or cached is None:
             return drawn
         work = len(drawn.drawn.groups) * (len(block.releases) + len(block.keys))
         text = await beside(work, cached_text, drawn, self._parts[number].order)
         if len(text) > _RELATION:
-            await self._ledger.forget(cached)
+            is_ours = await self._ledger.forget(cached, self._holder)
             self._open.discard(number)
+            if not is_ours:
+                raise Unfinished
             return drawn
         stored = await self._ledger.store(cached, text)
         self._open.discard(number)
-        if stored is None or stored == text:
+        if stored is None:
+            raise Unfinished
+        if stored == text:
             return drawn
         return await self._read(number, block, stored)
 

@@ -24,6 +24,7 @@ from proxy.engine.cached_answers import (
 )
 from proxy.engine.derived_answers import WithDerived
 from proxy.engine.explain_text import FreeBlock
+from proxy.engine.listed_keys import confirmed
 from proxy.engine.noisy_answers import (
     BlockStore,
     NoCache,
@@ -128,6 +129,9 @@ class ChargedQueries:
                 lists: Lists = {}
                 if any(one.lists for one in queries):
                     lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
+                if parts is not None and parts.is_cached:
+                    claimed = await within(seconds, confirmed(session, parts.claimed), NOT_CHARGED)
+                    parts = replace(parts, claimed=claimed)
                 paid = await self._paid(query, parts)
                 try:
                     return await self._answered(query, paid, parts, session, lists, begun)

@@ -19,7 +19,7 @@ from proxy.planner.plan import BlockPlan, DistinctCount, NoisyStatistic
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
-from proxy.reuse.derivable import Derivable, named, source_from
+from proxy.reuse.derivable import Derivable, source_from
 from proxy.reuse.derivation import Derivation, Slices, UsableAnswer, derivation, variance
 
 TRIED = 8  # sources of one block: each is a relation to be read
@@ -55,7 +55,7 @@ async def derived_blocks(
     Given    accepted: standard errors may be so many times those of a fresh answer
     """
     wanted = {
-        named(about): None
+        about: None
         for part in parts
         if part.derivable is not None
         for about, _ in part.derivable.wanted
@@ -71,7 +71,7 @@ async def derived_blocks(
             (one.cached, source_from(one.made), more)
             for about, more in part.derivable.wanted
             for one in paid
-            if one.about == named(about)
+            if one.about == about
         ]
         best = await _best(ledger, block, part, candidates, accepted)
         if best is not None:

@@ -65,11 +65,11 @@ class PublishedSources:
     def __init__(self) -> None:
         self.sources: tuple[PublishedSource, ...] = ()
         self._by_question: dict[str, list[PublishedSource]] = {}
-        self._about: dict[str, list[PublishedSource]] = {}
+        self._about: dict[bytes, list[PublishedSource]] = {}
 
     def replace(self, sources: Sequence[PublishedSource]) -> None:
         by_question: dict[str, list[PublishedSource]] = {}
-        about: dict[str, list[PublishedSource]] = {}
+        about: dict[bytes, list[PublishedSource]] = {}
         for one in sources:
             by_question.setdefault(one.question, []).append(one)
             if one.derivable is not None:

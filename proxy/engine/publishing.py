@@ -22,7 +22,7 @@ from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Fault, Refusal
-from proxy.engine.cached_answers import CachedQuestion
+from proxy.engine.drawn_release import DrawnBlocks, refuse_lacking
 from proxy.engine.noisy_answers import noisy_relation
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedData
@@ -37,7 +37,6 @@ from proxy.engine.published_ports import (
     PublishedTable,
     ReleaseClaim,
     ReleaseState,
-    StoredBlock,
     StoredRelease,
 )
 from proxy.engine.query_pipeline import Engine
@@ -48,9 +47,7 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.loss_events import loss_events
-from proxy.planner.plan import BlockPlan
 from proxy.policy.publication import Publication
-from proxy.release.cached_block import CachedBlock, cached_text
 
 _ACCOUNT = "(published)"  # as ledger.bounds_account.PUBLISHED
 _HOLD_SECONDS = 20.0
@@ -71,24 +68,6 @@ class Released:
     receipt: int | None
     total_epsilon: Fraction | None
     short: tuple[str, ...]
-
-
-class _DrawnBlocks:
-    """A BlockStore that keeps what is drawn."""
-
-    def __init__(self, parts: Sequence[CachedQuestion] | None) -> None:
-        self.blocks: list[StoredBlock] = []
-        self._parts = parts
-
-    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
-        return None
-
-    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        part = None if self._parts is None else self._parts[number]
-        if part is not None and part.digest is not None:
-            text = await asyncio.to_thread(cached_text, drawn, part.order)
-            self.blocks.append(StoredBlock(question=part.question, terms=part.terms, relation=text))
-        return drawn
 
 
 class Publishing:
@@ -242,6 +221,8 @@ class Publishing:
             await self._zones.check(session, prepared.zones)
             queries = [one for block in prepared.compiled for one in block.all]
             lists = await read_lists(session, queries)
+            parts = await self._engine.questions(prepared.private)
+            await refuse_lacking(session, parts or ())
             private, digest = prepared.private, self._engine.policy.digest
             claim = await self.ledger.claim(
                 *(of, private.loss, loss_events(private), digest),
@@ -259,7 +240,7 @@ class Publishing:
                 return released
             holding = asyncio.create_task(self._hold(claim))
             try:
-                store = _DrawnBlocks(await self._engine.questions(prepared.private))
+                store = DrawnBlocks(parts)
                 relation = await noisy_relation(
                     question,
                     prepared.private,

@@ -32,6 +32,7 @@ _ARGUMENTS = 4_096  # characters, beyond which a plan is large and hardly asked 
 # have few characters; there are no keys and no columns of subqueries, whose labels are looked for among the
 # arguments (NULL spares what thirty constants make a tenth of a second: planner/narrowing.py, WORK); and
 # conditions have few nodes, as the first false one spares the others.
+_SQL = 128 * 1024  # characters, as for arguments; a plan takes about ten times as much memory
 _QUICK_SECONDS = 0.002
 _QUICK_ARGUMENTS = 64
 _QUICK_NODES = 32
@@ -103,7 +104,7 @@ class RememberedPlans:
         prepared: PreparedQuery,
     ) -> None:
         self._note(question.reading, prepared)
-        if _characters(arguments) > _ARGUMENTS:
+        if _characters(arguments) > _ARGUMENTS or _sql_characters(prepared) > _SQL:
             return
         request = _request_of(question, arguments, settings, analyst)
         self._cached[request] = _Remembered(reading=question.reading, prepared=prepared)
@@ -151,6 +152,10 @@ def _size(condition: Expression | None) -> int:
 
 def _characters(arguments: tuple[str | None, ...]) -> int:
     return sum(len(value) for value in arguments if value is not None)
+
+
+def _sql_characters(prepared: PreparedQuery) -> int:
+    return sum(len(query.sql) for block in prepared.compiled for query in block.all)
 
 
 def _request_of(

@@ -17,7 +17,7 @@ from proxy.accounting.refusal import over_budget
 from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
 from proxy.ledger.ledger_tables import LedgerTables, Receipt, as_json, not_an_analyst
 from proxy.policy.policy_model import Reuse
-from proxy.reuse.derivable import named, source_document
+from proxy.reuse.derivable import source_document
 
 # A draw that takes longer is taken over by the next to ask, who does no harm: the first to store it wins.
 LEASE_SECONDS = 60
@@ -32,6 +32,13 @@ FROM (
 CROSS JOIN LATERAL ledger.claim(who.source, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s,
                                 %s, %s, %s, %s, %s, %s, %s) r
 WHERE who.may_ask"""
+# Durable before it is shown. ledger.store itself does not wait for the disk; `started` tells of a server that
+# was started again, not of one that goes on after one of its processes was killed, and loses as much.
+_STORE = """\
+SELECT s.relation, set_config('synchronous_commit', 'on', true)
+FROM (SELECT ledger.store(%s, %s) AS relation OFFSET 0) s"""
+_FORGET = """\
+DELETE FROM ledger.cached WHERE id = %s AND holder = %s::uuid AND relation IS NULL RETURNING id"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,9 +117,7 @@ class CachedClaims:
         )
 
     async def store(self, cached: int, relation: str) -> str | None:
-        row = await self._tables.first(
-            "SELECT ledger.store(%s, %s) AS relation", (cached, relation)
-        )
+        row = await self._tables.first(_STORE, (cached, relation))
         return None if row is None else row["relation"]
 
     async def relation_of(self, cached: int) -> str | None:
@@ -147,8 +152,8 @@ class CachedClaims:
             for cached, about, made in found
         ]
 
-    async def forget(self, cached: int) -> None:
-        await self._tables.first("SELECT ledger.forget(%s)", (cached,))
+    async def forget(self, cached: int, holder: str) -> bool:
+        return await self._tables.first(_FORGET, (cached, holder)) is not None
 
     async def let_go(self, cached: int, holder: str) -> None:
         await self._tables.first("SELECT ledger.let_go(%s, %s::uuid)", (cached, holder))
@@ -163,6 +168,6 @@ def _as_json(part: CachedQuestion) -> dict[str, object]:
         **as_json(part.loss),
         "events": list(part.events),
         "tables": list(part.tables),
-        "about": None if derivable is None else named(derivable.about).hex(),
+        "about": None if derivable is None else derivable.about.hex(),
         "made": None if derivable is None else source_document(derivable.source),
     }

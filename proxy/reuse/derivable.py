@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from proxy.catalog.catalog_model import Column, Table
+from proxy.catalog.catalog_model import Column, ForeignKey, Table, TableName
 from proxy.planner.facts import PlanningContext
 from proxy.planner.lifting import compared_texts
 from proxy.planner.plan import BlockPlan, GaussianNoise, LaplaceNoise, Noise
@@ -27,13 +27,26 @@ from proxy.reuse.derivation import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListedKey:
+    """A key of a source, by number, that refers to a column of a public table. values: that it answers."""
+
+    place: int
+    table: TableName
+    column: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Derivable:
-    """about: of what rows; wanted: of which rows sources may be, with the conditions that are left then."""
+    """about: names of what rows; wanted: of which rows sources may be, with the conditions that are left then.
+    question: without its texts, which may be long. listed: keys of the source that are complete by what a
+    public table holds, as far as is known."""
 
     question: BlockQuestion
     source: UsableAnswer
-    about: str
-    wanted: tuple[tuple[str, Slices], ...]
+    about: bytes
+    wanted: tuple[tuple[bytes, Slices], ...]
+    listed: tuple[ListedKey, ...] = ()
 
 
 def derivable(
@@ -46,18 +59,52 @@ def derivable(
     source = source_of(block, question, lambda number: _is_complete(block, number, known))
     if source is None:
         return None
-    about = f"{relied_on} {question.about}"
+    about = _named(f"{relied_on} {question.about}")
     wanted = [(about, NOTHING_MORE)]
     sliced = _sliced(block)
     if sliced is not None:
         core, more = sliced
         other = question_of(core)
         assert other is not None, "fewer conditions hang on no answer"
-        wanted.append((f"{relied_on} {other.about}", more))
-    return Derivable(question=question, source=source, about=about, wanted=tuple(wanted))
+        wanted.append((_named(f"{relied_on} {other.about}"), more))
+    without_texts = replace(question, question="", terms="", about="")
+    return Derivable(
+        question=without_texts,
+        source=source,
+        about=about,
+        wanted=tuple(wanted),
+        listed=tuple(_references(block, question, source, known)),
+    )
 
 
-def named(text: str) -> bytes:
+def without(of: Derivable, listed: Collection[ListedKey]) -> Derivable:
+    """Where a public table holds more than such keys answer."""
+    places = {one.place for one in listed}
+    keys = tuple(
+        replace(key, is_complete=key.is_complete and place not in places)
+        for place, key in enumerate(of.source.keys)
+    )
+    return replace(of, source=replace(of.source, keys=keys), listed=())
+
+
+def _references(
+    block: BlockPlan, question: BlockQuestion, source: UsableAnswer, known: PlanningContext
+) -> Iterator[ListedKey]:
+    for place, number in enumerate(question.keys):
+        found = _stored(block, number, known)
+        reference = None if found is None else _reference(*found)
+        if reference is None or not source.keys[place].is_complete:
+            continue
+        values = tuple(value for value in block.keys[number].values or () if value is not None)
+        yield ListedKey(
+            place=place,
+            table=reference.target,
+            column=reference.target_columns[0],
+            values=values,
+        )
+
+
+def _named(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
@@ -125,19 +172,25 @@ def _sliced(block: BlockPlan) -> tuple[BlockPlan, Slices] | None:
 
 def _is_complete(block: BlockPlan, number: int, known: PlanningContext) -> bool:
     """Whether the catalogue says that each row has one of a key's values."""
-    key = block.keys[number]
-    column, values = key.expression, key.values
-    if not isinstance(column, ColumnRef) or values is None:
+    found, values = _stored(block, number, known), block.keys[number].values
+    if found is None or values is None:
         return False
-    name = _tables(block.source).get(column.relation)
-    table = None if name is None else known.catalog.tables.get(name.table)
-    stored = None if table is None else table.column(column.column)
-    if table is None or stored is None or not stored.is_enforced:
-        return False
+    table, stored = found
     if stored.nullable and None not in values:
         return False
     listed = _listed(table, stored, known)
     return listed is not None and listed <= {*values}
+
+
+def _stored(block: BlockPlan, number: int, known: PlanningContext) -> tuple[Table, Column] | None:
+    """The column that a key is, of which the server keeps to what is declared."""
+    column = block.keys[number].expression
+    if not isinstance(column, ColumnRef):
+        return None
+    name = _tables(block.source).get(column.relation)
+    table = None if name is None else known.catalog.tables.get(name.table)
+    stored = None if table is None else table.column(column.column)
+    return (table, stored) if table and stored and stored.is_enforced else None
 
 
 def _listed(table: Table, column: Column, known: PlanningContext) -> frozenset[str] | None:
@@ -146,11 +199,17 @@ def _listed(table: Table, column: Column, known: PlanningContext) -> frozenset[s
         return frozenset({"true", "false"})
     if column.enumeration is not None:
         return frozenset(column.enumeration.labels)
-    for key in table.foreign_keys:
-        if key.columns == (column.name,):
-            values = known.public.get((key.target, key.target_columns[0]))
-            return None if values is None else frozenset(v for v in values if v is not None)
-    return None
+    key = _reference(table, column)
+    values = None if key is None else known.public.get((key.target, key.target_columns[0]))
+    return None if values is None else frozenset(v for v in values if v is not None)
+
+
+def _reference(table: Table, column: Column) -> ForeignKey | None:
+    """What lists the values of a column, if its type does not."""
+    if column.type.sql == "boolean" or column.enumeration is not None:
+        return None
+    found = (key for key in table.foreign_keys if key.columns == (column.name,))
+    return next(found, None)
 
 
 def _tables(relation: Relation) -> Mapping[str, Scan]:

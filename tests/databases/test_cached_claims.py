@@ -304,7 +304,7 @@ def test_what_is_too_large_is_forgotten_and_paid_anew(ledger_dsn: str) -> None:
     async def use(claims: CachedClaims) -> Claimed | None:
         first = await _claim(claims, "alice", _question(1))
         assert first is not None and first.cached[0] is not None
-        await claims.forget(first.cached[0])
+        assert await claims.forget(first.cached[0], first.holder)
         with pytest.raises(Unfinished):
             await claims.relation_of(first.cached[0])
         assert await claims.store(first.cached[0], "late") is None
@@ -312,6 +312,27 @@ def test_what_is_too_large_is_forgotten_and_paid_anew(ledger_dsn: str) -> None:
 
     again = _with_claims(ledger_dsn, use)
     assert again is not None and again.states == (_DRAW,) and _cost(again) == 1
+
+
+def test_of_two_draws_that_are_too_large_one_is_shown(ledger_dsn: str) -> None:
+    """A draw that outlives its lease is taken over under the same charge. Neither is stored: whoever is not its
+    holder any more may not show it."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> list[bool]:
+        first = await _claim(claims, "alice", _question(1))
+        assert first is not None and first.cached[0] is not None
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute("UPDATE ledger.cached SET lease_until = '-infinity'")
+        second = await _claim(claims, "bob", _question(1))
+        assert second is not None and second.states == (_DRAW,)
+        cached = first.cached[0]
+        shown = [await claims.forget(cached, one.holder) for one in (first, second, first)]
+        assert await claims.store(cached, "late") is None, "nor may what comes after it be shown"
+        return shown
+
+    assert _with_claims(ledger_dsn, use) == [False, True, False]
+    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
 
 
 def test_what_is_served_no_more_goes(ledger_dsn: str) -> None:

@@ -269,3 +269,16 @@ def test_few_are_kept_and_none_with_long_arguments(recorder: Recorder) -> None:
     assert kept.find(question, ("1",), {}, "alice") is prepared
     kept.keep(question, ("7" * 5000,), {}, "alice", prepared)
     assert kept.find(question, ("7" * 5000,), {}, "alice") is None
+
+
+@pytest.mark.long
+def test_a_large_plan_is_planned_again(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A subquery that is put in many times makes megabytes of a short text."""
+    engine, _ = asked(recorder, "SELECT count(*) FROM people")
+    counted = _Counted(engine, monkeypatch)
+    items = ", ".join(map(str, range(800)))
+    blocks = ", ".join(f"(SELECT count(*) FROM q WHERE i8 > {n})" for n in range(20))
+    text = f"WITH q AS (SELECT i8 FROM people WHERE i4 NOT IN ({items})) SELECT {blocks}"
+    for _ in range(2):
+        asyncio.run(engine.explain(_read(engine, text), (), {}, "alice"))
+    assert counted.times == 2

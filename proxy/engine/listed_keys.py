@@ -1,0 +1,48 @@
+"""Whether keys of a question still have all values that a public table holds, asked in the session that is to
+read.
+
+Plans go by what public tables held when they were last copied. A row of another value is in no group then: the
+groups do not say so of themselves, but a sum of them would, of all rows. It is asked before the charge, of a
+public table alone, and in the transaction that reads the rows.
+
+Source  docs/design/reuse.md 4
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from proxy.compiler.other_values import other_values
+from proxy.engine.cached_answers import CachedQuestion, Claimed
+from proxy.engine.ports import ProtectedSession
+from proxy.reuse.derivable import Derivable, ListedKey, without
+
+
+async def confirmed(session: ProtectedSession, parts: Claimed) -> Claimed:
+    """Nothing is added up over a key that lacks a value now.
+
+    Refuses  UNAVAILABLE
+    """
+    held_more: dict[ListedKey, bool] = {}
+    found: dict[int, CachedQuestion] = {}
+    for number, part in parts.items():
+        derivable = part.derivable
+        if derivable is not None and derivable.listed:
+            for one in derivable.listed:
+                of_all = replace(one, place=0)
+                if of_all not in held_more:
+                    held_more[of_all] = await _holds_more(session, one)
+            part = replace(part, derivable=_of(derivable, held_more))
+        found[number] = part
+    return found
+
+
+def _of(derivable: Derivable, held_more: Mapping[ListedKey, bool]) -> Derivable:
+    more = [one for one in derivable.listed if held_more[replace(one, place=0)]]
+    return without(derivable, more) if more else derivable
+
+
+async def _holds_more(session: ProtectedSession, listed: ListedKey) -> bool:
+    others = other_values(listed.table, listed.column, listed.values)
+    return (await session.public_list(others)).number > 0

@@ -1,0 +1,32 @@
+"""Questions of a plan are remembered, but for large ones: who asks for EXPLAIN pays nothing for them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from proxy.engine.cached_answers import CachedAnswers
+from proxy.planner.facts import PlanningContext
+from tests.pipeline_world import CATALOG, POLICIES, walk
+
+
+def _asked(statement: str) -> tuple[bool, int]:
+    """Whether its questions are remembered, and of how many bytes what is made of answers is named."""
+    pipeline = walk(statement)
+    assert pipeline is not None
+    cached = CachedAnswers(cast(Any, None), PlanningContext(POLICIES["world"], CATALOG, {}))
+    once, twice = (asyncio.run(cached.parts(pipeline.plan)) for _ in range(2))
+    assert once is not None and once == twice
+    found = once[0].derivable
+    assert found is not None
+    texts = (found.question.question, found.question.terms, found.question.about)
+    assert texts == ("", "", ""), "what is remembered beside the question is short"
+    return once is twice, max(len(about) for about, _ in found.wanted)
+
+
+def test_large_questions_are_not_remembered() -> None:
+    assert _asked("SELECT count(*) FROM people WHERE i4 > 5") == (True, 32)
+    items = ", ".join(map(str, range(1_000)))
+    blocks = ", ".join(f"(SELECT count(*) FROM q WHERE i8 > {n})" for n in range(10))
+    large = f"WITH q AS (SELECT i8 FROM people WHERE i4 NOT IN ({items})) SELECT {blocks}"
+    assert _asked(large) == (False, 32)
