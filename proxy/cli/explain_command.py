@@ -152,7 +152,7 @@ class NoData:
 
 
 class NoLedger:
-    async def look(self, analyst: str, loss: Loss) -> NoReturn:
+    async def look(self, analyst: str, loss: Loss, events: object) -> NoReturn:
         raise Fault("an explanation charges nothing")
 
     async def reserve(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -36,7 +37,14 @@ File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 
 @ledger.command("show")
-def show(state: State = None, ledger: LedgerDsn = None) -> None:
+def show(
+    state: State = None,
+    ledger: LedgerDsn = None,
+    pld: Annotated[
+        bool,
+        typer.Option("--pld", help="Also by privacy loss distributions; needs dpproxy[pld]."),
+    ] = False,
+) -> None:
     """What each analyst, and all together, have spent, per data source."""
     with ledger_only(state, ledger) as dsn:
         where = "" if ledger else f", in {state_folder(state)}"
@@ -45,9 +53,36 @@ def show(state: State = None, ledger: LedgerDsn = None) -> None:
             typer.echo(
                 f"{source.name}: {'; '.join(map(str, source.identities)) or 'not bound yet'}"
             )
-        heads = ["source", "analyst", "per", "epsilon", "of", "delta", "of", "receipts"]
-        for line in text_table(heads, [list(row) for row in spending(dsn)]):
-            typer.echo(line)
+        heads = [
+            "source",
+            "analyst",
+            "per",
+            "epsilon",
+            "of",
+            "delta",
+            "of",
+            "rho",
+            "of",
+            "receipts",
+        ]
+        lines = [list(row) for row in spending(dsn)]
+        if pld:
+            heads.append("epsilon by PLD")
+            found = _pld_epsilons(dsn)
+            for line in lines:
+                epsilon = found.get((line[0], line[1]), 0.0)
+                line.append("beyond delta" if epsilon is None else f"{epsilon:.4g}")
+        for row in text_table(heads, lines):
+            typer.echo(row)
+
+
+def _pld_epsilons(dsn: str) -> Mapping[tuple[str, str], float | None]:
+    from proxy.ledger.pld_report import NoPld, pld_epsilons
+
+    try:
+        return pld_epsilons(dsn)
+    except NoPld as error:
+        raise CliError(str(error)) from None
 
 
 @ledger.command("export")

@@ -37,9 +37,9 @@ async def proposed_bounds(
     Given    account: who pays
     Refuses  OVER_BUDGET, UNAVAILABLE: nothing was read, nothing is charged; Fault: charged
     """
-    await ledger.look(account, plan.loss)
+    events = tuple(plan.events())
+    await ledger.look(account, plan.loss, events)
     async with data.session(account) as session:
-        events = tuple(plan.events())
         charged = await ledger.reserve(account, plan.loss, _FINGERPRINT, digest, events)
         answered = False
         try:

@@ -184,7 +184,8 @@ class ChargedQueries:
         is_covered = self._is_covered(query)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            await self._ledger.look(query.analyst, query.loss)
+            events = loss_events(query.prepared.private)
+            await self._ledger.look(query.analyst, query.loss, events)
         return await stack.enter_async_context(self._data.session(query.analyst))
 
     async def _paid(self, query: PlannedQuery, parts: _Parts | None) -> Paid:

@@ -83,7 +83,7 @@ class Charged:
 
 
 class Ledger(Protocol):
-    async def look(self, analyst: str, loss: Loss) -> None:
+    async def look(self, analyst: str, loss: Loss, events: Sequence[Event]) -> None:
         """Whether a charge would be granted now. It locks nothing and promises nothing.
 
         Refuses  OVER_BUDGET, as reserve would

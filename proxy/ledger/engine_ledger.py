@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 import structlog
 
-from proxy.accounting.amounts import Amount, charge
+from proxy.accounting.amounts import Amount
 from proxy.accounting.events import Event
-from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Fault
 from proxy.engine.cached_answers import CachedQuestion, Claim, PaidAnswer
 from proxy.engine.ports import Charged
@@ -60,10 +59,8 @@ class EngineLedger:
             return False
         return True
 
-    async def look(self, analyst: str, loss: Loss) -> None:
-        cost, left = charge(loss), await self._tables.remaining(analyst)
-        if not (cost.fits(left.own) and cost.fits(left.total)):
-            raise over_budget(analyst, cost, Refused(left.own, left.total, left.renews_at))
+    async def look(self, analyst: str, loss: Loss, events: Sequence[Event]) -> None:
+        await self._tables.look(analyst, loss, events)
 
     async def reserve(
         self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]

@@ -24,7 +24,7 @@ from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.accounting.events import Event
 from proxy.accounting.refusal import Refused, over_budget
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 
 # What a commit must mean (PostgreSQL 17 documentation, section 19.5): on disk, whole, before the answer comes.
 _DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
@@ -49,10 +49,10 @@ _BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
     SELECT CASE kind WHEN 'total' THEN '(everybody together)' ELSE %(analyst)s::text END AS analyst,
            trim_scale(epsilon_limit) AS epsilon_limit, trim_scale(epsilon_spent) AS epsilon_spent,
-           trim_scale(greatest(epsilon_limit - epsilon_spent, 0)) AS epsilon_remaining,
+           trim_scale(epsilon_left) AS epsilon_remaining,
            trim_scale(delta_limit) AS delta_limit, trim_scale(delta_spent) AS delta_spent,
-           trim_scale(greatest(delta_limit - delta_spent, 0)) AS delta_remaining,
-           period, renews_at
+           trim_scale(delta_left) AS delta_remaining,
+           period, renews_at, trim_scale(rho_limit) AS rho_limit, trim_scale(rho_spent) AS rho_spent
     FROM ledger.standing(%(source)s, %(analyst)s, transaction_timestamp()) ORDER BY kind) b"""
 _HISTORY = """\
 SELECT coalesce(json_agg(h ORDER BY h.receipt), '[]')::text FROM (
@@ -206,21 +206,43 @@ class LedgerTables:
 
     async def remaining(self, analyst: str) -> RemainingBudget:
         """For display: another statement may spend it before the next one asks."""
+        remaining, _ = await self._remaining_for(analyst, charge(NOTHING), ())
+        return remaining
+
+    async def look(self, analyst: str, loss: Loss, events: Sequence[Event]) -> None:
+        """Whether a charge would be granted now; it locks nothing and promises nothing.
+
+        Refuses  OVER_BUDGET
+        """
+        cost = charge(loss)
+        left, fits = await self._remaining_for(analyst, cost, events)
+        if not fits:
+            raise over_budget(analyst, cost, Refused(left.own, left.total, left.renews_at))
+
+    async def _remaining_for(
+        self, analyst: str, cost: Amount, events: Sequence[Event]
+    ) -> tuple[RemainingBudget, bool]:
         async with self._connection() as connection:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(
-                "SELECT kind, greatest(epsilon_limit - epsilon_spent, 0) AS epsilon,"
-                " greatest(delta_limit - delta_spent, 0) AS delta, renews_at"
-                " FROM ledger.standing(%s, %s, transaction_timestamp())",
-                (self.source, analyst),
+                "SELECT kind, epsilon_left, delta_left, renews_at, fits"
+                " FROM ledger.standing(%s, %s, transaction_timestamp(), %s, %s, %s::jsonb)",
+                (
+                    self.source,
+                    analyst,
+                    decimal(cost.epsilon),
+                    decimal(cost.delta),
+                    json.dumps(list(events)),
+                ),
             )
             lines = {row["kind"]: row for row in await cursor.fetchall()}
         own, total = lines["analyst"], lines["total"]
-        return RemainingBudget(
-            _amount(own["epsilon"], own["delta"]),
-            _amount(total["epsilon"], total["delta"]),
+        left = RemainingBudget(
+            _amount(own["epsilon_left"], own["delta_left"]),
+            _amount(total["epsilon_left"], total["delta_left"]),
             own["renews_at"],
         )
+        return left, own["fits"] and total["fits"]
 
     async def budget(self, analyst: str) -> str:
         """The analyst's line and everybody's, as a JSON array of objects: the rows of dp.budget."""

@@ -48,7 +48,9 @@ def _of_release(release: Release) -> Event:
                 case LaplaceNoise():
                     return dlaplace(_of_noise(release), release.sensitivity, release.noise.scale)
                 case GaussianNoise():
-                    return gaussian(_of_noise(release), release.noise.sigma2)
+                    noise = release.noise
+                    assert noise.squared is not None, "what is planned says by how much it moves"
+                    return gaussian(_of_noise(release), noise.squared, noise.sigma2)
                 case _:
                     assert_never(release.noise)
         case OrderStatistic():

@@ -242,6 +242,13 @@ class Reuse:
     is_lifted: bool = True
 
 
+class Accounting(Enum):
+    """How charges add up against a budget."""
+
+    BASIC = "basic"  # epsilons and deltas
+    ZCDP = "zcdp"  # so, or as rho: whichever admits more, each with half of the budget's delta
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """One database. `digest` is the SHA-256 of the policy file's text, hexadecimal."""
@@ -255,6 +262,7 @@ class Policy:
     accepted: tuple[Acceptance, ...] = ()
     previews: Previews = Previews.REFUSE
     reuse: Reuse | None = None  # None: no answer is kept
+    accounting: Accounting = Accounting.BASIC
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +14,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.accounting.events import mechanism
 from proxy.base.errors import Code, Refusal
 from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
@@ -20,6 +22,7 @@ from proxy.ledger.ledger_backup import TABLES, backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.policy.policy_model import Reuse
 from proxy.release.cached_block import Order
 from tests.databases.ledger_database import loss, rows, set_limits
@@ -361,3 +364,37 @@ def test_every_table_is_in_a_backup(ledger_dsn: str) -> None:
         " AND relkind = 'r'",
     )
     assert {name for (name,) in found} - {"migration"} == {name for name, _ in TABLES}
+
+
+def test_what_remains_by_rho_is_told_with_and_without_a_charge(ledger_dsn: str) -> None:
+    """bob is shown what alice drew; by epsilon nothing is left, by rho there is."""
+    set_limits(ledger_dsn, own="1.5", total="1.5", delta="0.001")
+    with psycopg.connect(ledger_dsn) as connection:
+        connection.execute("UPDATE ledger.allowance SET rho = 1.2")
+    first, second = (
+        replace(_question(number), events=(mechanism(loss("1", "0")),)) for number in (1, 2)
+    )
+
+    async def use(claims: CachedClaims) -> Sequence[Claimed | None]:
+        await _drawn(claims, "alice", first)
+        drawn = await _drawn(claims, "alice", second)
+        return (
+            drawn,
+            await _claim(claims, "alice", first, second),
+            await _claim(claims, "bob", first),
+        )
+
+    drawn, again, other = _with_claims(ledger_dsn, use)
+    assert drawn is not None and again is not None and other is not None
+    each = rho_of_pure(Fraction(1))
+    found = rows(ledger_dsn, "SELECT kind, analyst, rho FROM ledger.balance ORDER BY 1, 2")
+    assert found == [
+        ("analyst", "alice", 2 * each),
+        ("analyst", "bob", each),
+        ("total", "", 2 * each),
+    ]
+    remaining = drawn.remaining.epsilon
+    assert rho_of_pure(remaining) <= Fraction(6, 5) - 2 * each
+    assert rho_of_pure(remaining * Fraction(1000, 999)) > Fraction(6, 5) - 2 * each
+    assert again.receipt is None and again.remaining.epsilon == remaining == other.remaining.epsilon
+    assert ledger_problems(ledger_dsn) == ()

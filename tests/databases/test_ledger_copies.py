@@ -89,7 +89,23 @@ def test_there_and_back(used: str, tmp_path: Path) -> None:
             "ALTER TABLE ledger.receipt DISABLE TRIGGER append_only;"
             'UPDATE ledger.receipt SET events = \'[{"v": 2, "kind": "dlaplace"}]\' WHERE id = 1;'
             "ALTER TABLE ledger.receipt ENABLE TRIGGER append_only",
-            "receipt 1: an event of version 2",
+            "receipt 1: an event of kind 'dlaplace' with other fields",
+        ),
+        (
+            "ALTER TABLE ledger.receipt DISABLE TRIGGER append_only;"
+            "ALTER TABLE ledger.receipt DROP CONSTRAINT events_are_known;"
+            'UPDATE ledger.receipt SET events = \'[{"v": 3, "kind": "dlaplace"}]\' WHERE id = 1;'
+            "ALTER TABLE ledger.receipt ENABLE TRIGGER append_only",
+            "receipt 1: an event of version 3",
+        ),
+        ("UPDATE ledger.balance SET rho = 0 WHERE kind = 'total'", "everybody together"),
+        (
+            "ALTER TABLE ledger.receipt DISABLE TRIGGER append_only;"
+            "UPDATE ledger.receipt SET rho = 0 WHERE id = 1;"
+            "UPDATE ledger.balance b SET rho = (SELECT s.rho FROM ledger.spent_since(b.source, b.kind,"
+            " b.analyst, b.window_start) s);"
+            "ALTER TABLE ledger.receipt ENABLE TRIGGER append_only",
+            "receipt 1: its rho is not that of its events",
         ),
     ],
 )

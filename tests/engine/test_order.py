@@ -90,7 +90,7 @@ class Recorder:
         text = None if self._fails == "long list" else "{1,2}"
         return ListValues(2, 2, text)
 
-    async def look(self, analyst: str, loss: Loss) -> None:
+    async def look(self, analyst: str, loss: Loss, events: object) -> None:
         self.calls.append("look")
         if self._fails == "look":
             raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")

@@ -102,7 +102,7 @@ class Ports:
     async def public_list(self, wanted: PublicList) -> ListValues:
         raise AssertionError("no question here has a list")
 
-    async def look(self, analyst: str, loss: Loss) -> None:
+    async def look(self, analyst: str, loss: Loss, events: object) -> None:
         pass
 
     async def reserve(
