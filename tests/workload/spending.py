@@ -5,7 +5,7 @@ The noise of each answer is compared with that which the same question gets when
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.resources import files
@@ -17,7 +17,7 @@ from proxy.cli.assembly import Database, assemble
 from proxy.engine import charged_queries
 from proxy.planner.plan import BlockPlan, DistinctCount, NoisyStatistic, PrivatePlan
 from proxy.policy.check import fitted
-from proxy.policy.policy_model import Policy, Reuse
+from proxy.policy.policy_model import Reuse
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.reuse.derivation import variance
 from proxy.shadow.shadow_database import Shadow
@@ -145,7 +145,7 @@ async def _asked_all(
             read = asked(database, one.text)
             known[one.text] = (read, database.engine.planned(read, settings))
         read, fresh = known[one.text]
-        answer = await database.engine.run(read, (), settings, _ANALYST)
+        answer = await database.engine.run(read, (), settings, one.analyst)
         assert answer.plan is not None
         ratios.append(_ratio(answer.plan, fresh))
         paid.append(float(answer.loss.epsilon))
