@@ -1,8 +1,8 @@
-"""Ranges that conditions leave of a column, and the groups of a key that hold exactly their rows: of
-`at >= '2026-10-01' AND at < '2026-11-01'` the month that begins there, of `age BETWEEN 30 AND 39` that of age / 10.
+"""Ranges that conditions leave of a column, and the groups of a key that hold exactly their rows.
 
-What lies beyond the policy's bounds is in the first or the last group, as keys are computed of clamped values: so
-these groups are within a range only if that has no end on their side.
+Of `at >= '2026-10-01' AND at < '2026-11-01'` the month that begins there, of `age BETWEEN 30 AND 39` the tens of
+age / 10. What lies beyond the policy's bounds is in the first or the last group, as keys are computed of clamped
+values: so these are within a range only if it has no end on their side.
 """
 
 from __future__ import annotations

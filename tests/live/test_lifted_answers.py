@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 import psycopg
 import pytest
@@ -22,7 +23,8 @@ SELECT n, 18 + n % 60, (ARRAY['f', 'm'])[1 + n % 2], (ARRAY['CA', 'NY', 'TX', NU
 FROM generate_series(1, 3000) n;
 CREATE TABLE k.visits (id int PRIMARY KEY, person int NOT NULL REFERENCES k.people, kind text NOT NULL,
     cost int NOT NULL);
-CREATE TABLE k.seen (id int PRIMARY KEY, at timestamptz NOT NULL, clock timestamp, age int NOT NULL, sex text NOT NULL);
+CREATE TABLE k.seen (id int PRIMARY KEY, at timestamptz NOT NULL, clock timestamp, age int NOT NULL,
+    sex text NOT NULL);
 INSERT INTO k.seen SELECT n, timestamptz '2023-11-15 00:00+00' + n * interval '5 hours',
     timestamp '2023-11-15' + n * interval '5 hours', n % 130 - 5, (ARRAY['f', 'm'])[1 + n % 2]
 FROM generate_series(1, 2500) n;
@@ -206,8 +208,8 @@ def test_ranges_are_groups(lifting: LiveProxy, texts: tuple[str, ...]) -> None:
         assert list(map(str, answer)) == list(map(str, _exact(lifting, text))), text
 
 
-# Each costs what it would cost by itself, and is the answer about its own rows: what lies beyond the bounds is in
-# the first and the last group of a key, and some of these are no groups at all.
+# Each costs what it would cost by itself, and is the answer about its own rows: what lies beyond the bounds is
+# in the first and the last group of a key, and some of these are no groups at all.
 _NO_GROUPS = (
     "SELECT count(*) FROM k.seen WHERE at >= '2024-01-01' AND at < '2024-02-01'",
     "SELECT count(*) FROM k.seen WHERE at >= '2024-12-01' AND at < '2025-01-01'",
@@ -256,7 +258,7 @@ def test_ranges_by_another_clock(lifting: LiveProxy) -> None:
         owner.execute("SET TimeZone = 'UTC'")
         assert owner.execute(text.encode()).fetchall() == [utc]
         owner.execute("SET TimeZone = 'Asia/Tokyo'")
-        exact = dict(owner.execute(months).fetchall())
+        exact: dict[datetime, int] = dict(owner.execute(months).fetchall())
     assert {at: n for at, n in groups if at.year == 2024 and 2 <= at.month <= 11} == {
         at: n for at, n in exact.items() if at.year == 2024 and 2 <= at.month <= 11
     }

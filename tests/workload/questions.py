@@ -25,11 +25,11 @@ _OTHERS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """database, text, analyst; measures: how many aggregates it has"""
+    """database, text, analyst; measures: its aggregates"""
 
     database: str
     text: str
-    measures: int
+    measures: tuple[str, ...]
     analyst: str
 
 
@@ -233,7 +233,7 @@ class _Asking:
             yield Question(
                 database=subject.database,
                 text=subject.text(asked),
-                measures=len(asked.measures),
+                measures=tuple(asked.measures),
                 analyst=analyst,
             )
 
