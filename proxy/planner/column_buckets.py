@@ -1,7 +1,7 @@
 """Ranges that conditions leave of a column, and the groups of a key that hold exactly their rows.
 
-Of `at >= '2026-10-01' AND at < '2026-11-01'` the month that begins there, of `age BETWEEN 30 AND 39` the tens of
-age / 10. What lies beyond the policy's bounds is in the first or the last group, as keys are computed of clamped
+Of `at >= '2026-10-01' AND at < '2026-11-01'` the month that begins there, of `age BETWEEN 30 AND 39` the group of
+age / 10. What lies beyond the policy's bounds is in the first or the last group, as keys are of clamped
 values: so these are within a range only if it has no end on their side.
 """
 
