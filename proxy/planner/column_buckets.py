@@ -1,8 +1,8 @@
 """Ranges that conditions leave of a column, and the groups of a key that hold exactly their rows.
 
-Of `at >= '2026-10-01' AND at < '2026-11-01'` the month that begins there, of `age BETWEEN 30 AND 39` the group of
-age / 10. What lies beyond the policy's bounds is in the first or the last group, as keys are of clamped
-values: so these are within a range only if it has no end on their side.
+Of `at >= '2026-10-01' AND at < '2026-11-01'` that is the month that begins there, of `age BETWEEN 30 AND 39` a
+group of age / 10. Keys are computed of clamped values, so that what lies beyond the policy's bounds is in the
+first or the last group: these are within a range only if it has no end on their side.
 """
 
 from __future__ import annotations
@@ -120,10 +120,10 @@ def buckets(key: Expression, column: ColumnRef, facts: Facts) -> Mapping[str, St
     return found
 
 
-def keys_of(column: ColumnRef, asked: Stretch, facts: Facts) -> Iterator[tuple[Expression, str]]:
+def keys_of(column: ColumnRef, stretch: Stretch, facts: Facts) -> Iterator[tuple[Expression, str]]:
     """Keys of which one group is exactly the rows in a range, with the text of that group; the widest first."""
-    for key in _candidates(column, asked, facts):
-        exactly = [text for text, one in buckets(key, column, facts).items() if one == asked]
+    for key in _candidates(column, stretch, facts):
+        exactly = [text for text, one in buckets(key, column, facts).items() if one == stretch]
         if len(exactly) == 1:
             yield key, exactly[0]
 
@@ -143,23 +143,23 @@ def clamped_to_bounds(column: ColumnRef, facts: Facts) -> Clamped | None:
     return None if bounds is None else Clamped(column, bounds.low, bounds.high, column.type)
 
 
-def _candidates(column: ColumnRef, asked: Stretch, facts: Facts) -> Iterator[Expression]:
+def _candidates(column: ColumnRef, stretch: Stretch, facts: Facts) -> Iterator[Expression]:
     if not column.type.is_integer:
         # date_trunc(date) is an instant: of a clock that is not looked at here.
-        if column.type is SqlType.DATE or asked.low is None or asked.high is None:
+        if column.type is SqlType.DATE or stretch.low is None or stretch.high is None:
             return
         for unit in _UNITS:
-            at = start_of(moment(asked.low), unit)
-            if (_seconds(at), _end(at, unit)) == (asked.low, asked.high):
+            at = start_of(moment(stretch.low), unit)
+            if (_seconds(at), _end(at, unit)) == (stretch.low, stretch.high):
                 yield DateTrunc(unit, column, column.type)
         return
     known = facts.get((column.relation, column.column))
-    low = asked.low
+    low = stretch.low
     if low is None and known is not None and known.bounds is not None:
         low = known.bounds.low
-    if low is None or asked.high is None or asked.high - low < 2:
+    if low is None or stretch.high is None or stretch.high - low < 2:
         return
-    yield Quotient(column, Constant(asked.high - low, column.type), False, column.type)
+    yield Quotient(column, Constant(stretch.high - low, column.type), False, column.type)
 
 
 def _is_made_of(key: Expression, column: ColumnRef) -> bool:

@@ -198,15 +198,15 @@ class _Stretched:
 
 
 def _bucketed(
-    keys: Sequence[Key], column: ColumnRef, asked: Stretch, facts: Facts
+    keys: Sequence[Key], column: ColumnRef, stretch: Stretch, facts: Facts
 ) -> tuple[int, Expression, frozenset[str]] | None:
     """A key by its number, which may be that of a new one, and which of its groups are the rows of a range."""
     for number, key in enumerate(keys):
         known = typed(key.expression, facts)
-        within = {text for text, one in buckets(known, column, facts).items() if asked.holds(one)}
+        within = {text for text, one in buckets(known, column, facts).items() if stretch.holds(one)}
         if within:
             return number, known, frozenset(within)
-    for new, text in keys_of(column, asked, facts):
+    for new, text in keys_of(column, stretch, facts):
         return len(keys), new, frozenset((text,))
     return None
 

@@ -1,4 +1,4 @@
-"""What a kept answer costs in time beside a fresh one, what finding it costs, how many charges go in a second."""
+"""What a kept answer costs in time beside a fresh one, what finding it costs, and charges in a second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m tests.workload`: what a thousand questions spend by setting; writes the table of docs/budgets.md."""
+"""`python -m tests.workload`: what a thousand questions spend; writes its table in docs/budgets.md."""
 
 from __future__ import annotations
 

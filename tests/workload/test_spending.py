@@ -1,4 +1,4 @@
-"""A workload spends what docs/budgets.md says, and no answer is less exact than a fresh one with Laplace noise."""
+"""A workload spends what docs/budgets.md says, and no answer is less exact than a fresh one."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _is_as_exact(spent: Spending) -> bool:
 
 
 def test_the_first_questions() -> None:
-    """Of fifty the most are asked for the first time."""
-    wanted = questions(_FEW)
+    """Of so few most are asked for the first time."""
+    wanted = [one for one in questions(5 * _FEW) if one.database == "census"][:_FEW]
     spent = asyncio.run(Workload(servers()).spending(LIFTED, wanted))
     assert _is_as_exact(spent)
     assert spent.total <= 0.6 * _FEW
