@@ -80,14 +80,20 @@ class LiveProxy:
         return self._ledgers[dsn]
 
     def set_limit(
-        self, database: str, analyst: str, epsilon: str, delta: str, rho: str | None = None
+        self,
+        database: str,
+        analyst: str,
+        epsilon: str,
+        delta: str,
+        period: str = "month",
+        rho: str | None = None,
     ) -> None:
         """As a policy's line of its own would write it."""
         lease = self.assembly.databases[database].lease
         with psycopg.connect(lease.ledger_dsn) as connection:
             connection.execute(
-                "INSERT INTO ledger.allowance VALUES (%s, 'analyst', %s, %s, %s, 'month', %s)",
-                (lease.source, analyst, epsilon, delta, rho),
+                "INSERT INTO ledger.allowance VALUES (%s, 'analyst', %s, %s, %s, %s, %s)",
+                (lease.source, analyst, epsilon, delta, period, rho),
             )
 
     def when_settled(self, analyst: str) -> tuple[int, float, int]:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from proxy.base.errors import Fault
+from proxy.cli.access_commands import access
 from proxy.cli.cli_error import CliError
 from proxy.cli.ledger_commands import ledger
 from proxy.cli.policy_commands import (
@@ -21,6 +22,7 @@ from proxy.cli.policy_commands import (
     policy_role,
 )
 from proxy.cli.serving_commands import demo, serve
+from proxy.cli.token_commands import token
 from proxy.cli.user_commands import user
 from proxy.ledger.users import UserError
 from proxy.postgres.postgres_error import EmbeddedPostgresError
@@ -43,6 +45,8 @@ policy.command("bounds")(policy_bounds)
 policy.command("manual")(policy_manual)
 policy.command("role")(policy_role)
 app.add_typer(user, name="user")
+app.add_typer(token, name="token")
+app.add_typer(access, name="access")
 app.add_typer(ledger, name="ledger")
 app.add_typer(policy, name="policy")
 

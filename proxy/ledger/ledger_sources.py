@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import psycopg
 
 from proxy.accounting import amounts
+from proxy.ledger.admin_log import note
 from proxy.ledger.bounds_account import renew_account
 from proxy.policy.policy_model import Accounting, Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of
@@ -159,7 +160,19 @@ def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -
         _line("total", "", budgets.total, accounting),
         _line("default", "", budgets.default, accounting),
         *(_line("analyst", name, one, accounting) for name, one in budgets.analysts.items()),
+        *(_line("group", name, one, accounting) for name, one in budgets.groups.items()),
+        *(_line("table", str(name), one, accounting) for name, one in budgets.tables.items()),
     ]
+    before = connection.execute(
+        "SELECT budgets FROM ledger.source WHERE id = %s", (source,)
+    ).fetchone()
+    if before is None or before[0] != budgets_text(budgets):
+        detail = {
+            "source": source,
+            "policy": policy.digest,
+            "budgets": json.loads(budgets_text(budgets)),
+        }
+        note(connection, None, "budgets of a policy", detail)
     connection.execute("DELETE FROM ledger.allowance WHERE source = %s", (source,))
     connection.cursor().executemany(
         "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period, rho)"
@@ -180,11 +193,16 @@ def budgets_text(budgets: Budgets, accounting: Accounting = Accounting.BASIC) ->
         *limits, rho = _line("", "", budget, accounting)
         return tuple(limits) if rho is None else (*limits, rho)
 
-    lines: Mapping[str, object] = {
+    lines: dict[str, object] = {
         "total": line(budgets.total),
         "default": line(budgets.default),
         "analysts": {name: line(one) for name, one in sorted(budgets.analysts.items())},
     }
+    # Left out where there are none, so that the budgets of a ledger from before are the same.
+    of_tables = {str(name): budget for name, budget in budgets.tables.items()}
+    for key, more in (("groups", budgets.groups), ("tables", of_tables)):
+        if more:
+            lines[key] = {name: line(one) for name, one in sorted(more.items())}
     return json.dumps(lines, default=str, sort_keys=True)
 
 

@@ -36,6 +36,7 @@ JOIN ledger.receipt r ON r.source = b.source AND (b.kind = 'total' OR r.analyst 
     AND r.at >= ledger.window_start(a.period, transaction_timestamp())
     AND (b.kind <> 'total' OR r.drawn_epsilon IS NULL OR r.drawn_epsilon > 0 OR r.drawn_delta > 0)
 LEFT JOIN LATERAL jsonb_array_elements(r.events) e ON true
+WHERE b.kind IN ('analyst', 'total')
 GROUP BY 1, 2, 3, 4"""
 
 

@@ -211,6 +211,10 @@ class Budgets:
     total: Budget  # everybody together, lifetime
     default: Budget  # each analyst without a line of their own
     analysts: Mapping[str, Budget]
+    groups: Mapping[str, Budget] = field(default_factory=dict)  # all members of one together
+    tables: Mapping[TableName, Budget] = field(
+        default_factory=dict
+    )  # what is drawn of one, lifetime
 
     def of(self, analyst: str) -> Budget:
         return self.analysts.get(analyst, self.default)
@@ -232,14 +236,23 @@ class Previews(Enum):
     EMPTY = "empty"  # no rows, with their names and types
 
 
+class StatementTexts(Enum):
+    """What receipts keep of what an analyst ran."""
+
+    HASHED = "hashed"  # a fingerprint
+    ENCRYPTED = "encrypted"  # the text, under a key that is not in the ledger
+
+
 @dataclass(frozen=True, slots=True)
 class Reuse:
     """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC.
-    is_lifted: `column = constant` is drawn as a group of that column."""
+    is_lifted: `column = constant` is drawn as a group of that column; step: to so many seconds the present is
+    rounded down in questions."""
 
     seconds: int
     offset: int = 0
     is_lifted: bool = True
+    step: int | None = None
 
 
 class Accounting(Enum):
@@ -262,6 +275,7 @@ class Policy:
     accepted: tuple[Acceptance, ...] = ()
     previews: Previews = Previews.REFUSE
     reuse: Reuse | None = None  # None: no answer is kept
+    statements: StatementTexts = StatementTexts.HASHED
     accounting: Accounting = Accounting.BASIC
 
     def __repr__(self) -> str:  # `source` may hold a password

@@ -100,8 +100,8 @@ SELECT b.* FROM (SELECT dp.answered_apart('dp.budget') AS apart OFFSET 0) a,
 CREATE OR REPLACE VIEW dp.history AS
 SELECT h.* FROM (SELECT dp.answered_apart('dp.history') AS apart OFFSET 0) a,
     LATERAL (SELECT NULL::bigint, NULL::timestamptz, NULL::numeric, NULL::numeric, NULL::text, NULL::text,
-                    NULL::text WHERE a.apart)
-        AS h (receipt, at, epsilon, delta, outcome, statement, policy);
+                    NULL::text, NULL::text WHERE a.apart)
+        AS h (receipt, at, epsilon, delta, outcome, statement, policy, text);
 
 -- What analysts may make, change and drop: temporary things, as they may create nothing else. All other
 -- statements that define something are refused before they lock anything: PostgreSQL asks for rights later.

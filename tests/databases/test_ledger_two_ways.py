@@ -129,13 +129,13 @@ def test_what_is_said_to_be_left_can_be_asked(ledger_dsn: str) -> None:
     _limits(ledger_dsn, "200", "1e-4")
     with psycopg.connect(ledger_dsn, autocommit=True) as connection:
         for number in range(8):
-            left = with_ledger(ledger_dsn, lambda ledger: ledger.remaining("a")).own.epsilon
+            left = with_ledger(ledger_dsn, lambda ledger: ledger.lines("a"))[0].left.epsilon
             more, events = pure(left * (1 + Fraction(1, 10**6)))
             refusal = with_ledger(
                 ledger_dsn,
                 lambda ledger, more=more, events=events: _refused(ledger.look("a", more, events)),  # type: ignore[misc]
             )
-            assert "the privacy budget" in refusal.message
+            assert "privacy budget" in refusal.message
             loss, events = pure(left if number == 7 else left / 3)
             row = connection.execute(
                 "SELECT receipt FROM ledger.reserve(1, 'a', %s, 0, %s::jsonb, 'f', 'p')",

@@ -28,7 +28,7 @@ _COLUMNS: Mapping[TableName, str] = MappingProxyType(
         " period pg_catalog.text, renews_at pg_catalog.timestamptz,"
         " rho_limit numeric, rho_spent numeric",
         HISTORY: "receipt bigint, at pg_catalog.timestamptz, epsilon numeric, delta numeric,"
-        " outcome pg_catalog.text, statement pg_catalog.text, policy pg_catalog.text",
+        " outcome pg_catalog.text, statement pg_catalog.text, policy pg_catalog.text, text pg_catalog.text",
     }
 )
 ACCOUNT_RELATIONS: Mapping[TableName, Exposed] = MappingProxyType(
