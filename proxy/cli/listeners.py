@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from proxy.cli.addresses import Address
@@ -17,6 +19,7 @@ from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
+from proxy.cli.reloading import PolicyReloads
 from proxy.cli.watching import (
     enforce_limits,
     guard_lost,
@@ -58,9 +61,11 @@ async def serve_until_stopped(
     where: ListenAddresses,
     until: Callable[[ListenerPorts], Awaitable[int]],
     letting_in: LettingIn | None = None,
+    policies: Sequence[Path] = (),
 ) -> int:
     """
-    Given    databases, assembled on these servers; until: runs while the listeners are open
+    Given    databases, assembled on these servers; until: runs while the listeners are open; policies: files of
+             the databases' policies, in their order, which are watched; none are where there are none
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
@@ -99,8 +104,10 @@ async def serve_until_stopped(
         await _start(wire, where.wire)
         closing.push_async_callback(wire.stop, GRACE_SECONDS)
         admin = None
+        reloads = PolicyReloads(databases, policies, os.environ) if policies else None
         if letting_in.admin is not None:
-            admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls)
+            again = None if reloads is None else reloads.reload
+            admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls, again)
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, GRACE_SECONDS)
         for lasting in (
@@ -111,6 +118,7 @@ async def serve_until_stopped(
             write_marks(servers, databases),
             enforce_limits(servers),
             watch_locks(servers),
+            *(() if reloads is None else (reloads.follow(),)),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)
         return await _until_lost(

@@ -11,6 +11,8 @@ import typer
 from proxy.base.errors import Fault
 from proxy.cli.access_commands import access
 from proxy.cli.cli_error import CliError
+from proxy.cli.diff_command import policy_diff
+from proxy.cli.drafting_commands import policy_init, policy_schema
 from proxy.cli.ledger_commands import ledger
 from proxy.cli.policy_commands import (
     audit,
@@ -40,9 +42,12 @@ app = typer.Typer(
 policy = typer.Typer(no_args_is_help=True, help="Policies.")
 for command in (demo, serve, explain, audit, doctor):
     app.command()(command)
+policy.command("init")(policy_init)
 policy.command("check")(policy_check)
+policy.command("diff")(policy_diff)
 policy.command("bounds")(policy_bounds)
 policy.command("manual")(policy_manual)
+policy.command("schema")(policy_schema)
 policy.command("role")(policy_role)
 app.add_typer(user, name="user")
 app.add_typer(token, name="token")

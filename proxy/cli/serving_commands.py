@@ -46,7 +46,7 @@ from proxy.cli.letting_in import (
 )
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.proxy_servers import servers_being_prepared
-from proxy.cli.running import end_on_sigterm, run
+from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
 
@@ -147,6 +147,7 @@ def serve(
     from proxy.cli.open_files import raise_open_files
 
     end_on_sigterm()
+    outlive_hang_ups()
     log_to_stderr()
     if (too_few := raise_open_files(len(policy))) is not None:
         raise CliError(too_few)
@@ -207,7 +208,8 @@ def serve(
             typer.echo("closing the listeners ...")
             return 0
 
-        raise typer.Exit(run(serve_until_stopped(servers, databases, where, announce, letting_in)))
+        serving = serve_until_stopped(servers, databases, where, announce, letting_in, policy)
+        raise typer.Exit(run(serving))
 
 
 def _address(text: str, default: str | None = None) -> Address:

@@ -19,6 +19,7 @@ from proxy.engine.ports import Charged
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
+from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.policy_model import Reuse
 
@@ -42,6 +43,16 @@ class EngineLedger:
         self._under_way: set[asyncio.Task[Any]] = set()  # charges and outcomes
         self._unsettled: set[int] = set()  # receipts without an outcome
         self._warnings = BudgetWarnings(tables.source)
+
+    def keep(self, reuse: Reuse | None, texts: TextCipher | None = None) -> None:
+        """Another policy says for how long answers are cached. What was claimed before is finished.
+
+        Given    texts: what encrypts statements, where it was not known before
+        """
+        self._tables.is_cached = reuse is not None
+        self._tables.texts = self._tables.texts or texts
+        if reuse is not None:
+            self._claims = CachedClaims(self._tables, reuse)
 
     async def open(self) -> None:
         await self._tables.open()

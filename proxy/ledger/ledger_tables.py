@@ -107,7 +107,7 @@ class LedgerTables:
         """texts: where receipts keep statements; is_cached: whether answers are cached, for hints"""
         self.source = source
         self.is_cached = is_cached
-        self._texts = texts
+        self.texts = texts
         self.last_receipt = 0  # the highest that this process has seen committed
         self._pool = AsyncConnectionPool(
             ledger_dsn,
@@ -186,9 +186,9 @@ class LedgerTables:
 
     def encrypted(self, text: str | None, analyst: str, fingerprint: str) -> bytes | None:
         """A statement's text as a receipt keeps it; None where it keeps none."""
-        if text is None or self._texts is None:
+        if text is None or self.texts is None:
             return None
-        return self._texts.encrypted(text, (analyst, fingerprint))
+        return self.texts.encrypted(text, (analyst, fingerprint))
 
     def saw(self, receipt: int) -> None:
         """A receipt that is committed."""
@@ -268,8 +268,8 @@ class LedgerTables:
             cursor = await connection.execute(_HISTORY, (self.source, analyst))
             found = await cursor.fetchall()
         texts: list[str | None] = [None] * len(found)
-        if self._texts is not None:
-            texts = await asyncio.to_thread(_texts_of, self._texts, found, analyst)
+        if self.texts is not None:
+            texts = await asyncio.to_thread(_texts_of, self.texts, found, analyst)
         each = [
             f'{row[0][:-1]},"text":{json.dumps(text)}}}'
             for row, text in zip(found, texts, strict=True)

@@ -160,7 +160,20 @@ def test_the_administrators_api(office: Office) -> None:
     with office.connect("dave", "daves password") as dave:
         assert office.administer("DELETE", "/users/dave").status_code == 200
         assert within(10, lambda: _is_over(dave))
-    assert office.administer("POST", "/policies/reload", {}).status_code == 501
+
+
+def test_an_administrator_has_policies_read_again(office: Office) -> None:
+    def reload() -> dict[str, Any]:
+        (found,) = office.administer("POST", "/policies/reload", {}).json()["policies"]
+        return dict(found)
+
+    before, file = reload(), office.operator.policy
+    text = file.read_text()
+    file.write_text(f"{text}\nno_such_key: 1\n")
+    assert reload() == before | {"not_taken": "1 errors in the file"}
+    file.write_text(f"{text}\n# another text\n")
+    after = reload()
+    assert after["not_taken"] is None and after["digest"] != before["digest"]
 
 
 def test_everything_is_in_the_log_and_no_secret_is_anywhere(office: Office) -> None:

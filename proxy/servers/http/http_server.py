@@ -11,7 +11,7 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 
-from proxy.engine.query_pipeline import Engine
+from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.sessions import AnalystSessions
 from proxy.servers.admission import Admission
 from proxy.servers.certificate import server_context
@@ -127,7 +127,7 @@ class HttpServer(HttpListener):
 
     def __init__(
         self,
-        engines: Mapping[str, Engine],
+        engines: Mapping[str, EngineInForce],
         sessions: AnalystSessions,
         readiness: Readiness,
         tls: tuple[Path, Path] | None = None,

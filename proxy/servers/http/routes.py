@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from proxy.base.errors import Fault, Refusal
 from proxy.engine.charged_token import charging
+from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.fair_share import Busy
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.sessions import (
@@ -63,7 +64,7 @@ _NOTHING: dict[str, object] = {
 class Routes:
     def __init__(
         self,
-        engines: Mapping[str, Engine],
+        engines: Mapping[str, EngineInForce],
         sessions: AnalystSessions,
         readiness: Readiness,
         health: Health,
@@ -208,7 +209,7 @@ class Routes:
             self.logins.logged_in(request) as caller,
             self.logins.session(database, caller) as session,
         ):
-            document = await read(self._engines[database], session)
+            document = await read(self._engines[database].now, session)
         more = "" if caller.token is None else f',"token":{_token_json(caller.token)}'
         body = f'{{"database":{json.dumps(database)},"{name}":{document}{more}}}'
         return Response(body, media_type="application/json")
