@@ -18,6 +18,14 @@ from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.mechanisms.loss import Loss
+from proxy.planner.column_buckets import (
+    Stretch,
+    buckets,
+    clamped_below,
+    clamped_to_bounds,
+    keys_of,
+    stretch_of,
+)
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.planner.plan import (
@@ -31,6 +39,7 @@ from proxy.planner.planning import Planned, planned
 from proxy.planner.public_keys import constant_text
 from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expressions import (
+    Clamped,
     ColumnRef,
     Comparison,
     Connective,
@@ -70,7 +79,22 @@ def lifted(query: Query, found: Planned, wanted: Loss) -> tuple[Lift | None, ...
     Gives    for each block what is drawn instead of it; None: the block itself
     """
     facts = [draft.context.facts for draft in found.drafts]
-    wider = [_wider(block, of) for block, of in zip(query.blocks, facts, strict=True)]
+    none: tuple[Lift | None, ...] = (None,) * len(query.blocks)
+    before: list[_Wider | None] = []
+    for has_ranges in (True, False):
+        wider = [
+            _wider(block, of, has_ranges) for block, of in zip(query.blocks, facts, strict=True)
+        ]
+        lifts = none if wider == before else _lifts(query, found, wanted, wider)
+        if any(lifts):
+            return lifts
+        before = wider
+    return none
+
+
+def _lifts(
+    query: Query, found: Planned, wanted: Loss, wider: Sequence[_Wider | None]
+) -> tuple[Lift | None, ...]:
     none: tuple[Lift | None, ...] = (None,) * len(query.blocks)
     if not any(wider):
         return none
@@ -102,14 +126,15 @@ def with_lifts(private: PrivatePlan, lifts: Sequence[Lift | None]) -> PrivatePla
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wider:
     """A block without its conditions on single public values. among: what each key has to be in the groups of
-    the question, by number."""
+    the question, by number; clamped: what some have to be computed of."""
 
     block: AggregateBlock
     origins: tuple[_From, ...]
     among: Mapping[int, frozenset[str]]
+    clamped: Mapping[int, Clamped | None]
 
 
-def _wider(block: AggregateBlock, facts: Facts) -> _Wider | None:
+def _wider(block: AggregateBlock, facts: Facts, has_ranges: bool) -> _Wider | None:
     if block.where is None or block.is_summed or uses_answers(block):
         return None
     numbers = {
@@ -120,7 +145,13 @@ def _wider(block: AggregateBlock, facts: Facts) -> _Wider | None:
     keys, origins = list(block.keys), list[_From](range(len(block.keys)))
     among: dict[int, frozenset[str]] = {}
     left: list[Expression] = []
+    stretches: dict[ColumnRef, _Stretched] = {}
     for part in conjuncts(block.where):
+        bounded = stretch_of(typed(part, facts)) if has_ranges else None
+        if bounded is not None:
+            known = stretches.setdefault(bounded[0], _Stretched(Stretch(), ()))
+            stretches[bounded[0]] = known.within(bounded[1], part)
+            continue
         found = slice_of(typed(part, facts), facts)
         place = None if found is None else (found[0].relation, found[0].column)
         number = None if place is None else numbers.get(place)
@@ -134,13 +165,50 @@ def _wider(block: AggregateBlock, facts: Facts) -> _Wider | None:
             among[len(keys)], numbers[place] = found[1], len(keys)
             keys.append(Key(column, column.type, column.type.sql))
             origins.append(text)
+    clamped: dict[int, Clamped | None] = {}
+    for ranged, stretched in stretches.items():
+        place_of = _bucketed(keys, ranged, stretched.stretch, facts)
+        if place_of is None:
+            left += stretched.parts
+            continue
+        number, key, texts = place_of
+        if number == len(keys):
+            keys.append(Key(key, ranged.type, ranged.type.sql))
+            origins += texts
+        among[number] = among.get(number, texts) & texts
+        clamped[number] = clamped_to_bounds(ranged, facts)
     if not among:
         return None
     if any(isinstance(one, str) and among[n] != {one} for n, one in enumerate(origins)):
         return None  # two different constants: no row
     where = None if not left else left[0] if len(left) == 1 else Connective("AND", tuple(left))
     wider = replace(block, where=where, keys=tuple(keys), grouped=True)
-    return _Wider(block=wider, origins=tuple(origins), among=among)
+    return _Wider(block=wider, origins=tuple(origins), among=among, clamped=clamped)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretched:
+    """Where conditions together leave a column."""
+
+    stretch: Stretch
+    parts: tuple[Expression, ...]
+
+    def within(self, other: Stretch, part: Expression) -> _Stretched:
+        return _Stretched(self.stretch.meeting(other), (*self.parts, part))
+
+
+def _bucketed(
+    keys: Sequence[Key], column: ColumnRef, stretch: Stretch, facts: Facts
+) -> tuple[int, Expression, frozenset[str]] | None:
+    """A key by its number, which may be that of a new one, and which of its groups are the rows of a range."""
+    for number, key in enumerate(keys):
+        known = typed(key.expression, facts)
+        within = {text for text, one in buckets(known, column, facts).items() if stretch.holds(one)}
+        if within:
+            return number, known, frozenset(within)
+    for new, text in keys_of(column, stretch, facts):
+        return len(keys), new, frozenset((text,))
+    return None
 
 
 def slice_of(part: Expression, facts: Facts) -> tuple[ColumnRef, frozenset[str]] | None:
@@ -219,6 +287,8 @@ def _lift(block: BlockPlan, wider: _Wider, of: BlockPlan) -> Lift | None:
     )
     groups = of.groups()
     if not is_same or groups is None or groups > limits.GROUPS_PER_STATEMENT:
+        return None
+    if any(clamped_below(of.keys[n].expression) != one for n, one in wider.clamped.items()):
         return None
     lift = Lift(block=of, origins=wider.origins)
     return lift if _holds(block, wider, lift) else None

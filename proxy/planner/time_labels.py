@@ -299,7 +299,7 @@ def _starts(unit: str, ends: _TimeEnds) -> Iterator[datetime]:
     try:
         while at <= last:
             yield at
-            at = _next(at, unit)
+            at = next_start(at, unit)
     except (OverflowError, ValueError):  # beyond the years of the calendar here
         return
 
@@ -329,7 +329,10 @@ def start_of(at: datetime, unit: str) -> datetime:
             return day.replace(month=(day.month - 1) // months * months + 1, day=1)
 
 
-def _next(at: datetime, unit: str) -> datetime:
+def next_start(at: datetime, unit: str) -> datetime:
+    """
+    Refuses  OverflowError, ValueError: beyond the years of the calendar here
+    """
     if unit in _FIXED:
         return at + _FIXED[unit]
     months = at.month - 1 + _MONTHS[unit]

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any
 
 # Names of relations, wherever they stand.
 _ALIASES = frozenset({"alias", "relation"})
+
+# By what is left out: of each class of data the fields that are told, found once.
+_NAMES: dict[tuple[tuple[str, frozenset[str]], ...], dict[type, tuple[str, ...]]] = {}
 
 
 class NotCanonical(TypeError):
@@ -31,7 +33,7 @@ class CanonicalForm:
     def __init__(self, left_out: Mapping[str, frozenset[str]] | None = None) -> None:
         """left_out: fields by the name of their class."""
         self._left_out = left_out or {}
-        self._names: dict[type, tuple[str, ...]] = {}
+        self._names = _NAMES.setdefault(tuple(sorted(self._left_out.items())), {})
         self._numbers: dict[str, int] = {}
 
     def number(self, aliases: Iterable[str]) -> None:
@@ -46,6 +48,11 @@ class CanonicalForm:
         if part is None:
             return "~"
         kind = type(part)
+        known = self._names.get(kind)
+        if known is not None:
+            return (
+                f"<{kind.__name__}" + "".join([f" {self._field(part, one)}" for one in known]) + ">"
+            )
         if kind is str:
             return _of_text(str(part))
         if kind is bool:
@@ -57,20 +64,12 @@ class CanonicalForm:
         if isinstance(part, Enum):
             return f"e{kind.__name__}.{part.name}"
         if isinstance(part, tuple):
-            return f"({len(part)}" + "".join(f" {self.text(one)}" for one in part) + ")"
+            return f"({len(part)}" + "".join([f" {self.text(one)}" for one in part]) + ")"
         if not is_dataclass(part) or isinstance(part, type):
             raise NotCanonical(kind.__name__)
-        names = self._fields(part)
-        return f"<{kind.__name__}" + "".join(f" {self._field(part, one)}" for one in names) + ">"
-
-    def _fields(self, part: Any) -> tuple[str, ...]:
-        kind = type(part)
-        names = self._names.get(kind)
-        if names is None:
-            out = self._left_out.get(kind.__name__, frozenset())
-            names = tuple(f.name for f in fields(kind) if f.compare and f.name not in out)
-            self._names[kind] = names
-        return names
+        out = self._left_out.get(kind.__name__, frozenset())
+        self._names[kind] = tuple(f.name for f in fields(part) if f.compare and f.name not in out)
+        return self.text(part)
 
     def _field(self, part: object, name: str) -> str:
         value = getattr(part, name)

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from tests.bench.bounds import chosen_bounds
+from tests.bench.kept import canonicalising, durable_commits, kept_answers
 from tests.bench.latency import latency
 from tests.bench.measuring import measure, table
 from tests.bench.relaying import missing, relaying, throughput_table
@@ -34,6 +35,7 @@ def main() -> None:
         print(f"PostgreSQL {running.version}, Python {platform.python_version()}, {_machine()}")
         if not options.bounds:
             _latency(running, options)
+            _kept(running, options)
             _relaying(running, options)
         if scaled:
             _scale(running, large, rounds)
@@ -67,6 +69,13 @@ def _latency(running: Servers, options: argparse.Namespace) -> None:
     print(table(measure(latency(running), options.rounds, options.warm)))
     print(_QUOTED)
     print(durable_commit(running.ledger, options.rounds))
+
+
+def _kept(running: Servers, options: argparse.Namespace) -> None:
+    print(f"\nA kept answer beside a fresh one, medians of {options.rounds} rounds in turn:")
+    print(table(measure(kept_answers(running), options.rounds, options.warm), ("fresh", "kept")))
+    print(canonicalising(options.rounds))
+    print(durable_commits(running.ledger, options.relay_rounds, options.relay_seconds))
 
 
 def _relaying(running: Servers, options: argparse.Namespace) -> None:

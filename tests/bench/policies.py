@@ -21,6 +21,7 @@ from proxy.policy.policy_model import (
     Privacy,
     ProtectedTable,
     PublicTable,
+    Reuse,
     RowUnit,
 )
 
@@ -58,6 +59,10 @@ def served(source: str, catalog: Catalog, *, scale: bool) -> Mapping[str, tuple[
     chosen = replace(fixed, max_rows_per_unit=ROWS_AT_MOST, chooses_rows=True)
     found = {
         "people": (_policy("people", source, _people()), catalog),
+        "people_kept": (
+            replace(_policy("people_kept", source, _people()), reuse=Reuse(31 * 86_400)),
+            catalog,
+        ),
         # Not medians of partitions, which need no bound on rows.
         "events_fixed": (_policy("events_fixed", source, fixed, Mechanism.BEST), catalog),
         "events_auto": (_policy("events_auto", source, chosen, Mechanism.BEST), catalog),

@@ -40,6 +40,8 @@ def test_quick_run_prints_its_table(tmp_path: Path) -> None:
         "count(*) since now() - interval, prepared",
         "avg(age)",
         "count(*) by region",
+        "count(*) where",
+        "count(*) where, prepared",
         *(
             f"{asked}{by}"
             for asked in (

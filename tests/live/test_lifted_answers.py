@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 import psycopg
 import pytest
@@ -22,6 +23,11 @@ SELECT n, 18 + n % 60, (ARRAY['f', 'm'])[1 + n % 2], (ARRAY['CA', 'NY', 'TX', NU
 FROM generate_series(1, 3000) n;
 CREATE TABLE k.visits (id int PRIMARY KEY, person int NOT NULL REFERENCES k.people, kind text NOT NULL,
     cost int NOT NULL);
+CREATE TABLE k.seen (id int PRIMARY KEY, at timestamptz NOT NULL, clock timestamp, age int NOT NULL,
+    sex text NOT NULL);
+INSERT INTO k.seen SELECT n, timestamptz '2023-11-15 00:00+00' + n * interval '5 hours',
+    timestamp '2023-11-15' + n * interval '5 hours', n % 130 - 5, (ARRAY['f', 'm'])[1 + n % 2]
+FROM generate_series(1, 2500) n;
 INSERT INTO k.visits SELECT n, 1 + n % 1000, (ARRAY['a', 'b', 'c', 'd'])[1 + n % 4], n % 50
 FROM generate_series(1, 3900) n;
 """
@@ -36,6 +42,13 @@ tables:
       state: {values: [CA, NY, TX]}
       floor: {values: [0, 1, 2]}
       member: {}
+  k.seen:
+    unit: row
+    columns:
+      at: {bounds: [2024-01-01, 2024-12-31]}
+      clock: {bounds: [2024-01-15, 2024-12-31]}
+      age: {bounds: [0, 119]}
+      sex: {values: [f, m]}
   k.visits:
     unit: {person: person}
     max_rows_per_unit: 4
@@ -48,7 +61,9 @@ tables:
 @pytest.fixture(scope="module")
 def lifting() -> Iterator[LiveProxy]:
     pair = servers()
-    proxy = start_proxy(pair, [served_database(pair, DATABASE, _SCRIPT, _TABLES, "auto")])
+    proxy = start_proxy(
+        pair, [served_database(pair, DATABASE, _SCRIPT, _TABLES, "auto", most="100")]
+    )
     yield proxy
     proxy.stop()
 
@@ -154,3 +169,96 @@ def test_fresh_is_not_lifted(lifting: LiveProxy) -> None:
         assert "state" in str(rows) and "GROUP BY" not in str(rows)
         connection.execute(b"SET dp.fresh = off")
         assert "GROUP BY" in str(connection.execute(f"EXPLAIN {text}".encode()).fetchall())
+
+
+# The first costs, the others nothing: ranges are groups of months, weeks, tens.
+_RANGES = (
+    (
+        "SELECT date_trunc('month', at) AS m, count(*) FROM k.seen GROUP BY 1 HAVING count(*) < 0",
+        "SELECT count(*) FROM k.seen WHERE at >= '2024-05-01' AND at < '2024-06-01'",
+        "SELECT count(*) FROM k.seen WHERE at < '2024-03-01 00:00+00' AND '2024-02-01' <= at",
+        "SELECT date_trunc('month', at) AS m, count(*) FROM k.seen WHERE at >= '2024-10-01'"
+        " GROUP BY 1 ORDER BY 1 LIMIT 2",
+        "SELECT date_trunc('month', at) AS m, count(*) FROM k.seen WHERE at >= '2024-03-01'"
+        " AND at < '2024-06-01' GROUP BY 1 ORDER BY 1",
+    ),
+    (
+        "SELECT sex, count(*) FROM k.seen WHERE clock >= '2024-04-01' AND clock <= '2024-06-30 23:59:59.999999'"
+        " GROUP BY 1 ORDER BY 1",
+        "SELECT count(*) FROM k.seen WHERE clock >= '2024-07-01' AND clock < '2024-10-01' AND sex = 'm'",
+        "SELECT date_trunc('quarter', clock) AS q, count(*) FROM k.seen WHERE clock >= '2024-04-01'"
+        " AND clock < '2024-10-01' AND sex = 'f' GROUP BY 1 ORDER BY 1",
+    ),
+    (
+        "SELECT count(*) FROM k.seen WHERE age BETWEEN 30 AND 39 AND sex = 'f'",
+        "SELECT count(*) FROM k.seen WHERE age >= 40 AND age < 50 AND sex = 'm'",
+        "SELECT sex, count(*) FROM k.seen WHERE age < 10 GROUP BY 1 ORDER BY 1",  # as its first group is
+        "SELECT age / 10 AS ten, count(*) FROM k.seen WHERE sex = 'f' AND age > 49 AND age <= 89"
+        " GROUP BY 1 ORDER BY 1",
+    ),
+)
+
+
+@pytest.mark.parametrize("texts", _RANGES)
+def test_ranges_are_groups(lifting: LiveProxy, texts: tuple[str, ...]) -> None:
+    analyst = lifting.servers.new_analyst()
+    answers = _ask(lifting, analyst, *texts, epsilon="100")
+    assert lifting.when_settled(analyst)[1] == pytest.approx(100)
+    for text, answer in zip(texts, answers, strict=True):
+        assert list(map(str, answer)) == list(map(str, _exact(lifting, text))), text
+
+
+# Each costs what it would cost by itself, and is the answer about its own rows: what lies beyond the bounds is
+# in the first and the last group of a key, and some of these are no groups at all.
+_NO_GROUPS = (
+    "SELECT count(*) FROM k.seen WHERE at >= '2024-01-01' AND at < '2024-02-01'",
+    "SELECT count(*) FROM k.seen WHERE at >= '2024-12-01' AND at < '2025-01-01'",
+    "SELECT count(*) FROM k.seen WHERE clock < '2024-02-01' AND clock >= '2024-01-01'",
+    "SELECT count(*) FROM k.seen WHERE at > '2024-05-01' AND at < '2024-06-01'",
+    "SELECT count(*) FROM k.seen WHERE at >= '2024-05-01' AND at < '2024-05-31'",
+    "SELECT count(*) FROM k.seen WHERE at >= '2024-05-01' AND at <= '2024-06-01'",
+    "SELECT count(*) FROM k.seen WHERE at >= '2024-05-01'",
+    "SELECT count(*) FROM k.seen WHERE at >= '2024-05-01 00:00+02' AND at < '2024-06-01 00:00+02'",
+    "SELECT count(*) FROM k.seen WHERE at >= date '2024-05-01' AND at < '2024-06-01' AND clock < '2024-05-16'",
+    "SELECT count(*) FROM k.seen WHERE age >= 0 AND age < 10",
+    "SELECT count(*) FROM k.seen WHERE age >= 110 AND age < 120",
+    "SELECT count(*) FROM k.seen WHERE age > 110",
+    "SELECT count(*) FROM k.seen WHERE age >= 35 AND age < 45",
+    "SELECT count(*) FROM k.seen WHERE age < 40 AND age >= 30 AND age < 35",
+    "SELECT count(*) FROM k.seen WHERE age >= 50 AND age < 40",
+)
+
+
+@pytest.mark.parametrize("text", _NO_GROUPS)
+def test_ranges_that_are_no_groups(lifting: LiveProxy, text: str) -> None:
+    analyst = lifting.servers.new_analyst()
+    shown = ("date_trunc('month', at)", "date_trunc('month', clock)", "age / 10")
+    groups = [f"SELECT {key}, count(*) FROM k.seen GROUP BY 1" for key in shown]
+    *_, answer = _ask(lifting, analyst, *groups, text, epsilon="100")
+    assert lifting.when_settled(analyst)[1] == pytest.approx(400)
+    assert answer == _exact(lifting, text)
+
+
+def test_ranges_by_another_clock(lifting: LiveProxy) -> None:
+    """A month of Berlin is no month of UTC."""
+    analyst = lifting.servers.new_analyst()
+    text = "SELECT count(*) FROM k.seen WHERE at >= '2024-05-01' AND at < '2024-06-01'"
+    with lifting.connect(DATABASE, analyst=analyst) as connection:
+        connection.execute(b"SET dp.epsilon = 33")
+        (utc,) = connection.execute(text.encode()).fetchall()
+        connection.execute(b"SET TimeZone = 'Asia/Tokyo'")
+        (tokyo,) = connection.execute(text.encode()).fetchall()
+        months = b"SELECT date_trunc('month', at) AS m, count(*) FROM k.seen GROUP BY 1 ORDER BY 1"
+        groups = connection.execute(months).fetchall()
+        assert connection.execute(text.encode()).fetchall() == [tokyo]
+    assert lifting.when_settled(analyst)[1] == pytest.approx(99)
+    with psycopg.connect(lifting.servers.protected.dsn(DATABASE)) as owner:
+        owner.execute("SET TimeZone = 'Asia/Tokyo'")
+        assert owner.execute(text.encode()).fetchall() == [tokyo]
+        owner.execute("SET TimeZone = 'UTC'")
+        assert owner.execute(text.encode()).fetchall() == [utc]
+        owner.execute("SET TimeZone = 'Asia/Tokyo'")
+        exact: dict[datetime, int] = dict(owner.execute(months).fetchall())
+    assert {at: n for at, n in groups if at.year == 2024 and 2 <= at.month <= 11} == {
+        at: n for at, n in exact.items() if at.year == 2024 and 2 <= at.month <= 11
+    }
