@@ -79,13 +79,21 @@ class LiveProxy:
         self._ledgers[dsn] = psycopg.connect(dsn, autocommit=True)
         return self._ledgers[dsn]
 
-    def set_limit(self, database: str, analyst: str, epsilon: str, delta: str) -> None:
+    def set_limit(
+        self,
+        database: str,
+        analyst: str,
+        epsilon: str,
+        delta: str,
+        period: str = "month",
+        rho: str | None = None,
+    ) -> None:
         """As a policy's line of its own would write it."""
         lease = self.assembly.databases[database].lease
         with psycopg.connect(lease.ledger_dsn) as connection:
             connection.execute(
-                "INSERT INTO ledger.allowance VALUES (%s, 'analyst', %s, %s, %s, 'month')",
-                (lease.source, analyst, epsilon, delta),
+                "INSERT INTO ledger.allowance VALUES (%s, 'analyst', %s, %s, %s, %s, %s)",
+                (lease.source, analyst, epsilon, delta, period, rho),
             )
 
     def when_settled(self, analyst: str) -> tuple[int, float, int]:

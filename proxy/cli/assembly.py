@@ -16,6 +16,7 @@ from proxy.engine.query_pipeline import Engine
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.bits import RandomBits
 from proxy.policy.policy_model import Policy
 from proxy.policy.public_labels import as_labelled
@@ -122,15 +123,19 @@ def assemble(
     shadow: Shadow,
     lease: BudgetLease,
     bits: RandomBits | None = None,
+    *,
+    texts: TextCipher | None = None,
 ) -> Database:
     """One database. The shadow must have been built from this policy and catalogue, and the lease is on the
     budgets of its data.
 
-    bits: the operating system's unless a test brings its own.
+    bits: the operating system's unless a test brings its own; texts: where receipts keep statements.
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
-    ledger = EngineLedger(LedgerTables(lease.ledger_dsn, lease.source), policy.reuse)
+    is_cached = policy.reuse is not None
+    tables = LedgerTables(lease.ledger_dsn, lease.source, texts=texts, is_cached=is_cached)
+    ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
     bounds = read_public_bounds(policy, catalog)

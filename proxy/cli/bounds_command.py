@@ -24,7 +24,7 @@ from proxy.engine.os_random import OsRandom
 from proxy.ledger.bounds_account import POLICY_BOUNDS, open_account
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
+from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
 from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
@@ -59,7 +59,7 @@ def proposed(
         source = known_source(checked, dsn, Path(checked.file), options)
         mark = MarkFile(home)
         try:
-            mark.check(mark_of(dsn))
+            check_mark(dsn, mark)
             if (as_of := restored_as_of(dsn)) is not None:
                 raise LedgerWentBack(restored_text(as_of))
             lease = BudgetLease(dsn, source.id, checked.policy)

@@ -19,6 +19,8 @@ from proxy.ledger.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
+from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
+from proxy.policy.policy_model import StatementTexts
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_tables import ShadowError
 
@@ -32,16 +34,19 @@ def build(
     Refuses  Stopped
     """
     policy, catalog = checked.policy, checked.catalog
+    texts = None
     try:
+        if policy.statements is StatementTexts.ENCRYPTED:
+            texts = opened_cipher(servers.ledger_dsn, servers.mark.state)
         lease = BudgetLease(servers.ledger_dsn, source.id, policy)
-    except SourceError as error:
+    except (SourceError, TextKeyMissing) as error:
         raise CliError(str(error)) from None
     try:
         shadow = built.result()
     except ShadowError as error:
         lease.close()
         raise CliError(f"database {policy.database}: {error}") from None
-    return assemble(policy, catalog, shadow, lease)
+    return assemble(policy, catalog, shadow, lease, texts=texts)
 
 
 def known_source(checked: CheckedPolicy, ledger_dsn: str, file: Path, options: str) -> Source:

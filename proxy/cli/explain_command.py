@@ -152,11 +152,19 @@ class NoData:
 
 
 class NoLedger:
-    async def look(self, analyst: str, loss: Loss) -> NoReturn:
+    async def look(
+        self, analyst: str, loss: Loss, events: object, record: object = None
+    ) -> NoReturn:
         raise Fault("an explanation charges nothing")
 
     async def reserve(
-        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: object
+        self,
+        analyst: str,
+        loss: Loss,
+        fingerprint: str,
+        digest: str,
+        events: object,
+        record: object = None,
     ) -> NoReturn:
         raise Fault("an explanation charges nothing")
 

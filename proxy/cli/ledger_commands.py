@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import os
 import sys
+from collections.abc import Mapping
+from datetime import timezone
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
+from proxy.accounting.budget_lines import WARNED_FROM
+from proxy.cli.adjust_command import adjust_command
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, PolicyFile, State
 from proxy.cli.proxy_servers import accept_command, ledger_only
@@ -17,8 +21,8 @@ from proxy.cli.state_folder import state_folder
 from proxy.cli.text_table import text_table
 from proxy.ledger import ledger_backup
 from proxy.ledger.ledger_check import ledger_problems
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
-from proxy.ledger.ledger_reports import receipts, spending
+from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
+from proxy.ledger.ledger_reports import NEARLY_SPENT, receipts, spending
 from proxy.ledger.ledger_restored import accept_restored, restored_as_of, restored_text
 from proxy.ledger.ledger_sources import (
     SourceError,
@@ -28,16 +32,25 @@ from proxy.ledger.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
+from proxy.ledger.text_keys import KEY_FILE, KeyFile, TextKeyMissing, known_keys, new_key
 
 ledger = typer.Typer(
     no_args_is_help=True, help="The ledger: budgets, receipts, analysts. Back it up."
 )
+ledger.command("adjust")(adjust_command)
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 
 @ledger.command("show")
-def show(state: State = None, ledger: LedgerDsn = None) -> None:
-    """What each analyst, and all together, have spent, per data source."""
+def show(
+    state: State = None,
+    ledger: LedgerDsn = None,
+    pld: Annotated[
+        bool,
+        typer.Option("--pld", help="Also by privacy loss distributions; needs dpproxy[pld]."),
+    ] = False,
+) -> None:
+    """What is spent of each budget: of all together, tables, groups and analysts, per data source."""
     with ledger_only(state, ledger) as dsn:
         where = "" if ledger else f", in {state_folder(state)}"
         typer.echo(f"ledger {mark_of(dsn).ledger}{where}")
@@ -45,14 +58,35 @@ def show(state: State = None, ledger: LedgerDsn = None) -> None:
             typer.echo(
                 f"{source.name}: {'; '.join(map(str, source.identities)) or 'not bound yet'}"
             )
-        heads = ["source", "analyst", "per", "epsilon", "of", "delta", "of", "receipts"]
-        for line in text_table(heads, [list(row) for row in spending(dsn)]):
-            typer.echo(line)
+        heads = [
+            *("source", "budget", "per", "epsilon", "of", "delta", "of", "rho", "of", "used"),
+            "receipts",
+        ]
+        rows = [list(row) for row in spending(dsn)]
+        if pld:
+            heads.append("epsilon by PLD")
+            found = _pld_epsilons(dsn)
+            for row in rows:
+                epsilon = found.get((row[0], row[1]), 0.0)
+                row.append("beyond delta" if epsilon is None else f"{epsilon:.4g}")
+    for line in text_table(heads, rows):
+        typer.echo(line)
+    if any(cell.endswith(NEARLY_SPENT) for row in rows for cell in row):
+        typer.echo(f"{NEARLY_SPENT.strip()} is where {int(WARNED_FROM * 100)} % or more is spent")
+
+
+def _pld_epsilons(dsn: str) -> Mapping[tuple[str, str], float | None]:
+    from proxy.ledger.pld_report import NoPld, pld_epsilons
+
+    try:
+        return pld_epsilons(dsn)
+    except NoPld as error:
+        raise CliError(str(error)) from None
 
 
 @ledger.command("export")
 def export(state: State = None, ledger: LedgerDsn = None) -> None:
-    """All receipts, as CSV on standard output."""
+    """All receipts and adjustments, as CSV on standard output."""
     with ledger_only(state, ledger) as dsn:
         writer = csv.writer(sys.stdout)
         writer.writerows(receipts(dsn))
@@ -60,11 +94,11 @@ def export(state: State = None, ledger: LedgerDsn = None) -> None:
 
 @ledger.command("verify")
 def verify(state: State = None, ledger: LedgerDsn = None) -> None:
-    """Compare balances with receipts, and the ledger with its high-water mark."""
+    """Find what was edited, removed or inserted: balances, the chain of receipts, the mark beside it."""
     with ledger_only(state, ledger) as dsn:
         problems = list(ledger_problems(dsn))
         try:
-            MarkFile(state_folder(state)).check(mark_of(dsn))
+            check_mark(dsn, MarkFile(state_folder(state)))
         except LedgerWentBack as error:
             problems.append(str(error))
         if (as_of := restored_as_of(dsn)) is not None:
@@ -81,7 +115,14 @@ def backup(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
     """Copy the whole ledger into a new file, also while dpproxy serves."""
     with ledger_only(state, ledger) as dsn:
         count = _reported(lambda: ledger_backup.backup(dsn, file))
+        keys = known_keys(dsn, state_folder(state))
     typer.echo(f"wrote {file}: {count} receipts")
+    if keys:
+        names = ", ".join(key.name for key in keys)
+        typer.echo(
+            f"statements in it are encrypted with the keys {names}, which are not in it: keep a copy of"
+            f" {KEY_FILE} apart from it"
+        )
 
 
 @ledger.command("restore")
@@ -90,9 +131,41 @@ def restore(file: File, state: State = None, ledger: LedgerDsn = None) -> None:
     with ledger_only(state, ledger, may_make=True, for_people=True) as dsn:
         count = _reported(lambda: ledger_backup.restore(dsn, file))
         as_of = restored_as_of(dsn)
+        missing = [key.name for key in known_keys(dsn, state_folder(state)) if not key.is_here]
     assert as_of is not None
     typer.echo(f"restored {count} receipts; {restored_text(as_of)}")
+    if missing:
+        typer.echo(
+            f"statements are encrypted with the keys {', '.join(missing)}: put {KEY_FILE} of the former state"
+            f" folder into {state_folder(state)}"
+        )
     typer.echo(f"`serve` refuses it until: {accept_command(state_folder(state), ledger)}")
+
+
+@ledger.command("key")
+def key(
+    new: Annotated[
+        bool, typer.Option("--new", help="Make a key, which is used from now on.")
+    ] = False,
+    state: State = None,
+    ledger: LedgerDsn = None,
+) -> None:
+    """The keys that statements in receipts are encrypted with, and whether they are in the state folder."""
+    home = state_folder(state)
+    with ledger_only(state, ledger) as dsn:
+        try:
+            made = new_key(dsn, home) if new else None
+            keys = known_keys(dsn, home)
+        except TextKeyMissing as error:
+            raise CliError(str(error)) from None
+    for one in keys:
+        where = f"in {KeyFile(home).path}" if one.is_here else "not here"
+        typer.echo(f"{one.name}  since {one.since.astimezone(timezone.utc):%Y-%m-%d}  {where}")
+    if made is not None:
+        typer.echo(
+            f"new statements are encrypted with {made} once every `serve` is started again; copy {KEY_FILE} to"
+            " each --state that serves this ledger first"
+        )
 
 
 @ledger.command("adopt")

@@ -17,7 +17,7 @@ from proxy.cli.state import LEDGER, SHADOW
 from proxy.cli.state_folder import has_ledger, made_state_folder, no_ledger, state_folder
 from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
 from proxy.ledger.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
+from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark
 from proxy.ledger.ledger_migrations import LedgerTooNew
 from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.state_of_0_1 import is_state_of_0_1, migrate_state
@@ -119,7 +119,7 @@ def servers_being_prepared(
             _whose(dsn, home, for_demo=for_demo)
             mark = MarkFile(home)
             try:
-                mark.check(mark_of(dsn))
+                check_mark(dsn, mark)
                 if (as_of := restored_as_of(dsn)) is not None:
                     raise LedgerWentBack(restored_text(as_of))
             except LedgerWentBack as error:

@@ -14,6 +14,7 @@ from proxy.doctor.role_diagnosis import role_findings
 from proxy.doctor.server_diagnosis import server_findings
 from proxy.doctor.table_diagnosis import table_findings
 from proxy.doctor.values_diagnosis import values_findings
+from proxy.policy.accounting_findings import accounting_findings
 from proxy.policy.findings import Verdict, judged
 from proxy.policy.policy_model import Policy
 from proxy.policy.unnamed import unnamed_findings
@@ -37,6 +38,7 @@ def diagnose(policy: Policy, catalog: Catalog) -> Verdict:
                 *server_findings(connection, own_role),
                 *table_findings(connection, policy, catalog),
                 *unnamed_findings(policy, catalog),
+                *accounting_findings(policy),
             ]
     except psycopg.OperationalError as error:
         raise Unreachable(str(error).strip()) from None

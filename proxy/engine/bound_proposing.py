@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from proxy.accounting.statement_record import StatementRecord
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.proposal_scan import proposal_scan
 from proxy.engine.ports import Charged, Ledger, ProtectedData
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.bound_proposals import ProposalPlan
+from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.bound_proposals import ProposalPlan, TableProposals
 from proxy.release.choosing_bounds import ChosenBound
 from proxy.release.proposing_bounds import propose
 
@@ -37,10 +39,11 @@ async def proposed_bounds(
     Given    account: who pays
     Refuses  OVER_BUDGET, UNAVAILABLE: nothing was read, nothing is charged; Fault: charged
     """
-    await ledger.look(account, plan.loss)
+    events = tuple(plan.events())
+    record = StatementRecord(tables={str(one.table): _loss(one) for one in plan.tables})
+    await ledger.look(account, plan.loss, events, record)
     async with data.session(account) as session:
-        events = tuple(plan.events())
-        charged = await ledger.reserve(account, plan.loss, _FINGERPRINT, digest, events)
+        charged = await ledger.reserve(account, plan.loss, _FINGERPRINT, digest, events, record)
         answered = False
         try:
             found = {}
@@ -52,3 +55,7 @@ async def proposed_bounds(
             return BoundProposals(tables=found, charged=charged)
         finally:
             await ledger.settle(charged.receipt, answered)
+
+
+def _loss(table: TableProposals) -> Loss:
+    return sum((bound.loss for bound in table.bounds), NOTHING)

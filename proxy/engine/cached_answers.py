@@ -15,15 +15,15 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 from proxy.accounting.events import Event
+from proxy.engine.table_losses import protected_names, tables_of
 from proxy.engine.threads import beside
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
-from proxy.planner.loss_events import block_events
+from proxy.planner.loss_events import block_events, block_loss
 from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
 from proxy.reuse.block_question import question_of
@@ -53,8 +53,8 @@ class CacheState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedQuestion:
-    """A block as the ledger sees it. digest None: it is never cached; derivable None: nothing is made of it,
-    nor it of anything."""
+    """A block as the ledger sees it. digest None: it is never cached; tables: the protected ones that it reads;
+    derivable None: nothing is made of it, nor it of anything."""
 
     digest: bytes | None
     question: str
@@ -62,13 +62,14 @@ class CachedQuestion:
     order: Order
     loss: Loss
     events: tuple[Event, ...]
+    tables: tuple[str, ...] = ()
     derivable: Derivable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A durable charge of `paid`, and what is to be done for each part. receipt: None where nothing is paid;
-    cached: the number of each part in the ledger."""
+    cached: the number of each part in the ledger; warnings: of budgets that are nearly spent."""
 
     receipt: str | None
     paid: Loss
@@ -77,6 +78,7 @@ class Claim:
     states: tuple[CacheState, ...]
     cached: tuple[int | None, ...]
     relations: tuple[str | None, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +99,12 @@ class CachedLedger(Protocol):
         digest: str,
         *,
         may_draw: bool,
+        text: str | None = None,
     ) -> Claim | None:
         """Charges, durably, before it returns. None: something is to be drawn and may not be; nothing is
         charged.
 
+        Given    text: of the statement, where receipts keep it
         Refuses  OVER_BUDGET, with what is left
         """
         ...
@@ -139,6 +143,7 @@ class CachedAnswers:
     def __init__(self, ledger: CachedLedger, known: PlanningContext) -> None:
         self.ledger = ledger
         self.known = known
+        self._protected = protected_names(known.policy)
         self._of_plan = lru_cache(maxsize=_CACHED_PLANS)(self._parts)
         self._known: OrderedDict[bytes, None] = OrderedDict()  # claimed by this process
 
@@ -165,8 +170,11 @@ class CachedAnswers:
         digest: str,
         *,
         may_draw: bool,
+        text: str | None = None,
     ) -> Claim | None:
-        claim = await self.ledger.claim(analyst, parts, fingerprint, digest, may_draw=may_draw)
+        claim = await self.ledger.claim(
+            analyst, parts, fingerprint, digest, may_draw=may_draw, text=text
+        )
         for part in parts if claim is not None else ():
             if part.digest is not None:
                 self._known[part.digest] = None
@@ -182,7 +190,7 @@ class CachedAnswers:
 
     def _part(self, block: BlockPlan) -> CachedQuestion:
         events = tuple(block_events(block))
-        loss = _sum(events)
+        loss, tables = block_loss(block), tables_of(block, self._protected)
         order = Order(
             keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
         )
@@ -193,7 +201,13 @@ class CachedAnswers:
         too_large = wanted is not None and len(wanted.question) + len(wanted.terms) > _QUESTION
         if wanted is None or too_large or not block.releases:
             return CachedQuestion(
-                digest=None, question="", terms="", order=order, loss=loss, events=events
+                digest=None,
+                question="",
+                terms="",
+                order=order,
+                loss=loss,
+                events=events,
+                tables=tables,
             )
         relied_on = f"{SEMANTICS} {self._relied_on.text(block)}"
         question = f"{relied_on} {wanted.question}"
@@ -205,6 +219,7 @@ class CachedAnswers:
             order=Order(keys=wanted.keys, releases=wanted.releases),
             loss=loss,
             events=events,
+            tables=tables,
             derivable=derivable(block, wanted, self.known, relied_on),
         )
 
@@ -274,8 +289,3 @@ class ClaimedBlocks:
             cached = self._cached[number]
             if cached is not None:
                 await self._ledger.let_go(cached, self._holder)
-
-
-def _sum(events: Sequence[Event]) -> Loss:
-    each = (Loss(Fraction(str(one["epsilon"])), Fraction(str(one["delta"]))) for one in events)
-    return sum(each, NOTHING)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
+from proxy.accounting.statement_record import StatementRecord
 from proxy.engine.cached_answers import (
     CachedAnswers,
     CachedQuestion,
@@ -41,10 +42,11 @@ from proxy.engine.public_lists import Lists, read_lists
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
+from proxy.engine.table_losses import protected_names, table_losses
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.loss_events import loss_events
-from proxy.policy.policy_model import Policy, PublicTable
+from proxy.policy.policy_model import Policy, PublicTable, StatementTexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +63,13 @@ class PlannedQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
     """A durable charge, and what it bought. receipt: None where nothing was to pay; claim: of the parts that
-    are cached, where any are."""
+    are cached, where any are; warnings: of budgets that are nearly spent."""
 
     receipt: str | None
     remaining: Loss | None
     loss: Loss
     claim: Claim | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +99,7 @@ class ChargedQueries:
         self._ledger = ledger
         self._bits = bits
         self._zones = ZoneRules()
+        self._protected = protected_names(policy)
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
 
     async def run(self, query: PlannedQuery) -> NoisyAnswer:
@@ -184,7 +188,8 @@ class ChargedQueries:
         is_covered = self._is_covered(query)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            await self._ledger.look(query.analyst, query.loss)
+            events = loss_events(query.prepared.private)
+            await self._ledger.look(query.analyst, query.loss, events, self._record(query))
         return await stack.enter_async_context(self._data.session(query.analyst))
 
     async def _paid(self, query: PlannedQuery, parts: _Parts | None) -> Paid:
@@ -198,15 +203,26 @@ class ChargedQueries:
             _fingerprint(query),
             self._policy.digest,
             loss_events(query.prepared.private),
+            self._record(query),
         )
         self._left[query.analyst] = charged.remaining
-        return Paid(receipt=charged.receipt, remaining=charged.remaining, loss=query.loss)
+        return Paid(
+            receipt=charged.receipt,
+            remaining=charged.remaining,
+            loss=query.loss,
+            warnings=charged.warnings,
+        )
 
     async def _claimed(self, query: PlannedQuery, parts: _Parts, *, may_draw: bool) -> Paid | None:
         assert self.cached is not None
         claimed = tuple(parts.claimed.values())
         claim = await self.cached.claim(
-            query.analyst, claimed, _fingerprint(query), self._policy.digest, may_draw=may_draw
+            query.analyst,
+            claimed,
+            _fingerprint(query),
+            self._policy.digest,
+            may_draw=may_draw,
+            text=self._text(query),
         )
         if claim is None:
             return None
@@ -216,7 +232,18 @@ class ChargedQueries:
             remaining=claim.remaining,
             loss=claim.paid,
             claim=claim,
+            warnings=claim.warnings,
         )
+
+    def _record(self, query: PlannedQuery) -> StatementRecord:
+        tables = table_losses(query.prepared.private, self._protected)
+        return StatementRecord(text=self._text(query), tables=tables)
+
+    def _text(self, query: PlannedQuery) -> str | None:
+        """What the receipt keeps of the statement beside its fingerprint."""
+        if self._policy.statements is StatementTexts.HASHED:
+            return None
+        return query.question.statement.text
 
     async def _answered(
         self,
@@ -295,7 +322,7 @@ def answer_of(relation: NoisyRelation, query: PlannedQuery, paid: Paid) -> Noisy
         paid.receipt,
         relation.plan,
         query.prepared.settings.notice,
-        relation.withheld,
+        (*relation.withheld, *paid.warnings),
         relation.columns,
         relation.clipped,
     )

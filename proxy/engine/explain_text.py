@@ -63,7 +63,13 @@ def _lines(
     if remaining is not None:
         left = (_loss(block) for number, block in enumerate(plan.blocks) if number not in free)
         now, after = remaining.epsilon, remaining.epsilon - sum(left, Fraction(0))
-        yield f"  Budget: {text_of(now)} epsilon remains now, {text_of(after)} after this statement"
+        # Where rho adds up (ADR 0062) it is more after, and a statement may fit though its epsilon is larger.
+        then = (
+            f"at least {text_of(after)} after this statement"
+            if after >= 0
+            else f"{text_of(-after)} less than this statement's"
+        )
+        yield f"  Budget: {text_of(now)} epsilon remains now, {then}"
     yield "  Nothing was read or charged."
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from proxy.accounting.events import Event
+from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.exact.table import ExactTable
 from proxy.mechanisms.loss import Loss
@@ -76,26 +77,42 @@ class ProtectedData(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """A durable charge. remaining: what the analyst can still spend in this window."""
+    """A durable charge. remaining: what the analyst can still spend in this window; warnings: of budgets that
+    are nearly spent."""
 
     receipt: str
     remaining: Loss
+    warnings: tuple[str, ...] = ()
 
 
 class Ledger(Protocol):
-    async def look(self, analyst: str, loss: Loss) -> None:
+    async def look(
+        self,
+        analyst: str,
+        loss: Loss,
+        events: Sequence[Event],
+        record: StatementRecord = NOTHING_NOTED,
+    ) -> None:
         """Whether a charge would be granted now. It locks nothing and promises nothing.
+
+        Given    as reserve
 
         Refuses  OVER_BUDGET, as reserve would
         """
         ...
 
     async def reserve(
-        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
+        self,
+        analyst: str,
+        loss: Loss,
+        fingerprint: str,
+        digest: str,
+        events: Sequence[Event],
+        record: StatementRecord = NOTHING_NOTED,
     ) -> Charged:
         """Charges, durably, before it returns.
 
-        Given    events: the mechanisms that the loss is composed of
+        Given    events: the mechanisms that the loss is composed of; record: what else is noted
 
         Refuses  OVER_BUDGET, with what is left
         """
@@ -110,7 +127,7 @@ class Ledger(Protocol):
         ...
 
     async def budget(self, analyst: str) -> str:
-        """The analyst's line and everybody's, as JSON: the rows of dp.budget."""
+        """The analyst's lines and everybody's, as JSON: the rows of dp.budget."""
         ...
 
     async def history(self, analyst: str, *, newest_first: bool = False) -> str:

@@ -13,11 +13,12 @@ import psycopg
 POLICY_BOUNDS = "(policy bounds)"  # no analyst can have this name (users.py)
 
 _LIMIT = (
-    "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period)"
-    " SELECT source, 'analyst', %s, epsilon, delta, period FROM ledger.allowance"
+    "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period, rho)"
+    " SELECT source, 'analyst', %s, epsilon, delta, period, rho FROM ledger.allowance"
     " WHERE source = %s AND kind = 'total'"
     " ON CONFLICT (source, kind, analyst) DO UPDATE"
-    " SET (epsilon, delta, period) = (EXCLUDED.epsilon, EXCLUDED.delta, EXCLUDED.period)"
+    " SET (epsilon, delta, period, rho)"
+    " = (EXCLUDED.epsilon, EXCLUDED.delta, EXCLUDED.period, EXCLUDED.rho)"
 )
 
 

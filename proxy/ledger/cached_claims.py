@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from uuid import uuid4
 
-from proxy.accounting.amounts import Amount, charge, decimal
-from proxy.accounting.refusal import Refused, over_budget
+from proxy.accounting.amounts import Amount
+from proxy.accounting.budget_lines import lines_of_json, usable
+from proxy.accounting.refusal import over_budget
 from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
-from proxy.ledger.ledger_tables import LedgerTables, Receipt, not_an_analyst
+from proxy.ledger.ledger_tables import LedgerTables, Receipt, as_json, not_an_analyst
 from proxy.policy.policy_model import Reuse
 from proxy.reuse.derivable import named, source_document
 
@@ -29,7 +30,7 @@ SELECT r.* FROM (
         OR EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL) AS may_ask
     FROM (SELECT %s::text AS name) n OFFSET 0) who
 CROSS JOIN LATERAL ledger.claim(%s, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s, %s, %s,
-                                %s, %s, %s, %s) r
+                                %s, %s, %s, %s, %s) r
 WHERE who.may_ask"""
 
 
@@ -61,8 +62,10 @@ class CachedClaims:
         policy_digest: str,
         *,
         may_draw: bool,
+        text: str | None = None,
     ) -> Claimed | None:
         """
+        Given    text: of the statement, where receipts keep it
         Refuses  OVER_BUDGET, PROTECTED, Fault: as LedgerTables.reserve
         """
         holder = str(uuid4())
@@ -80,24 +83,24 @@ class CachedClaims:
                 self._most_bytes,
                 fingerprint,
                 policy_digest,
+                self._tables.encrypted(text, analyst, fingerprint),
             ),
         )
         if row is None:
             raise not_an_analyst(analyst)
         if row["states"] is None:
             return None
-        remaining = self._tables.remaining_of(row)
-        cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))
+        lines = lines_of_json(row["lines"])
         if not row["states"]:
-            refused = Refused(remaining.own, remaining.total, remaining.renews_at)
-            raise over_budget(analyst, cost, refused)
-        receipt = None
+            raise over_budget(lines, is_cached=True)
+        receipt, remaining = None, usable(lines)
         if row["receipt"] is not None:
             self._tables.saw(row["receipt"])
-            receipt = Receipt(row["receipt"], cost, remaining.usable, remaining.renews_at)
+            cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))
+            receipt = Receipt(row["receipt"], cost, remaining, lines)
         return Claimed(
             receipt=receipt,
-            remaining=remaining.usable,
+            remaining=remaining,
             holder=holder,
             states=tuple(map(CacheState, row["states"])),
             cached=tuple(row["cached"]),
@@ -148,15 +151,14 @@ class CachedClaims:
 
 
 def _as_json(part: CachedQuestion) -> dict[str, object]:
-    cost = charge(part.loss)
     derivable = part.derivable
     return {
         "digest": None if part.digest is None else part.digest.hex(),
         "question": part.question,
         "terms": part.terms,
-        "epsilon": str(decimal(cost.epsilon)),
-        "delta": str(decimal(cost.delta)),
+        **as_json(part.loss),
         "events": list(part.events),
+        "tables": list(part.tables),
         "about": None if derivable is None else named(derivable.about).hex(),
         "made": None if derivable is None else source_document(derivable.source),
     }

@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 import structlog
 
-from proxy.accounting.amounts import Amount, charge
+from proxy.accounting.amounts import Amount
 from proxy.accounting.events import Event
-from proxy.accounting.refusal import Refused, over_budget
+from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Fault
 from proxy.engine.cached_answers import CachedQuestion, Claim, PaidAnswer
 from proxy.engine.ports import Charged
+from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -39,6 +40,7 @@ class EngineLedger:
         self._claims = None if reuse is None else CachedClaims(tables, reuse)
         self._under_way: set[asyncio.Task[Any]] = set()  # charges and outcomes
         self._unsettled: set[int] = set()  # receipts without an outcome
+        self._warnings = BudgetWarnings(tables.source)
 
     async def open(self) -> None:
         await self._tables.open()
@@ -60,17 +62,28 @@ class EngineLedger:
             return False
         return True
 
-    async def look(self, analyst: str, loss: Loss) -> None:
-        cost, left = charge(loss), await self._tables.remaining(analyst)
-        if not (cost.fits(left.own) and cost.fits(left.total)):
-            raise over_budget(analyst, cost, Refused(left.own, left.total, left.renews_at))
+    async def look(
+        self,
+        analyst: str,
+        loss: Loss,
+        events: Sequence[Event],
+        record: StatementRecord = NOTHING_NOTED,
+    ) -> None:
+        await self._tables.look(analyst, loss, events, record)
 
     async def reserve(
-        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
+        self,
+        analyst: str,
+        loss: Loss,
+        fingerprint: str,
+        digest: str,
+        events: Sequence[Event],
+        record: StatementRecord = NOTHING_NOTED,
     ) -> Charged:
-        reserving = self._reserve(analyst, loss, fingerprint, digest, events)
+        reserving = self._reserve(analyst, loss, fingerprint, digest, events, record)
         receipt = await self._to_its_end(reserving, lambda one: one)
-        return Charged(str(receipt.id), _loss(receipt.remaining))
+        warnings = self._warnings.of(analyst, receipt.lines)
+        return Charged(str(receipt.id), _loss(receipt.remaining), warnings)
 
     async def claim(
         self,
@@ -80,8 +93,9 @@ class EngineLedger:
         digest: str,
         *,
         may_draw: bool,
+        text: str | None = None,
     ) -> Claim | None:
-        claiming = self._claim(analyst, parts, fingerprint, digest, may_draw)
+        claiming = self._claim(analyst, parts, fingerprint, digest, may_draw, text)
         claimed = await self._to_its_end(claiming, _receipt_of)
         if claimed is None:
             return None
@@ -94,6 +108,7 @@ class EngineLedger:
             states=claimed.states,
             cached=claimed.cached,
             relations=claimed.relations,
+            warnings=() if receipt is None else self._warnings.of(analyst, receipt.lines),
         )
 
     async def store(self, cached: int, relation: str) -> str | None:
@@ -117,7 +132,7 @@ class EngineLedger:
         self._settle_later(int(receipt), answered=answered)
 
     async def remaining(self, analyst: str) -> Loss:
-        return _loss((await self._tables.remaining(analyst)).usable)
+        return _loss(await self._tables.remaining(analyst))
 
     async def budget(self, analyst: str) -> str:
         return await self._tables.budget(analyst)
@@ -131,9 +146,15 @@ class EngineLedger:
         return self._tables.last_receipt
 
     async def _reserve(
-        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: Sequence[Event]
+        self,
+        analyst: str,
+        loss: Loss,
+        fingerprint: str,
+        digest: str,
+        events: Sequence[Event],
+        record: StatementRecord,
     ) -> Receipt:
-        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest, events)
+        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest, events, record)
         self._unsettled.add(receipt.id)
         return receipt
 
@@ -149,9 +170,10 @@ class EngineLedger:
         fingerprint: str,
         digest: str,
         may_draw: bool,
+        text: str | None,
     ) -> Claimed | None:
         claim = self._cached.claim
-        claimed = await claim(analyst, parts, fingerprint, digest, may_draw=may_draw)
+        claimed = await claim(analyst, parts, fingerprint, digest, may_draw=may_draw, text=text)
         if claimed is not None and claimed.receipt is not None:
             self._unsettled.add(claimed.receipt.id)
         return claimed

@@ -29,9 +29,13 @@ TABLES = (
     ("source", "id"),
     ("source_identity", None),
     ("analyst", "id"),
+    ("membership", None),
+    ("text_key", "id"),
     ("allowance", None),
     ("policy_version", None),
     ("receipt", "id"),
+    ("adjustment", "id"),
+    ("chain", None),
     ("cached", "id"),
     ("seen", None),
     ("settlement", None),
@@ -143,6 +147,9 @@ def _restore_table(connection: psycopg.Connection, table: str, lines: Iterator[b
     if head.get("table") != table:
         raise BackupError(f"the backup has no table {table} where it must be")
     name = sql.Identifier("ledger", table)
+    is_chained = table in ("receipt", "adjustment")  # as it was: its digests come with it
+    if is_chained:
+        connection.execute(_switched("DISABLE", name))
     if table == "operation":  # what the empty ledger noted of itself stays out
         connection.execute("ALTER TABLE ledger.operation DISABLE TRIGGER append_only")
         connection.execute("DELETE FROM ledger.operation")
@@ -150,7 +157,13 @@ def _restore_table(connection: psycopg.Connection, table: str, lines: Iterator[b
     with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(name)) as rows:
         for _ in range(head["rows"]):
             rows.write(next(lines))
+    if is_chained:
+        connection.execute(_switched("ENABLE", name))
     return int(head["rows"])
+
+
+def _switched(word: str, table: sql.Identifier) -> sql.Composed:
+    return sql.SQL("ALTER TABLE {} " + word + " TRIGGER join_chain").format(table)
 
 
 def _checked(file: Path) -> Generator[bytes, None, None]:

@@ -55,7 +55,7 @@ class BudgetLease:
                 "SELECT budgets FROM ledger.source WHERE id = %s FOR UPDATE", (source,)
             ).fetchone()
             assert row is not None
-            if row[0] != budgets_text(policy.budgets):
+            if row[0] != budgets_text(policy.budgets, policy.accounting):
                 if not self._is_free(source):
                     raise SourceError(
                         f"database {policy.database}: another dpproxy serves the same data with other"

@@ -21,27 +21,52 @@ class LedgerWentBack(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """ledger: its identity; receipt: the highest number of a receipt that was seen in it."""
+    """ledger: its identity; receipt: the highest number of a receipt that was seen in it; sealed: a receipt and
+    its digest in the chain, which is of all before it: so what is written anew inside the ledger is found."""
 
     ledger: str
     receipt: int
+    sealed: tuple[int, str] | None = None
 
 
 def mark_of(ledger_dsn: str) -> Mark:
     """How far the ledger is now."""
     with psycopg.connect(ledger_dsn) as connection:
         row = connection.execute(
-            "SELECT i.id::text, (SELECT coalesce(max(r.id), 0) FROM ledger.receipt r)"
-            " FROM ledger.identity i"
+            "SELECT i.id::text, coalesce(r.id, 0), encode(r.digest, 'hex') FROM ledger.identity i"
+            " LEFT JOIN (SELECT id, digest FROM ledger.receipt ORDER BY id DESC LIMIT 1) r ON true"
         ).fetchone()
     assert row is not None
-    return Mark(ledger=row[0], receipt=int(row[1]))
+    sealed = None if row[2] is None else (int(row[1]), str(row[2]))
+    return Mark(ledger=row[0], receipt=int(row[1]), sealed=sealed)
+
+
+def check_mark(ledger_dsn: str, file: MarkFile) -> None:
+    """That the ledger is as far as its mark, and what it was up to there.
+
+    Refuses  LedgerWentBack
+    """
+    file.check(mark_of(ledger_dsn))
+    known = file.read()
+    if known is None or known.sealed is None:
+        return
+    number, digest = known.sealed
+    with psycopg.connect(ledger_dsn) as connection:
+        row = connection.execute(
+            "SELECT encode(digest, 'hex') FROM ledger.receipt WHERE id = %s", (number,)
+        ).fetchone()
+    if row is None or row[0] != digest:
+        raise LedgerWentBack(
+            f"the ledger is not what it was: receipt {number}, or what stands before it, is another one than"
+            " was in it before"
+        )
 
 
 class MarkFile:
     """The mark in a state folder."""
 
     def __init__(self, state: Path) -> None:
+        self.state = state
         self._path = state / MARK_FILE
 
     def read(self) -> Mark | None:
@@ -52,8 +77,13 @@ class MarkFile:
             return None
         try:
             found = json.loads(text)
-            return Mark(ledger=str(found["ledger"]), receipt=int(found["receipt"]))
-        except (ValueError, KeyError, TypeError):
+            sealed = found.get("sealed")
+            return Mark(
+                ledger=str(found["ledger"]),
+                receipt=int(found["receipt"]),
+                sealed=None if sealed is None else (int(sealed[0]), str(sealed[1])),
+            )
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError):
             raise LedgerWentBack(f"the mark {self._path} cannot be read") from None
 
     def write(self, mark: Mark) -> None:

@@ -1,4 +1,4 @@
-"""What a ledger says to its operator: spending by analyst, and every receipt."""
+"""What a ledger says to its operator: what is spent of each budget, and every receipt and adjustment."""
 
 from __future__ import annotations
 
@@ -6,38 +6,73 @@ from collections.abc import Iterator
 
 import psycopg
 
+from proxy.accounting.budget_lines import WARNED_FROM, LineKind, lines_of_json
+
+# Of everybody, groups and tables all that have a budget or were charged; of analysts those who were charged.
 _SPENDING = """\
-SELECT s.name, coalesce(nullif(w.analyst, ''), '(everybody together)'), st.period,
-       trim_scale(st.epsilon_spent)::text, trim_scale(st.epsilon_limit)::text,
-       trim_scale(st.delta_spent)::text, trim_scale(st.delta_limit)::text, w.receipts::text
+SELECT s.name, w.kind, w.name, coalesce(st.period, 'none'), trim_scale(st.epsilon_spent)::text,
+       coalesce(trim_scale(st.epsilon_limit)::text, '-'), trim_scale(st.delta_spent)::text,
+       coalesce(trim_scale(st.delta_limit)::text, '-'), round(st.rho_spent, 6)::text,
+       coalesce(round(st.rho_limit, 6)::text, '-'), st.line, w.receipts::text
 FROM ledger.source s
-CROSS JOIN LATERAL (
-    SELECT r.analyst, count(*) AS receipts FROM ledger.receipt r WHERE r.source = s.id GROUP BY 1
-    UNION ALL SELECT '', count(*) FROM ledger.receipt r WHERE r.source = s.id
-) w
 JOIN ledger.allowance a ON a.source = s.id AND a.kind = 'total'
-CROSS JOIN LATERAL ledger.standing(s.id, w.analyst, transaction_timestamp()) st
-WHERE (st.kind = 'total') = (w.analyst = '')
-ORDER BY 1, 2"""
+CROSS JOIN LATERAL (
+    SELECT x.kind, x.name, sum(x.n) AS receipts FROM (
+        SELECT 'analyst' AS kind, r.analyst AS name, 1 AS n FROM ledger.receipt r WHERE r.source = s.id
+        UNION ALL SELECT 'total', '', 1 FROM ledger.receipt r WHERE r.source = s.id
+        UNION ALL SELECT e ->> 'kind', e ->> 'name', 1
+                  FROM ledger.receipt r CROSS JOIN LATERAL jsonb_array_elements(r.shares) e
+                  WHERE r.source = s.id
+        UNION ALL SELECT j.kind, j.name, 0 FROM ledger.adjustment j WHERE j.source = s.id
+        UNION ALL SELECT l.kind, l.analyst, 0 FROM ledger.allowance l
+                  WHERE l.source = s.id AND l.kind IN ('total', 'group', 'table')
+    ) x GROUP BY 1, 2
+) w
+CROSS JOIN LATERAL ledger.line_at(s.id, w.kind, w.name, transaction_timestamp()) st
+ORDER BY s.name, array_position(ARRAY['total', 'table', 'group', 'analyst'], w.kind), w.name COLLATE "C"
+"""
 _RECEIPTS = """\
 SELECT r.id, s.name, r.at, r.analyst, r.epsilon::text, r.delta::text, coalesce(o.outcome, 'reserved'),
-       r.fingerprint, r.policy_digest, r.events::text
+       r.fingerprint, r.policy_digest, r.events::text, (ledger.price_for('analyst', r)).rho::text,
+       coalesce(r.drawn_epsilon, r.epsilon)::text, coalesce(r.drawn_delta, r.delta)::text, r.shares::text,
+       NULL, NULL, r.place, encode(r.digest, 'hex')
 FROM ledger.receipt r JOIN ledger.source s ON s.id = r.source
-LEFT JOIN ledger.settlement o ON o.receipt = r.id ORDER BY r.id"""
+LEFT JOIN ledger.settlement o ON o.receipt = r.id
+UNION ALL
+SELECT NULL, s.name, a.at, CASE a.kind WHEN 'analyst' THEN a.name WHEN 'total' THEN '(everybody together)'
+       ELSE format('(%s %s)', a.kind, a.name) END, a.epsilon::text, a.delta::text, 'adjusted',
+       NULL, NULL, NULL, a.rho::text, NULL, NULL, NULL, a.reason, a.made_by, a.place, encode(a.digest, 'hex')
+FROM ledger.adjustment a JOIN ledger.source s ON s.id = a.source
+ORDER BY 2, 17"""
 _HEADS = (
     *("receipt", "source", "at", "analyst", "epsilon", "delta", "outcome", "statement", "policy"),
-    "events",
+    *("events", "rho", "drawn_epsilon", "drawn_delta", "shares", "reason", "made_by", "place"),
+    "digest",
 )
+NEARLY_SPENT = " !"
+_BUDGETS = {
+    LineKind.ANALYST: "{}",
+    LineKind.GROUP: "(group {})",
+    LineKind.TABLE: "(table {})",
+    LineKind.TOTAL: "(everybody together)",
+}
 
 
 def spending(ledger_dsn: str) -> Iterator[tuple[str, ...]]:
-    """Source, analyst, period, epsilon spent and allowed, delta spent and allowed, number of receipts."""
+    """Source, budget, period, epsilon spent and allowed, delta and rho likewise, the share that is spent
+    (marked where it is nearly all), number of receipts."""
     with psycopg.connect(ledger_dsn) as connection:
-        yield from connection.execute(_SPENDING).fetchall()
+        for source, kind, name, *amounts, line, count in connection.execute(_SPENDING).fetchall():
+            used = "-"
+            if line["epsilon_limit"] is not None:
+                (found,) = lines_of_json([line])
+                mark = NEARLY_SPENT if found.used >= WARNED_FROM else ""
+                used = f"{int(found.used * 100)} %{mark}"
+            yield source, _BUDGETS[LineKind(kind)].format(name), *amounts, used, count
 
 
 def receipts(ledger_dsn: str) -> Iterator[tuple[object, ...]]:
-    """A line of heads, then every receipt, oldest first."""
+    """A line of heads, then every receipt and adjustment, of each source in the order of its chain."""
     yield _HEADS
     with psycopg.connect(ledger_dsn) as connection, connection.cursor("receipts") as cursor:
         cursor.execute(_RECEIPTS)

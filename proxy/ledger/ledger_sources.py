@@ -14,7 +14,7 @@ import psycopg
 
 from proxy.accounting import amounts
 from proxy.ledger.bounds_account import renew_account
-from proxy.policy.policy_model import Budget, Budgets, Policy
+from proxy.policy.policy_model import Accounting, Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of
 
 _CONNECT_SECONDS = 10
@@ -154,43 +154,57 @@ def adopt_as(ledger_dsn: str, identity: Identity, name: str) -> Source:
 
 def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -> None:
     """The limits of a source, as the policy states them. In the transaction of the caller."""
-    budgets = policy.budgets
+    budgets, accounting = policy.budgets, policy.accounting
     lines = [
-        _line("total", "", budgets.total),
-        _line("default", "", budgets.default),
-        *(_line("analyst", name, budget) for name, budget in budgets.analysts.items()),
+        _line("total", "", budgets.total, accounting),
+        _line("default", "", budgets.default, accounting),
+        *(_line("analyst", name, one, accounting) for name, one in budgets.analysts.items()),
+        *(_line("group", name, one, accounting) for name, one in budgets.groups.items()),
+        *(_line("table", str(name), one, accounting) for name, one in budgets.tables.items()),
     ]
     connection.execute("DELETE FROM ledger.allowance WHERE source = %s", (source,))
     connection.cursor().executemany(
-        "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period)"
-        " VALUES (%s, %s, %s, %s, %s, %s)",
+        "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period, rho)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s)",
         [(source, *line) for line in lines],
     )
     renew_account(connection, source)
     connection.execute(
         "UPDATE ledger.source SET policy_digest = %s, budgets = %s WHERE id = %s",
-        (policy.digest, budgets_text(budgets), source),
+        (policy.digest, budgets_text(budgets, accounting), source),
     )
 
 
-def budgets_text(budgets: Budgets) -> str:
+def budgets_text(budgets: Budgets, accounting: Accounting = Accounting.BASIC) -> str:
     """The same text for the same limits, to compare two policies by."""
-    lines: Mapping[str, object] = {
-        "total": _line("", "", budgets.total),
-        "default": _line("", "", budgets.default),
-        "analysts": {name: _line("", "", one) for name, one in sorted(budgets.analysts.items())},
+
+    def line(budget: Budget) -> tuple[object, ...]:
+        *limits, rho = _line("", "", budget, accounting)
+        return tuple(limits) if rho is None else (*limits, rho)
+
+    lines: dict[str, object] = {
+        "total": line(budgets.total),
+        "default": line(budgets.default),
+        "analysts": {name: line(one) for name, one in sorted(budgets.analysts.items())},
     }
+    # Left out where there are none, so that the budgets of a ledger from before are the same.
+    of_tables = {str(name): budget for name, budget in budgets.tables.items()}
+    for key, more in (("groups", budgets.groups), ("tables", of_tables)):
+        if more:
+            lines[key] = {name: line(one) for name, one in sorted(more.items())}
     return json.dumps(lines, default=str, sort_keys=True)
 
 
-def _line(kind: str, analyst: str, budget: Budget) -> tuple[object, ...]:
+def _line(kind: str, analyst: str, budget: Budget, accounting: Accounting) -> tuple[object, ...]:
     limit = amounts.limit(budget.limit)
+    rho = amounts.rho_limit(limit) if accounting is Accounting.ZCDP else None
     return (
         kind,
         analyst,
         amounts.decimal(limit.epsilon),
         amounts.decimal(limit.delta),
         budget.per.value,
+        None if rho is None else amounts.decimal(rho),
     )
 
 

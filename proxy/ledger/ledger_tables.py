@@ -1,19 +1,17 @@
 """One source's part of the ledger: a charge is one round trip, durable before it returns.
 
-`ledger.reserve` (ledger_migrations) is one statement and so one transaction: it locks both balances, checks all
-limits, appends the receipt and commits. Nothing is ever refunded.
+`ledger.reserve` (ledger_migrations) is one statement and so one transaction: it locks the balances of all its
+lines, checks all limits, appends the receipt and commits. Nothing is ever refunded.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 from enum import Enum
-from fractions import Fraction
 from typing import Any
 
 import psycopg
@@ -21,10 +19,13 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from proxy.accounting.amounts import Amount, charge, decimal
+from proxy.accounting.budget_lines import BudgetLine, lines_of_json, usable
 from proxy.accounting.events import Event
-from proxy.accounting.refusal import Refused, over_budget
+from proxy.accounting.refusal import over_budget
+from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.mechanisms.loss import Loss
+from proxy.ledger.text_cipher import TextCipher
+from proxy.mechanisms.loss import NOTHING, Loss
 
 # What a commit must mean (PostgreSQL 17 documentation, section 19.5): on disk, whole, before the answer comes.
 _DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
@@ -35,6 +36,7 @@ _OPTIONS = (
 )
 _OPEN_SECONDS = 30.0
 CONNECTIONS = 4
+_TEXT_OCTETS = 4 * 1024 * 1024  # of statements in one dp.history
 _WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
 # Whoever was removed charges nothing, whatever a shadow still lets them do. The call takes the name from the
 # row that says so, and is not made without it.
@@ -43,25 +45,29 @@ SELECT r.* FROM (
     SELECT n.name, NOT EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name)
         OR EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL) AS may_ask
     FROM (SELECT %s::text AS name) n OFFSET 0) who
-CROSS JOIN LATERAL ledger.reserve(%s, CASE WHEN who.may_ask THEN who.name END, %s, %s, %s, %s, %s) r
+CROSS JOIN LATERAL ledger.reserve(%s, CASE WHEN who.may_ask THEN who.name END, %s, %s, %s, %s, %s,
+                                  %s::jsonb, %s) r
 WHERE who.may_ask"""
 _BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
-    SELECT CASE kind WHEN 'total' THEN '(everybody together)' ELSE %(analyst)s::text END AS analyst,
+    SELECT CASE kind WHEN 'total' THEN '(everybody together)' WHEN 'analyst' THEN name
+                ELSE format('(%%s %%s)', kind, name) END AS analyst,
            trim_scale(epsilon_limit) AS epsilon_limit, trim_scale(epsilon_spent) AS epsilon_spent,
-           trim_scale(greatest(epsilon_limit - epsilon_spent, 0)) AS epsilon_remaining,
+           trim_scale(epsilon_left) AS epsilon_remaining,
            trim_scale(delta_limit) AS delta_limit, trim_scale(delta_spent) AS delta_spent,
-           trim_scale(greatest(delta_limit - delta_spent, 0)) AS delta_remaining,
-           period, renews_at
-    FROM ledger.standing(%(source)s, %(analyst)s, transaction_timestamp()) ORDER BY kind) b"""
+           trim_scale(delta_left) AS delta_remaining,
+           period, renews_at, trim_scale(rho_limit) AS rho_limit, trim_scale(rho_spent) AS rho_spent
+    FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())) b"""
 _HISTORY = """\
-SELECT coalesce(json_agg(h ORDER BY h.receipt), '[]')::text FROM (
+SELECT row_to_json(h)::text,
+       CASE WHEN r.at >= coalesce(own.added_at, '-infinity') THEN r.statement END, r.fingerprint
+FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id
+CROSS JOIN LATERAL (
     SELECT r.id AS receipt, r.at, trim_scale(r.epsilon) AS epsilon, trim_scale(r.delta) AS delta,
-           coalesce(s.outcome, 'reserved') AS outcome, r.fingerprint AS statement,
-           r.policy_digest AS policy
-    FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id
-    WHERE r.source = %(source)s AND r.analyst = %(analyst)s
-    ORDER BY r.id DESC LIMIT 10000) h"""
+           coalesce(s.outcome, 'reserved') AS outcome, r.fingerprint AS statement, r.policy_digest AS policy) h
+-- What was asked by who had the name before is not told to who has it now.
+LEFT JOIN ledger.analyst own ON own.name = r.analyst AND own.removed_at IS NULL
+WHERE r.source = %s AND r.analyst = %s ORDER BY r.id DESC LIMIT 10000"""
 
 
 class LedgerNotDurable(RuntimeError):
@@ -74,36 +80,32 @@ class ChargeOutcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class RemainingBudget:
-    """What is left, in the analyst's window and of everybody's budget; when the former renews."""
-
-    own: Amount
-    total: Amount
-    renews_at: datetime | None
-
-    @property
-    def usable(self) -> Amount:
-        """What the analyst can spend now: it must fit both."""
-        return Amount(
-            min(self.own.epsilon, self.total.epsilon), min(self.own.delta, self.total.delta)
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Receipt:
-    """id: of ledger.receipt; remaining: what the analyst can still spend."""
+    """id: of ledger.receipt; remaining: what the analyst can still spend; lines: all that was charged to, with
+    the charge."""
 
     id: int
     charged: Amount
     remaining: Amount
-    renews_at: datetime | None
+    lines: tuple[BudgetLine, ...]
 
 
 class LedgerTables:
     """The charges of one source, through a pool of connections to the ledger's server."""
 
-    def __init__(self, ledger_dsn: str, source: int, connections: int = CONNECTIONS) -> None:
+    def __init__(
+        self,
+        ledger_dsn: str,
+        source: int,
+        connections: int = CONNECTIONS,
+        *,
+        texts: TextCipher | None = None,
+        is_cached: bool = False,
+    ) -> None:
+        """texts: where receipts keep statements; is_cached: whether answers are cached, for hints"""
         self.source = source
+        self.is_cached = is_cached
+        self._texts = texts
         self.last_receipt = 0  # the highest that this process has seen committed
         self._pool = AsyncConnectionPool(
             ledger_dsn,
@@ -143,13 +145,14 @@ class LedgerTables:
         fingerprint: str,
         policy_digest: str,
         events: Sequence[Event] = (),
+        record: StatementRecord = NOTHING_NOTED,
     ) -> Receipt:
         """Charge, durably, before any data is read.
 
         Given    the analyst, the loss of one statement, its fingerprint, the policy's digest, the
-                 mechanisms that the loss is composed of (proxy.accounting.events)
+                 mechanisms that the loss is composed of (proxy.accounting.events), what else is noted
         Gives    a receipt, once the charge is committed to disk
-        Refuses  OVER_BUDGET where the analyst's or everybody's budget does not cover it; PROTECTED of who
+        Refuses  OVER_BUDGET where one of the budgets does not cover it; PROTECTED of who
                  was removed; `Fault` where the ledger does not answer: the charge may then stand, so there
                  is no second try
         """
@@ -164,30 +167,27 @@ class LedgerTables:
                 json.dumps(list(events)),
                 fingerprint,
                 policy_digest,
+                json.dumps({name: as_json(of) for name, of in record.tables.items()}),
+                self.encrypted(record.text, analyst, fingerprint),
             ),
         )
         if row is None:
             raise not_an_analyst(analyst)
-        remaining = self.remaining_of(row)
+        lines = lines_of_json(row["lines"])
         if row["receipt"] is None:
-            raise over_budget(
-                analyst, cost, Refused(remaining.own, remaining.total, remaining.renews_at)
-            )
+            raise over_budget(lines, is_cached=self.is_cached)
         self.saw(row["receipt"])
-        return Receipt(row["receipt"], cost, remaining.usable, remaining.renews_at)
+        return Receipt(row["receipt"], cost, usable(lines), lines)
+
+    def encrypted(self, text: str | None, analyst: str, fingerprint: str) -> bytes | None:
+        """A statement's text as a receipt keeps it; None where it keeps none."""
+        if text is None or self._texts is None:
+            return None
+        return self._texts.encrypted(text, (analyst, fingerprint))
 
     def saw(self, receipt: int) -> None:
         """A receipt that is committed."""
         self.last_receipt = max(self.last_receipt, receipt)
-
-    @staticmethod
-    def remaining_of(row: Mapping[str, Any]) -> RemainingBudget:
-        """What a charge says of both budgets."""
-        return RemainingBudget(
-            _amount(row["own_epsilon"], row["own_delta"]),
-            _amount(row["total_epsilon"], row["total_delta"]),
-            row["renews_at"],
-        )
 
     async def settle(self, receipt: int, outcome: ChargeOutcome) -> None:
         """Mark what became of a charge. Never a refund; a second outcome does not replace the first.
@@ -204,42 +204,72 @@ class LedgerTables:
                 (receipt, outcome.value),
             )
 
-    async def remaining(self, analyst: str) -> RemainingBudget:
+    async def lines(
+        self, analyst: str, record: StatementRecord = NOTHING_NOTED
+    ) -> tuple[BudgetLine, ...]:
         """For display: another statement may spend it before the next one asks."""
+        return await self._lines(analyst, charge(NOTHING), (), record)
+
+    async def look(
+        self,
+        analyst: str,
+        loss: Loss,
+        events: Sequence[Event],
+        record: StatementRecord = NOTHING_NOTED,
+    ) -> None:
+        """Whether a charge would be granted now; it locks nothing and promises nothing.
+
+        Refuses  OVER_BUDGET
+        """
+        lines = await self._lines(analyst, charge(loss), events, record)
+        if any(line.falls_short for line in lines):
+            raise over_budget(lines, is_cached=self.is_cached)
+
+    async def remaining(self, analyst: str) -> Amount:
+        """As `lines`: what the analyst can still spend."""
+        return usable(await self.lines(analyst))
+
+    async def _lines(
+        self, analyst: str, cost: Amount, events: Sequence[Event], record: StatementRecord
+    ) -> tuple[BudgetLine, ...]:
         async with self._connection() as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(
-                "SELECT kind, greatest(epsilon_limit - epsilon_spent, 0) AS epsilon,"
-                " greatest(delta_limit - delta_spent, 0) AS delta, renews_at"
-                " FROM ledger.standing(%s, %s, transaction_timestamp())",
-                (self.source, analyst),
+            cursor = await connection.execute(
+                "SELECT line FROM ledger.lines_at(%s, %s, %s::jsonb, transaction_timestamp(), %s, %s,"
+                " %s::jsonb)",
+                (
+                    self.source,
+                    analyst,
+                    json.dumps({name: as_json(of) for name, of in record.tables.items()}),
+                    decimal(cost.epsilon),
+                    decimal(cost.delta),
+                    json.dumps(list(events)),
+                ),
             )
-            lines = {row["kind"]: row for row in await cursor.fetchall()}
-        own, total = lines["analyst"], lines["total"]
-        return RemainingBudget(
-            _amount(own["epsilon"], own["delta"]),
-            _amount(total["epsilon"], total["delta"]),
-            own["renews_at"],
-        )
+            return lines_of_json([row[0] for row in await cursor.fetchall()])
 
     async def budget(self, analyst: str) -> str:
-        """The analyst's line and everybody's, as a JSON array of objects: the rows of dp.budget."""
-        return await self._document(_BUDGET, {"source": self.source, "analyst": analyst})
-
-    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
-        """The analyst's latest receipts as a JSON array: the rows of dp.history."""
-        statement = _HISTORY.replace("ORDER BY h.receipt)", "ORDER BY h.receipt DESC)")
-        return await self._document(
-            statement if newest_first else _HISTORY, {"source": self.source, "analyst": analyst}
-        )
-
-    async def _document(self, statement: str, parameters: Mapping[str, object]) -> str:
+        """The analyst's lines and everybody's, as a JSON array of objects: the rows of dp.budget."""
         async with self._connection() as connection:
-            cursor = await connection.execute(statement.encode(), parameters)
+            cursor = await connection.execute(_BUDGET, {"source": self.source, "analyst": analyst})
             row = await cursor.fetchone()
         if row is None:
             raise Fault("the ledger gave no answer")
         return str(row[0])
+
+    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+        """The analyst's latest receipts as a JSON array: the rows of dp.history. Texts of the newest, as
+        many as fit."""
+        async with self._connection() as connection:
+            cursor = await connection.execute(_HISTORY, (self.source, analyst))
+            found = await cursor.fetchall()
+        texts: list[str | None] = [None] * len(found)
+        if self._texts is not None:
+            texts = await asyncio.to_thread(_texts_of, self._texts, found, analyst)
+        each = [
+            f'{row[0][:-1]},"text":{json.dumps(text)}}}'
+            for row, text in zip(found, texts, strict=True)
+        ]
+        return f"[{','.join(each if newest_first else each[::-1])}]"
 
     async def first(self, statement: str, parameters: tuple[object, ...]) -> dict[str, Any] | None:
         """One row of one statement, which is one transaction.
@@ -269,5 +299,17 @@ def not_an_analyst(analyst: str) -> Refusal:
     )
 
 
-def _amount(epsilon: Decimal, delta: Decimal) -> Amount:
-    return Amount(max(Fraction(epsilon), Fraction(0)), max(Fraction(delta), Fraction(0)))
+def as_json(loss: Loss) -> dict[str, str]:
+    """As it is charged."""
+    cost = charge(loss)
+    return {"epsilon": str(decimal(cost.epsilon)), "delta": str(decimal(cost.delta))}
+
+
+def _texts_of(cipher: TextCipher, receipts: Sequence[TupleRow], analyst: str) -> list[str | None]:
+    """None where there is none, where its key is not here, and of those after what may be shown at once."""
+    octets, found = 0, list[str | None]()
+    for _, statement, fingerprint in receipts:
+        octets += len(statement or b"")
+        fits = statement is not None and octets <= _TEXT_OCTETS
+        found.append(cipher.decrypted(statement, (analyst, fingerprint)) if fits else None)
+    return found

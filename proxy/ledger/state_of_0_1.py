@@ -132,6 +132,12 @@ def _bring_ledger(shadow: psycopg.Connection, ledger: psycopg.Connection, databa
             " VALUES (%s, %s, %s, %s, %s::text::timestamptz, %s, %s)",
             (source, *line),
         )
+    ledger.execute(
+        "UPDATE ledger.balance b SET (rho, approx_delta, gaussian_delta) ="
+        " (SELECT s.rho, s.approx_delta, s.gaussian_delta"
+        "  FROM ledger.spent_since(b.source, b.kind, b.analyst, b.window_start) s) WHERE b.source = %s",
+        (source,),
+    )
     return count
 
 

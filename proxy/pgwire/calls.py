@@ -200,13 +200,15 @@ class Substitute:
 @dataclass(frozen=True, slots=True)
 class Refuse:
     """To be raised by the shadow in the statement's place; position (1-based, characters) is put
-    into the ErrorResponse by the machine. is_unforeseen: made of an error that nobody has thought of."""
+    into the ErrorResponse by the machine. is_unforeseen: made of an error that nobody has thought of;
+    retry_after: seconds, where waiting helps."""
 
     sqlstate: str
     message: str
     hint: str
     position: int | None
     is_unforeseen: bool = False
+    retry_after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing_extensions import assert_never
 
 from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.plan import (
     BlockPlan,
     DistinctCount,
@@ -41,6 +41,32 @@ def block_events(block: BlockPlan) -> Iterator[Event]:
             yield from [mechanism(release.interval.each)] * release.interval.ends
 
 
+def block_loss(block: BlockPlan) -> Loss:
+    """What the events of a block are of, added up exactly, however they are written."""
+    return sum(_losses(block), NOTHING)
+
+
+def _losses(block: BlockPlan) -> Iterator[Loss]:
+    if block.selection is not None:
+        yield block.selection.loss
+    for choice in block.choices.values():
+        if not choice.is_given:
+            yield choice.walk
+        yield choice.report
+    for release in block.releases:
+        match release:
+            case NoisyStatistic() | DistinctCount():
+                yield _of_noise(release)
+            case OrderStatistic():
+                yield release.own_loss
+                if release.interval is not None:
+                    yield from [release.interval.each] * release.interval.ends
+            case RecentredMean() | SampleAggregate():
+                yield release.loss
+            case _:
+                assert_never(release)
+
+
 def _of_release(release: Release) -> Event:
     match release:
         case NoisyStatistic() | DistinctCount():
@@ -48,7 +74,9 @@ def _of_release(release: Release) -> Event:
                 case LaplaceNoise():
                     return dlaplace(_of_noise(release), release.sensitivity, release.noise.scale)
                 case GaussianNoise():
-                    return gaussian(_of_noise(release), release.noise.sigma2)
+                    noise = release.noise
+                    assert noise.squared is not None, "what is planned says by how much it moves"
+                    return gaussian(_of_noise(release), noise.squared, noise.sigma2)
                 case _:
                     assert_never(release.noise)
         case OrderStatistic():

@@ -34,9 +34,11 @@ class LaplaceNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianNoise:
-    """Discrete Gaussian noise of this sigma squared, in squared grid steps."""
+    """Discrete Gaussian noise of this sigma squared, on results that move by a vector of this squared length:
+    both in squared grid steps. squared None: of an answer that is made of others, and released by nothing."""
 
     sigma2: Fraction
+    squared: Fraction | None = None
 
 
 Noise = LaplaceNoise | GaussianNoise

@@ -203,7 +203,8 @@ def _noise(priced: Priced, sensitivity: int, squared: Fraction) -> tuple[Noise, 
                     "ask the data owner for noise that needs none",
                 )
             rho = zcdp.rho_of_loss(share.epsilon, share.delta)
-            return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(squared, rho)), share
+            sigma2 = discrete_gaussian.sigma2_for(squared, rho)
+            return GaussianNoise(sigma2=sigma2, squared=squared), share
         case _:
             assert_never(privacy.noise)
 

@@ -209,6 +209,10 @@ class FindingName(Enum):
         Severity.NOTE,
         "The role can read a table or columns that the policy does not name: analysts cannot see them.",
     )
+    TOTAL_COULD_LAST_LONGER = (
+        Severity.NOTE,
+        "By `accounting: zcdp`, or Gaussian noise under it, the total would admit more answers of this error.",
+    )
 
     @property
     def severity(self) -> Severity:

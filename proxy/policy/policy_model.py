@@ -211,6 +211,10 @@ class Budgets:
     total: Budget  # everybody together, lifetime
     default: Budget  # each analyst without a line of their own
     analysts: Mapping[str, Budget]
+    groups: Mapping[str, Budget] = field(default_factory=dict)  # all members of one together
+    tables: Mapping[TableName, Budget] = field(
+        default_factory=dict
+    )  # what is drawn of one, lifetime
 
     def of(self, analyst: str) -> Budget:
         return self.analysts.get(analyst, self.default)
@@ -232,6 +236,13 @@ class Previews(Enum):
     EMPTY = "empty"  # no rows, with their names and types
 
 
+class StatementTexts(Enum):
+    """What receipts keep of what an analyst ran."""
+
+    HASHED = "hashed"  # a fingerprint
+    ENCRYPTED = "encrypted"  # the text, under a key that is not in the ledger
+
+
 @dataclass(frozen=True, slots=True)
 class Reuse:
     """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC.
@@ -240,6 +251,13 @@ class Reuse:
     seconds: int
     offset: int = 0
     is_lifted: bool = True
+
+
+class Accounting(Enum):
+    """How charges add up against a budget."""
+
+    BASIC = "basic"  # epsilons and deltas
+    ZCDP = "zcdp"  # so, or as rho: whichever admits more, each with half of the budget's delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +273,8 @@ class Policy:
     accepted: tuple[Acceptance, ...] = ()
     previews: Previews = Previews.REFUSE
     reuse: Reuse | None = None  # None: no answer is kept
+    statements: StatementTexts = StatementTexts.HASHED
+    accounting: Accounting = Accounting.BASIC
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

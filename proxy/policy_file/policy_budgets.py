@@ -1,18 +1,29 @@
-"""The `budgets` of a policy file: of everybody together and of each analyst."""
+"""The `budgets` of a policy file: of everybody together, of analysts, groups of them, and tables."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.loss import Loss
-from proxy.policy.policy_model import Budget, Budgets, Period
+from proxy.policy.policy_model import Budget, Budgets, Period, ProtectedTable, PublicTable
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, member, named_entries, number
 from proxy.policy_file.yaml_positions import Entry
 
-BUDGETS_KEYS = ("total", "default", "analysts")
+BUDGETS_KEYS = ("total", "default", "analysts", "groups", "tables")
 BUDGET_KEYS = ("epsilon", "delta", "per")
 
 
-def read_budgets(entry: Entry, problems: ProblemList) -> Budgets | None:
+_LIFETIME = (Period.NONE,)
+
+
+def read_budgets(
+    entry: Entry,
+    tables: Mapping[TableName, ProtectedTable | PublicTable],
+    problems: ProblemList,
+) -> Budgets | None:
+    """tables: of the policy, as far as they could be read."""
     found = fields(
         entry.value, "budgets", entry.key_at, BUDGETS_KEYS, ["total", "default"], problems
     )
@@ -20,23 +31,51 @@ def read_budgets(entry: Entry, problems: ProblemList) -> Budgets | None:
         return None
     total = default = None
     if "total" in found:
-        total = _budget(found["total"], "the total", (Period.NONE,), problems)
+        total = _budget(found["total"], "the total", _LIFETIME, problems)
     if "default" in found:
         default = _budget(found["default"], "the default", tuple(Period), problems)
-    analysts: dict[str, Budget] = {}
-    if "analysts" in found:
-        named = named_entries(found["analysts"].value, "analysts", problems) or {}
-        for analyst in named.values():
-            if not is_identifier(analyst.key, "an analyst", analyst.key_at, problems):
-                continue
-            budget = _budget(
-                analyst, f"analyst {quoted_text(analyst.key)}", tuple(Period), problems
-            )
-            if budget is not None:
-                analysts[analyst.key] = budget
+    analysts = _named(found.get("analysts"), "analysts", "analyst", problems)
+    groups = _named(found.get("groups"), "groups", "group", problems)
+    of_tables = _of_tables(found.get("tables"), tables, problems)
     if total is None or default is None:
         return None
-    return Budgets(total, default, analysts)
+    return Budgets(total, default, analysts, groups, of_tables)
+
+
+def _named(entry: Entry | None, key: str, one: str, problems: ProblemList) -> Mapping[str, Budget]:
+    budgets: dict[str, Budget] = {}
+    named = None if entry is None else named_entries(entry.value, key, problems)
+    for each in (named or {}).values():
+        article = "an" if one == "analyst" else "a"
+        if not is_identifier(each.key, f"{article} {one}", each.key_at, problems):
+            continue
+        budget = _budget(each, f"{one} {quoted_text(each.key)}", tuple(Period), problems)
+        if budget is not None:
+            budgets[each.key] = budget
+    return budgets
+
+
+def _of_tables(
+    entry: Entry | None,
+    tables: Mapping[TableName, ProtectedTable | PublicTable],
+    problems: ProblemList,
+) -> Mapping[TableName, Budget]:
+    budgets: dict[TableName, Budget] = {}
+    named = None if entry is None else named_entries(entry.value, "tables", problems)
+    by_text = {str(name): table for name, table in tables.items()}
+    for each in (named or {}).values():
+        table = by_text.get(each.key)
+        if not isinstance(table, ProtectedTable):
+            what = "is not in 'tables'" if table is None else "is public: nothing is spent on it"
+            protected = [n for n, one in by_text.items() if isinstance(one, ProtectedTable)]
+            hint = problems.nearest(each.key, protected)
+            hint = hint or f"protected tables: {', '.join(protected) or 'none'}"
+            problems.add(each.key_at, f"the table {quoted_text(each.key)} {what}", hint)
+            continue
+        budget = _budget(each, f"table {quoted_text(each.key)}", _LIFETIME, problems)
+        if budget is not None:
+            budgets[table.name] = budget
+    return budgets
 
 
 def _budget(
@@ -59,7 +98,9 @@ def _budget(
         if period is not None and period not in periods:
             problems.add(
                 found["per"].value.at,
-                "the total budget does not renew",
+                "the total budget does not renew"
+                if where == "the total"
+                else f"the budget of {where} does not renew",
                 "it bounds what all analysts together ever learn: remove 'per'",
             )
     if epsilon is None or delta is None or period is None:

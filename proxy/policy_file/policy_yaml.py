@@ -15,7 +15,14 @@ from pathlib import Path
 from proxy.base.limits import POLICY_BYTES
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_decimals import decimal
-from proxy.policy.policy_model import Policy, Previews, ProtectedTable, PublicTable
+from proxy.policy.policy_model import (
+    Accounting,
+    Policy,
+    Previews,
+    ProtectedTable,
+    PublicTable,
+    StatementTexts,
+)
 from proxy.policy.problem import Problem
 from proxy.policy_file.policy_accept import read_acceptances
 from proxy.policy_file.policy_budgets import read_budgets
@@ -36,7 +43,7 @@ from proxy.policy_file.yaml_positions import (
 
 VERSION = 1
 REQUIRED_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets")
-POLICY_KEYS = (*REQUIRED_KEYS, "accept", "previews", "reuse")
+POLICY_KEYS = (*REQUIRED_KEYS, "accept", "previews", "reuse", "statements", "accounting")
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -131,20 +138,30 @@ def _policy(
     if "tables" in found:
         tables = read_tables(found["tables"], problems)
     if "budgets" in found:
-        budgets = read_budgets(found["budgets"], problems)
+        budgets = read_budgets(found["budgets"], tables, problems)
     accepted = read_acceptances(found["accept"], problems) if "accept" in found else ()
     previews: Previews | None = Previews.REFUSE
     if "previews" in found:
         previews = member(found["previews"].value, "previews", Previews, problems)
     reuse = read_reuse(found.get("reuse"), problems)
+    statements: StatementTexts | None = StatementTexts.HASHED
+    if "statements" in found:
+        statements = member(found["statements"].value, "statements", StatementTexts, problems)
+    accounting: Accounting | None = Accounting.BASIC
+    if "accounting" in found:
+        accounting = member(found["accounting"].value, "accounting", Accounting, problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None
-    if previews is None:
+    if previews is None or statements is None or accounting is None:
         return None
     if problems.found:
         return None
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Policy(database, source, privacy, tables, budgets, digest, accepted, previews, reuse)
+    return Policy(
+        *(database, source, privacy, tables, budgets, digest, accepted, previews, reuse),
+        statements=statements,
+        accounting=accounting,
+    )
 
 
 def _is_other_version(entry: Entry | None, problems: ProblemList) -> bool:

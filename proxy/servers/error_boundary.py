@@ -26,7 +26,10 @@ T = TypeVar("T")
 def refuse_of(error: Exception, step: str) -> Refuse:
     """What a client is told of an error. step: what was being done, for the log."""
     if isinstance(error, Refusal):
-        return Refuse(error.code.sqlstate, error.message, error.hint, error.position)
+        return Refuse(
+            *(error.code.sqlstate, error.message, error.hint, error.position),
+            retry_after=error.retry_after,
+        )
     log_failure(error, step)
     is_fault = isinstance(error, Fault)
     fault = error if isinstance(error, Fault) else Fault()

@@ -93,15 +93,15 @@ END $$;
 CREATE OR REPLACE VIEW dp.budget AS
 SELECT b.* FROM (SELECT dp.answered_apart('dp.budget') AS apart OFFSET 0) a,
     LATERAL (SELECT NULL::text, NULL::numeric, NULL::numeric, NULL::numeric, NULL::numeric, NULL::numeric,
-                    NULL::numeric, NULL::text, NULL::timestamptz WHERE a.apart)
+                    NULL::numeric, NULL::text, NULL::timestamptz, NULL::numeric, NULL::numeric WHERE a.apart)
         AS b (analyst, epsilon_limit, epsilon_spent, epsilon_remaining, delta_limit, delta_spent,
-              delta_remaining, period, renews_at);
+              delta_remaining, period, renews_at, rho_limit, rho_spent);
 
 CREATE OR REPLACE VIEW dp.history AS
 SELECT h.* FROM (SELECT dp.answered_apart('dp.history') AS apart OFFSET 0) a,
     LATERAL (SELECT NULL::bigint, NULL::timestamptz, NULL::numeric, NULL::numeric, NULL::text, NULL::text,
-                    NULL::text WHERE a.apart)
-        AS h (receipt, at, epsilon, delta, outcome, statement, policy);
+                    NULL::text, NULL::text WHERE a.apart)
+        AS h (receipt, at, epsilon, delta, outcome, statement, policy, text);
 
 -- What analysts may make, change and drop: temporary things, as they may create nothing else. All other
 -- statements that define something are refused before they lock anything: PostgreSQL asks for rights later.

@@ -18,6 +18,7 @@ from proxy.policy.policy_model import Period
 
 _T = TypeVar("_T")
 SOURCE = 1
+INTO_ALLOWANCE = "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period)"
 
 
 def make_ledger(dsn: str) -> None:

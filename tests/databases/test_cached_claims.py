@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +14,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.accounting.events import mechanism
+from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Code, Refusal
 from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
@@ -20,6 +23,7 @@ from proxy.ledger.ledger_backup import TABLES, backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.policy.policy_model import Reuse
 from proxy.release.cached_block import Order
 from tests.databases.ledger_database import loss, rows, set_limits
@@ -361,3 +365,138 @@ def test_every_table_is_in_a_backup(ledger_dsn: str) -> None:
         " AND relkind = 'r'",
     )
     assert {name for (name,) in found} - {"migration"} == {name for name, _ in TABLES}
+
+
+def test_what_remains_by_rho_is_told_with_and_without_a_charge(ledger_dsn: str) -> None:
+    """bob is shown what alice drew; by epsilon nothing is left, by rho there is."""
+    set_limits(ledger_dsn, own="1.5", total="1.5", delta="0.001")
+    with psycopg.connect(ledger_dsn) as connection:
+        connection.execute("UPDATE ledger.allowance SET rho = 1.2")
+    first, second = (
+        replace(_question(number), events=(mechanism(loss("1", "0")),)) for number in (1, 2)
+    )
+
+    async def use(claims: CachedClaims) -> Sequence[Claimed | None]:
+        await _drawn(claims, "alice", first)
+        drawn = await _drawn(claims, "alice", second)
+        return (
+            drawn,
+            await _claim(claims, "alice", first, second),
+            await _claim(claims, "bob", first),
+        )
+
+    drawn, again, other = _with_claims(ledger_dsn, use)
+    assert drawn is not None and again is not None and other is not None
+    each = rho_of_pure(Fraction(1))
+    found = rows(ledger_dsn, "SELECT kind, analyst, rho FROM ledger.balance ORDER BY 1, 2")
+    assert found == [
+        ("analyst", "alice", 2 * each),
+        ("analyst", "bob", each),
+        ("total", "", 2 * each),
+    ]
+    remaining = drawn.remaining.epsilon
+    assert rho_of_pure(remaining) <= Fraction(6, 5) - 2 * each
+    assert rho_of_pure(remaining * Fraction(1000, 999)) > Fraction(6, 5) - 2 * each
+    assert again.receipt is None and again.remaining.epsilon == remaining == other.remaining.epsilon
+    assert ledger_problems(ledger_dsn) == ()
+
+
+def _grouped(dsn: str) -> None:
+    """ann and bob are in g; carol is in none."""
+    for name in ("ann", "bob", "carol"):
+        add_analyst(dsn, name, "x")
+    with psycopg.connect(dsn) as connection:
+        connection.execute(
+            "INSERT INTO ledger.membership SELECT id, 'g' FROM ledger.analyst WHERE name <> 'carol'"
+        )
+
+
+def _of(dsn: str, kind: str) -> dict[str, Fraction]:
+    found = rows(dsn, f"SELECT analyst, epsilon FROM ledger.balance WHERE kind = '{kind}'")
+    return {name: Fraction(epsilon) for name, epsilon in found}
+
+
+def test_a_group_pays_once_for_what_its_members_are_shown(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+    _grouped(ledger_dsn)
+
+    async def use(claims: CachedClaims) -> None:
+        await _drawn(claims, "carol", _question(1))
+        for name in ("ann", "bob", "ann"):
+            await _drawn(claims, name, _question(1))
+
+    _with_claims(ledger_dsn, use)
+    assert _of(ledger_dsn, "group") == {"g": 1}
+    assert _of(ledger_dsn, "analyst") == {"ann": 1, "bob": 1, "carol": 1}
+    assert _of(ledger_dsn, "total") == {"": 1}
+    assert ledger_problems(ledger_dsn) == ()
+
+
+def test_what_a_member_brings_is_not_the_groups(ledger_dsn: str) -> None:
+    """carol has seen it, and comes: bob, to whom it is new, makes the group pay."""
+    set_limits(ledger_dsn, own="5", total="5")
+    _grouped(ledger_dsn)
+    _with_claims(ledger_dsn, lambda claims: _drawn(claims, "carol", _question(1)))
+    with psycopg.connect(ledger_dsn) as connection:
+        connection.execute(
+            "INSERT INTO ledger.membership SELECT id, 'g' FROM ledger.analyst WHERE name = 'carol'"
+        )
+    _with_claims(ledger_dsn, lambda claims: _drawn(claims, "carol", _question(1)))
+    assert _of(ledger_dsn, "group").get("g", 0) == 0
+    _with_claims(ledger_dsn, lambda claims: _drawn(claims, "bob", _question(1)))
+    assert _of(ledger_dsn, "group") == {"g": 1}
+
+
+def test_a_table_pays_for_what_is_drawn_of_it(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="9", total="9")
+    with psycopg.connect(ledger_dsn) as connection:
+        connection.execute(
+            "INSERT INTO ledger.allowance VALUES (1, 'table', 's.t', 2, 0.5, 'none')"
+        )
+    one = replace(_question(1), tables=("s.t",))
+    two = replace(_question(2, "0.5"), tables=("s.t", "s.u"))
+    apart = replace(_question(None, "0.75"), tables=("s.t",))
+
+    async def use(claims: CachedClaims) -> tuple[Refusal, Claimed]:
+        await _drawn(claims, "ann", one)
+        await _drawn(claims, "bob", one, two)
+        with pytest.raises(Refusal) as refused:
+            await _claim(claims, "bob", apart)
+        again = await _claim(claims, "carol", one, two)
+        assert again is not None
+        return refused.value, again
+
+    refused, again = _with_claims(ledger_dsn, use)
+    assert _of(ledger_dsn, "table") == {"s.t": Fraction(3, 2), "s.u": Fraction(1, 2)}
+    assert "of the table s.t does not cover" in refused.message
+    assert "A question that was answered in this slot costs this budget nothing." in refused.hint
+    assert again.states == (_READY, _READY)
+    assert _of(ledger_dsn, "analyst")["carol"] == Fraction(3, 2)
+    assert ledger_problems(ledger_dsn) == ()
+
+
+def test_claims_and_charges_at_once_lock_in_one_order(ledger_dsn: str) -> None:
+    """Else one holds a table and waits for the total, which the other holds."""
+    set_limits(ledger_dsn, own="9999", total="9999")
+    _grouped(ledger_dsn)
+
+    async def use() -> None:
+        tables = LedgerTables(ledger_dsn, 1, 8)
+        await tables.open()
+        try:
+            claims = CachedClaims(tables, _DAY)
+            record = StatementRecord(tables={"s.t": loss("1", "0"), "s.u": loss("1", "0")})
+            await asyncio.gather(
+                *(
+                    tables.reserve("ann", loss("1", "0"), "f", "p", (), record)
+                    if number % 2
+                    else _claim(claims, "bob", replace(_question(number), tables=("s.u", "s.t")))
+                    for number in range(60)
+                )
+            )
+        finally:
+            await tables.close()
+
+    asyncio.run(use())
+    assert _of(ledger_dsn, "table") == {"s.t": 60, "s.u": 60}
+    assert _of(ledger_dsn, "total") == {"": 60}

@@ -65,6 +65,7 @@ def test_the_healthy_are_left_alone(clinic: Superuser) -> None:
         (F.NOT_IN_THE_POLICY, "c.measures"),
         (F.NOT_IN_THE_POLICY, "c.people"),
         (F.NOT_IN_THE_POLICY, "c.visits"),
+        (F.TOTAL_COULD_LAST_LONGER, "budgets"),
     ]
     assert found[3].what == "c.people: not in the policy: name"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
@@ -10,13 +11,16 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.events import mechanism
+from proxy.ledger import ledger_migrations
 from proxy.ledger.ledger_backup import BackupError, backup, restore
-from proxy.ledger.ledger_check import ledger_problems
-from proxy.ledger.ledger_mark import LedgerWentBack, Mark, MarkFile, mark_of
+from proxy.ledger.ledger_check import ledger_problems, observed_problems
+from proxy.ledger.ledger_mark import LedgerWentBack, Mark, MarkFile, check_mark, mark_of
 from proxy.ledger.ledger_migrations import LedgerTooNew, migrate
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables
 from proxy.ledger.users import add_analyst, verifiers
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits, with_ledger
+
+_MIGRATIONS = Path(ledger_migrations.__file__).with_suffix("")
 
 
 @pytest.fixture
@@ -38,12 +42,19 @@ def used(ledger_dsn: str) -> str:
 def _everything(dsn: str) -> list[object]:
     return [
         rows(dsn, f"SELECT to_jsonb(t)::text FROM ledger.{table} t ORDER BY 1")
-        for table in ("receipt", "settlement", "balance", "allowance", "source", "analyst", "seen")
+        for table in (
+            *("receipt", "settlement", "balance", "allowance", "source", "analyst", "seen"),
+            *("adjustment", "chain", "membership", "text_key"),
+        )
     ]
 
 
 def test_there_and_back(used: str, tmp_path: Path) -> None:
     file = tmp_path / "ledger.backup"
+    with psycopg.connect(used) as connection:
+        connection.execute("INSERT INTO ledger.membership SELECT id, 'g' FROM ledger.analyst")
+        connection.execute("INSERT INTO ledger.text_key (key) VALUES ('k')")
+        connection.execute("SELECT ledger.adjust_at(1, 'total', '', 1, 0, 'why', 'me', now())")
     assert backup(used, file) == 3
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with pytest.raises(BackupError, match="File exists"):
@@ -89,7 +100,23 @@ def test_there_and_back(used: str, tmp_path: Path) -> None:
             "ALTER TABLE ledger.receipt DISABLE TRIGGER append_only;"
             'UPDATE ledger.receipt SET events = \'[{"v": 2, "kind": "dlaplace"}]\' WHERE id = 1;'
             "ALTER TABLE ledger.receipt ENABLE TRIGGER append_only",
-            "receipt 1: an event of version 2",
+            "receipt 1: an event of kind 'dlaplace' with other fields",
+        ),
+        (
+            "ALTER TABLE ledger.receipt DISABLE TRIGGER append_only;"
+            "ALTER TABLE ledger.receipt DROP CONSTRAINT events_are_known;"
+            'UPDATE ledger.receipt SET events = \'[{"v": 3, "kind": "dlaplace"}]\' WHERE id = 1;'
+            "ALTER TABLE ledger.receipt ENABLE TRIGGER append_only",
+            "receipt 1: an event of version 3",
+        ),
+        ("UPDATE ledger.balance SET rho = 0 WHERE kind = 'total'", "everybody together"),
+        (
+            "ALTER TABLE ledger.receipt DISABLE TRIGGER append_only;"
+            "UPDATE ledger.receipt SET rho = 0 WHERE id = 1;"
+            "UPDATE ledger.balance b SET rho = (SELECT s.rho FROM ledger.spent_since(b.source, b.kind,"
+            " b.analyst, b.window_start) s);"
+            "ALTER TABLE ledger.receipt ENABLE TRIGGER append_only",
+            "receipt 1: its rho is not that of its events",
         ),
     ],
 )
@@ -168,3 +195,116 @@ def test_an_empty_ledger_has_no_problems(ledger_dsn: str) -> None:
         connection.execute("DROP SCHEMA ledger CASCADE")
     make_ledger(ledger_dsn)
     assert mark_of(ledger_dsn).receipt == 0
+
+
+_OPENED = ("receipt", "settlement", "adjustment")
+
+
+_CHANGES = (
+    ("UPDATE ledger.receipt SET epsilon = 0.6 WHERE id = 2", "receipt 2, or what"),
+    ("UPDATE ledger.receipt SET analyst = 'bob' WHERE id = 1", "receipt 1, or what"),
+    ("UPDATE ledger.receipt SET fingerprint = 'g' WHERE id = 3", "receipt 3, or"),
+    ("UPDATE ledger.receipt SET shares = NULL WHERE id = 2", "receipt 2, or what"),
+    ("UPDATE ledger.receipt SET statement = 'x' WHERE id = 2", "receipt 2, or what"),
+    ("UPDATE ledger.receipt SET digest = sha256('x') WHERE id = 2", "receipt 3, or"),
+    ("DELETE FROM ledger.receipt WHERE id = 2", "missing from the chain: 1 before receipt 3"),
+    ("DELETE FROM ledger.receipt WHERE id = 1", "missing from the chain: 1 before receipt 2"),
+    (
+        "DELETE FROM ledger.adjustment; DELETE FROM ledger.settlement;"
+        " DELETE FROM ledger.receipt WHERE id = 3",
+        "missing from the end of the chain: 2",
+    ),
+    (
+        "ALTER TABLE ledger.receipt DISABLE TRIGGER join_chain;"
+        " INSERT INTO ledger.receipt (source, at, analyst, epsilon, delta, events, fingerprint,"
+        " policy_digest, place, digest) SELECT source, at, analyst, epsilon, delta, events, fingerprint,"
+        " policy_digest, place, digest FROM ledger.receipt WHERE id = 2;"
+        " ALTER TABLE ledger.receipt ENABLE TRIGGER join_chain",
+        "receipt 4 was put into the chain",
+    ),
+    ("UPDATE ledger.adjustment SET reason = 'none'", "adjustment 1, or what"),
+    ("DELETE FROM ledger.adjustment", "missing from the end of the chain: 1"),
+    ("UPDATE ledger.chain SET digest = sha256('x')", "the end of the chain"),
+    ("DELETE FROM ledger.chain", "the end of the chain"),
+    ("DROP TRIGGER join_chain ON ledger.receipt", "receipt is not chained"),
+)
+
+
+def test_what_was_written_anew_is_found(used: str) -> None:
+    with psycopg.connect(used) as connection:
+        connection.execute("SELECT ledger.adjust_at(1, 'total', '', 1, 0, 'why', 'me', now())")
+        connection.commit()
+        assert tuple(observed_problems(connection)) == ()
+        for change, told in _CHANGES:
+            for word in ("DISABLE", "ENABLE"):
+                for table in _OPENED:
+                    switch = f"ALTER TABLE ledger.{table} {word} TRIGGER append_only"
+                    connection.execute(switch.encode())
+                if word == "DISABLE":
+                    connection.execute(change.encode())
+            found = tuple(observed_problems(connection))
+            assert any(told in problem for problem in found), (change, found)
+            connection.rollback()
+
+
+def test_a_chain_that_was_made_anew_is_found_by_the_mark(used: str, tmp_path: Path) -> None:
+    """Whoever writes the whole ledger makes the chain fit; the mark is beside it."""
+    file = MarkFile(tmp_path)
+    file.write(mark_of(used))
+    check_mark(used, file)
+    with psycopg.connect(used, autocommit=True) as connection:
+        connection.execute("ALTER TABLE ledger.receipt DISABLE TRIGGER append_only")
+        connection.execute("UPDATE ledger.receipt SET fingerprint = 'g' WHERE id = 1")
+        connection.execute(_CHAINED_ANEW)
+        connection.execute("ALTER TABLE ledger.receipt ENABLE TRIGGER append_only")
+    assert ledger_problems(used) == ()
+    with pytest.raises(LedgerWentBack, match="not what it was: receipt 3, or what stands before"):
+        check_mark(used, file)
+
+
+# As migration 0004 chains receipts of earlier versions.
+_CHAINED_ANEW = (
+    re.findall(
+        r"DO \$\$.*?END \$\$;",
+        (_MIGRATIONS / "0004_operators.sql").read_text("utf-8"),
+        re.DOTALL,
+    )[0]
+    .replace("FOR one IN", "DELETE FROM ledger.chain; FOR one IN")
+    .encode()
+)
+
+
+def test_receipts_of_earlier_versions_are_chained(ledger_dsn: str) -> None:
+    """Of two sources, with one that was charged for no group and no table."""
+    with psycopg.connect(ledger_dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA ledger CASCADE")
+        connection.execute("CREATE SCHEMA ledger")
+        connection.execute(
+            "CREATE TABLE ledger.migration (version integer PRIMARY KEY, at timestamptz)"
+        )
+        for file in sorted(_MIGRATIONS.glob("*.sql")):
+            if file.name < "0004":
+                connection.execute(file.read_bytes())
+                connection.execute(
+                    "INSERT INTO ledger.migration VALUES (%s)", (int(file.name[:4]),)
+                )
+        for name in ("one", "two"):
+            connection.execute(
+                "INSERT INTO ledger.source (name, is_bound) VALUES (%s, true)", (name,)
+            )
+        connection.execute(
+            "INSERT INTO ledger.allowance SELECT s, k, '', 9, 0.5, 'none'"
+            " FROM generate_series(1, 2) s, unnest(ARRAY['total', 'default']) k"
+        )
+        for number in range(5):
+            connection.execute(
+                "SELECT ledger.reserve(%s, 'a', 1, 0, '[]', 'f', 'p')", (1 + number % 2,)
+            )
+    migrate(ledger_dsn)
+    assert ledger_problems(ledger_dsn) == ()
+    chains = "SELECT source, place FROM ledger.chain ORDER BY 1"
+    assert rows(ledger_dsn, chains) == [(1, 3), (2, 2)]
+    with psycopg.connect(ledger_dsn, autocommit=True) as connection:
+        connection.execute("SELECT ledger.reserve(2, 'a', 1, 0, '[]', 'f', 'p')")
+    assert ledger_problems(ledger_dsn) == ()
+    assert rows(ledger_dsn, chains) == [(1, 3), (2, 3)]

@@ -10,10 +10,14 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Fault
+from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerNotDurable, LedgerTables
+from proxy.ledger.users import add_analyst
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits, with_ledger
 from tests.servers_fixture import Servers
@@ -56,7 +60,7 @@ def test_kill_9_between_reserve_and_settle_keeps_the_charge(ledger_dsn: str) -> 
     ) == [(receipt, 4, None)]
 
     async def use(ledger: LedgerTables) -> Fraction:
-        return (await ledger.remaining("alice")).own.epsilon
+        return (await ledger.lines("alice"))[0].left.epsilon
 
     assert with_ledger(ledger_dsn, use) == 6
 
@@ -68,6 +72,10 @@ def test_kill_9_of_the_server_loses_no_receipt(tmp_path: Path) -> None:
     try:
         make_ledger(server.dsn())
         set_limits(server.dsn(), own="1000000", total="1000000")
+        add_analyst(server.dsn(), "a", "x")
+        with psycopg.connect(server.dsn()) as connection:
+            connection.execute("INSERT INTO ledger.membership SELECT id, 'g' FROM ledger.analyst")
+        read = StatementRecord(tables={"s.t": loss("1")})
         postmaster = server.process_id
         assert postmaster is not None
 
@@ -77,7 +85,7 @@ def test_kill_9_of_the_server_loses_no_receipt(tmp_path: Path) -> None:
             receipts: list[int] = []
             try:
                 while True:
-                    receipts.append((await ledger.reserve("a", loss("1"), "f", "p")).id)
+                    receipts.append((await ledger.reserve("a", loss("1"), "f", "p", (), read)).id)
                     if len(receipts) == 100:
                         os.kill(postmaster, signal.SIGKILL)
                         for process in Path("/proc").glob("[0-9]*"):
@@ -98,10 +106,11 @@ def test_kill_9_of_the_server_loses_no_receipt(tmp_path: Path) -> None:
         kept = {row[0] for row in rows(server.dsn(), "SELECT id FROM ledger.receipt")}
         assert kept >= set(returned)
         assert len(kept) <= len(returned) + 1, "one may have been committed without an answer"
-        (spent,) = rows(
-            server.dsn(), "SELECT epsilon::integer FROM ledger.balance WHERE kind = 'total'"
+        spent = rows(
+            server.dsn(), "SELECT kind, epsilon::integer FROM ledger.balance ORDER BY kind"
         )
-        assert spent == (len(kept),)
+        assert spent == [(kind, len(kept)) for kind in ("analyst", "group", "table", "total")]
+        assert ledger_problems(server.dsn()) == ()
     finally:
         server.stop()
 

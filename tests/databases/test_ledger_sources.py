@@ -22,7 +22,11 @@ from proxy.ledger.ledger_sources import (
     known_sources,
     read_identity,
     refuse_own_source,
+    write_budgets,
 )
+from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.zcdp import rho_of_loss
+from proxy.policy.policy_model import Accounting, Budget, Period
 from tests.databases.ledger_database import rows
 from tests.servers_fixture import Servers, budgets
 
@@ -160,3 +164,18 @@ def test_budgets_are_compared_by_what_they_allow(pair: Servers) -> None:
     one = pair.policies["shop"].budgets
     assert budgets_text(one) == budgets_text(replace(one, analysts={}))
     assert budgets_text(one) != budgets_text(replace(one, analysts={"alice": one.default}))
+
+
+def test_the_rho_of_a_budget_is_rounded_down_and_compared(pair: Servers, ledger_dsn: str) -> None:
+    policy = replace(pair.policies["shop"], accounting=Accounting.ZCDP)
+    tenth = Budget(Loss(Fraction(100), Fraction(1, 10**4)), Period.MONTH)
+    without = Budget(Loss(Fraction(100), Fraction(0)))
+    budgets = replace(policy.budgets, default=tenth, analysts={"alice": without})
+    policy = replace(policy, budgets=budgets)
+    with psycopg.connect(ledger_dsn) as connection:
+        write_budgets(connection, 1, policy)
+    found = dict(rows(ledger_dsn, "SELECT kind, rho::text FROM ledger.allowance"))
+    exact = rho_of_loss(Fraction(100), Fraction(1, 2 * 10**4))
+    assert exact - Fraction(1, 10**30) < Fraction(found["default"]) <= exact
+    assert found["analyst"] is None and found["total"] is not None
+    assert budgets_text(budgets, Accounting.ZCDP) != budgets_text(budgets)

@@ -90,13 +90,19 @@ class Recorder:
         text = None if self._fails == "long list" else "{1,2}"
         return ListValues(2, 2, text)
 
-    async def look(self, analyst: str, loss: Loss) -> None:
+    async def look(self, analyst: str, loss: Loss, events: object, record: object = None) -> None:
         self.calls.append("look")
         if self._fails == "look":
             raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
 
     async def reserve(
-        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: object
+        self,
+        analyst: str,
+        loss: Loss,
+        fingerprint: str,
+        digest: str,
+        events: object,
+        record: object = None,
     ) -> Charged:
         self.calls.append("reserve")
         if self._fails == "reserve":

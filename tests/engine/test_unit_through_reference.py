@@ -102,11 +102,17 @@ class Ports:
     async def public_list(self, wanted: PublicList) -> ListValues:
         raise AssertionError("no question here has a list")
 
-    async def look(self, analyst: str, loss: Loss) -> None:
+    async def look(self, analyst: str, loss: Loss, events: object, record: object = None) -> None:
         pass
 
     async def reserve(
-        self, analyst: str, loss: Loss, fingerprint: str, digest: str, events: object
+        self,
+        analyst: str,
+        loss: Loss,
+        fingerprint: str,
+        digest: str,
+        events: object,
+        record: object = None,
     ) -> Charged:
         return Charged("receipt", loss)
 

@@ -10,10 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.accounting.amounts import Amount
-from proxy.accounting.refusal import Refused, over_budget
-from proxy.base.errors import Code
 from proxy.policy.policy_model import Period
-from tests.ledger_model.balance import NONE, Balance, Granted, decide, in_window, left_of, plus
+from tests.ledger_model.balance import (
+    NONE,
+    Balance,
+    Granted,
+    decide,
+    in_window,
+    left_of,
+    plus,
+)
 
 UTC = timezone.utc
 NOV, DEC = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
@@ -91,54 +97,3 @@ def test_another_period_adds_the_receipts_up() -> None:
     assert in_window(known, Period.MONTH, now, spent) == Balance(Period.MONTH, NOV, amount("7"))
     assert in_window(known, Period.NONE, now, spent) == Balance(Period.NONE, None, amount("7"))
     assert asked == [NOV, None]
-
-
-def test_the_refusal_says_what_is_left_and_when_it_renews() -> None:
-    refused = Refused(amount("0.5", "9e-6"), amount("60", "1e-4"), DEC)
-    refusal = over_budget("alice", amount("1", "1e-6"), refused)
-    assert refusal.code is Code.OVER_BUDGET
-    assert refusal.message == (
-        'the privacy budget of "alice" does not cover this statement: '
-        "it costs epsilon 1, delta 0.000001, but only epsilon 0.5, delta 0.000009 remains"
-    )
-    assert refusal.hint.startswith("The budget renews at 2026-12-01 00:00 UTC.")
-
-
-def test_the_refusal_names_everybodys_budget_where_that_falls_short() -> None:
-    refused = Refused(amount("20", "1e-4"), amount("0.25", "1e-4"), DEC)
-    refusal = over_budget("alice", amount("1"), refused)
-    assert refusal.message.startswith("the shared privacy budget does not cover this statement")
-    assert "only epsilon 0.25" in refusal.message
-    assert "does not renew" in refusal.hint
-    lifetime = Refused(amount("0"), amount("9"), None)
-    assert "does not renew" in over_budget("alice", amount("1"), lifetime).hint
-
-
-@pytest.mark.parametrize(
-    ("cost", "left", "sentence"),
-    [
-        (("1", "1e-6"), ("0.5", "9e-6"), " A smaller dp.epsilon costs less."),
-        (("1", "1e-5"), ("2", "9e-6"), " A smaller dp.delta costs less."),
-        (
-            ("1", "1e-5"),
-            ("0.5", "9e-6"),
-            " A smaller dp.epsilon costs less. A smaller dp.delta costs less.",
-        ),
-        (("1", "0"), ("0", "1"), ""),
-        (("1", "1e-6"), ("0", "0"), ""),
-        (("1", "1e-6"), ("5", "0"), " dp.delta = 0 costs no delta."),
-        (
-            ("1", "1e-6"),
-            ("0.5", "0"),
-            " A smaller dp.epsilon costs less. dp.delta = 0 costs no delta.",
-        ),
-    ],
-)
-def test_the_refusal_names_what_would_cost_less(
-    cost: tuple[str, str], left: tuple[str, str], sentence: str
-) -> None:
-    refusal = over_budget("alice", amount(*cost), Refused(amount(*left), amount("9", "1"), None))
-    assert refusal.hint.removeprefix(_NO_RENEWAL) == sentence
-
-
-_NO_RENEWAL = "This budget does not renew. The data owner can raise it in the policy."

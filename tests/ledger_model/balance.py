@@ -12,7 +12,6 @@ from datetime import datetime
 from fractions import Fraction
 
 from proxy.accounting.amounts import Amount
-from proxy.accounting.refusal import Refused
 from proxy.policy.policy_model import Period
 from tests.ledger_model.windows import window_end, window_start
 
@@ -30,6 +29,15 @@ class Balance:
     @property
     def renews_at(self) -> datetime | None:
         return window_end(self.period, self.window_start) if self.period else None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What is left, unchanged: of the analyst's budget, of everybody's; when the former renews."""
+
+    own_left: Amount
+    total_left: Amount
+    renews_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

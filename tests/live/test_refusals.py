@@ -4,10 +4,12 @@ nothing charged. And what costs nothing although it names protected tables."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
 from proxy.pgwire import frames
 from tests.live.conversing import extended, outcome, simple
@@ -255,6 +257,43 @@ def test_over_budget(live: LiveProxy, analyst: str) -> None:
         with pytest.raises(psycopg.errors.InFailedSqlTransaction):
             connection.execute(COUNT)
         connection.execute("ROLLBACK")
+
+
+def test_over_a_budget_that_is_fitted_by_rho(live: LiveProxy, analyst: str) -> None:
+    """By epsilon two answers of 0.5 fit, by rho a few more; what is said to remain can be asked."""
+    live.set_limit("shop", analyst, "1", "0.001", rho="0.5")
+    remaining = "SELECT * FROM dp.budget WHERE analyst = current_user"
+    with live.connect(analyst=analyst) as connection:
+        cursor = connection.cursor(row_factory=dict_row)
+        connection.execute("SET dp.epsilon = '0.5'")
+        count = 0
+        with pytest.raises(psycopg.errors.ConfigurationLimitExceeded) as caught:
+            while count < 20:
+                connection.execute(COUNT)
+                count += 1
+        assert 4 <= count <= 5
+        budget = cursor.execute(remaining).fetchone()
+        assert budget is not None
+        assert budget["epsilon_spent"] == Decimal(count) / 2 > budget["epsilon_limit"] == 1
+        assert budget["rho_limit"] == Decimal("0.5")
+        assert 0.4 < budget["rho_spent"] < 0.5
+        left = budget["epsilon_remaining"]
+        assert 0 < left < 0.5
+        message = caught.value.diag.message_primary or ""
+        assert "it costs epsilon 0.5, delta 0, but only epsilon 0." in message
+        assert Fraction(message.split("only epsilon ")[1].split(",")[0]) >= Fraction(
+            left
+        ) - Fraction(1, 10**9)
+        explained = connection.execute("EXPLAIN " + COUNT).fetchall()
+        told = next(line for (line,) in explained if "remain" in line.lower())
+        assert f"Budget: {str(left)[:6]}" in told, told
+        assert "less than this statement's" in told
+        connection.execute(f"SET dp.epsilon = '{left:f}'")
+        connection.execute(COUNT)
+        budget = cursor.execute(remaining).fetchone()
+        assert budget is not None and budget["rho_spent"] <= Decimal("0.5")
+        with pytest.raises(psycopg.errors.ConfigurationLimitExceeded):
+            connection.execute(COUNT)
 
 
 FREE = [

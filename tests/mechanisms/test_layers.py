@@ -17,6 +17,7 @@ from tests.mechanisms import (
     pair_layers,
     polyplace_layers,
     rank_interval_layers,
+    rho_layers,
     selection_layers,
     shared_layers,
 )
@@ -42,6 +43,7 @@ LAYERS = [
     *moments_layers.LAYERS,
     *shared_layers.LAYERS,
     *pair_layers.LAYERS,
+    *rho_layers.LAYERS,
 ]
 
 

@@ -10,6 +10,7 @@ from tests.mechanisms import (
     noise_mutants,
     pair_mutants,
     rank_interval_mutants,
+    rho_mutants,
     shared_mutants,
 )
 from tests.mechanisms.mutants import Mutant
@@ -21,6 +22,7 @@ MUTANTS = [
     *rank_interval_mutants.MUTANTS,
     *shared_mutants.MUTANTS,
     *pair_mutants.MUTANTS,
+    *rho_mutants.MUTANTS,
 ]
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from typing_extensions import assert_never
 
-from proxy.accounting.amounts import charge, limit
-from proxy.accounting.refusal import Refused, over_budget
+from proxy.accounting.amounts import Amount, charge, limit
+from proxy.accounting.budget_lines import BudgetLine, LineKind
+from proxy.accounting.refusal import over_budget
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
@@ -93,9 +94,18 @@ def planned_cases() -> list[Case]:
 def _charge(cost: Loss, left: str) -> None:
     amount, rest = charge(cost), limit(Loss(Fraction(left), Fraction(1, 2)))
     if not amount.fits(rest):
-        plenty = limit(Loss(Fraction(1000), Fraction(1, 2)))
-        renews = datetime(2026, 12, 1, tzinfo=timezone.utc)
-        raise over_budget("alice", amount, Refused(rest, plenty, renews))
+        line = BudgetLine(
+            kind=LineKind.ANALYST,
+            name="alice",
+            limit=limit(Loss(Fraction(1000), Fraction(1, 2))),
+            spent=Amount(1000 - rest.epsilon, Fraction(1, 2) - rest.delta),
+            left=rest,
+            cost=amount,
+            fits=False,
+            renews_at=datetime(2026, 12, 1, tzinfo=timezone.utc),
+            renews_in=1000,
+        )
+        raise over_budget((line,))
 
 
 def made(case: Case) -> Mapping[str, str]:

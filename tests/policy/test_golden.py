@@ -52,6 +52,8 @@ def described(policy: Policy) -> str:
         f"total {policy.budgets.total}",
         f"default {policy.budgets.default}",
         *(f"analyst {name} {budget}" for name, budget in policy.budgets.analysts.items()),
+        *(f"group {name} {budget}" for name, budget in policy.budgets.groups.items()),
+        *(f"budget of {name} {budget}" for name, budget in policy.budgets.tables.items()),
     ]
     for name, table in policy.tables.items():
         if not isinstance(table, ProtectedTable):
@@ -67,6 +69,7 @@ def described(policy: Policy) -> str:
         lines.extend(f"  {key} {cut}" for key, cut in table.join_keys.items())
         lines.extend(f"  {column}" for column in table.columns.values())
     lines.append(f"previews {policy.previews.value}")
+    lines.append(f"statements {policy.statements.value}")
     lines.extend(f"accept {a.name.name} {a.where}: {a.reason}" for a in policy.accepted)
     return "\n".join(lines)
 

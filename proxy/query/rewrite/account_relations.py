@@ -25,9 +25,10 @@ _COLUMNS: Mapping[TableName, str] = MappingProxyType(
         BUDGET: "analyst pg_catalog.text,"
         " epsilon_limit numeric, epsilon_spent numeric, epsilon_remaining numeric,"
         " delta_limit numeric, delta_spent numeric, delta_remaining numeric,"
-        " period pg_catalog.text, renews_at pg_catalog.timestamptz",
+        " period pg_catalog.text, renews_at pg_catalog.timestamptz,"
+        " rho_limit numeric, rho_spent numeric",
         HISTORY: "receipt bigint, at pg_catalog.timestamptz, epsilon numeric, delta numeric,"
-        " outcome pg_catalog.text, statement pg_catalog.text, policy pg_catalog.text",
+        " outcome pg_catalog.text, statement pg_catalog.text, policy pg_catalog.text, text pg_catalog.text",
     }
 )
 ACCOUNT_RELATIONS: Mapping[TableName, Exposed] = MappingProxyType(

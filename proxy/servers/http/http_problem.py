@@ -23,7 +23,7 @@ _STATUSES = {
     "40": HTTPStatus.CONFLICT,
     "42501": HTTPStatus.FORBIDDEN,
     "53": HTTPStatus.SERVICE_UNAVAILABLE,
-    "53400": HTTPStatus.TOO_MANY_REQUESTS,
+    "53400": HTTPStatus.FORBIDDEN,  # a budget, which waiting does not renew
     "55": HTTPStatus.CONFLICT,
     "57": HTTPStatus.SERVICE_UNAVAILABLE,
     "57014": HTTPStatus.CONFLICT,
@@ -89,11 +89,12 @@ def problem_of(error: Exception) -> HttpProblem | None:
             return error
         case Refusal():
             return HttpProblem(
-                error.code.http_status,
+                _waiting_helps(error.retry_after) or error.code.http_status,
                 error.message,
                 hint=error.hint or None,
                 sqlstate=error.code.sqlstate,
                 position=error.position,
+                headers=_retry(error.retry_after),
             )
         case PostgresError():
             return HttpProblem(
@@ -124,13 +125,24 @@ def problem_of(error: Exception) -> HttpProblem | None:
 def refused(refuse: Refuse) -> HttpProblem:
     """A refusal in the vocabulary of both listeners."""
     unforeseen = HTTPStatus.INTERNAL_SERVER_ERROR
+    known = _waiting_helps(refuse.retry_after) or status_of(refuse.sqlstate)
     return HttpProblem(
-        unforeseen if refuse.is_unforeseen else status_of(refuse.sqlstate),
+        unforeseen if refuse.is_unforeseen else known,
         refuse.message,
         hint=refuse.hint or None,
         sqlstate=refuse.sqlstate,
         position=refuse.position,
+        headers=_retry(refuse.retry_after),
     )
+
+
+def _waiting_helps(retry_after: int | None) -> int | None:
+    """RFC 6585, section 4: 429 is for what may be sent again, later."""
+    return None if retry_after is None else int(HTTPStatus.TOO_MANY_REQUESTS)
+
+
+def _retry(retry_after: int | None) -> Mapping[str, str]:
+    return {} if retry_after is None else {"Retry-After": str(max(retry_after, 1))}
 
 
 def unauthorized(message: str, sqlstate: str) -> HttpProblem:

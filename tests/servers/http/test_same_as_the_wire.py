@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 
 import pytest
 from psycopg.pq import DiagnosticField
@@ -196,6 +197,44 @@ def test_over_budget(listeners: BothListeners) -> None:
         assert problem[member] == (None if told is None else told.decode())
     assert problem["sqlstate"] == "53400"
     assert listeners.proxy.spent(poor)[:2] == (1, 1.0)
+    assert 0 < int(second.headers["Retry-After"]) <= 31 * 86_400
+    assert "renews at" in problem["hint"]
+
+
+@pytest.mark.parametrize(("epsilon", "period"), [("0.5", "month"), ("0.5", "none"), ("0", "day")])
+def test_over_a_budget_that_waiting_does_not_help(
+    listeners: BothListeners, epsilon: str, period: str
+) -> None:
+    """RFC 6585: 429 says that it may be sent again."""
+    poor = listeners.proxy.servers.new_analyst()
+    listeners.proxy.set_limit("shop", poor, epsilon, "0.1", period)
+    refused = listeners.query(f"SELECT count(*) FROM {_ORDERS}", analyst=poor)
+    assert refused.status_code == 403
+    assert refused.json()["sqlstate"] == "53400"
+    assert "Retry-After" not in refused.headers
+
+
+def test_nearly_spent(listeners: BothListeners) -> None:
+    """At 80 % each analyst is told once, by either listener; dp.notice need not be on."""
+    poor = listeners.proxy.servers.new_analyst()
+    listeners.proxy.set_limit("shop", poor, "5", "0.1")
+    sql = f"SELECT count(*) FROM {_ORDERS}"
+    warnings: list[list[str]] = []
+    heard: list[str] = []
+    for _ in range(2):
+        found = listeners.query(sql, analyst=poor, epsilon=1.75)
+        warnings.append([one for one in found.json()["notices"] if " % of " in one])
+    with listeners.proxy.connect("shop", analyst=poor) as client:
+        client.add_notice_handler(lambda told: heard.append(told.message_primary or ""))
+        client.execute("SET dp.epsilon = 0.5")
+        for _ in range(2):
+            client.execute(sql.encode())
+        lines = client.execute("SELECT analyst, epsilon_spent FROM dp.budget").fetchall()
+    assert warnings == [[], []]
+    (told,) = (one for one in heard if " % of " in one)
+    assert told.startswith(f'differential privacy: 80 % of the privacy budget of "{poor}" is spent')
+    assert "epsilon 4 of 5" in told and "renews at" in told
+    assert lines[0] == (poor, Decimal("4.5")) and lines[-1][0] == "(everybody together)"
 
 
 def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:

@@ -1,0 +1,59 @@
+"""Who is told that a budget is nearly spent: each analyst once in a window, and the log once.
+
+What was told is known to this process alone: after a restart it is told once more.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
+
+import structlog
+
+from proxy.accounting.amounts import text
+from proxy.accounting.budget_lines import WARNED_FROM, BudgetLine, LineKind
+from proxy.accounting.refusal import nearly_spent
+
+_REMEMBERED = 100_000
+
+_log = structlog.get_logger("dpproxy.ledger")
+
+
+class BudgetWarnings:
+    """Of the budgets of one source."""
+
+    def __init__(self, source: int) -> None:
+        self._source = source
+        self._reported: OrderedDict[Hashable, None] = OrderedDict()
+
+    def of(self, analyst: str, lines: Iterable[BudgetLine]) -> tuple[str, ...]:
+        """
+        Given    what a statement of the analyst was charged to
+        Gives    what to tell them; the log is told here
+        """
+        near = [line for line in lines if line.used >= WARNED_FROM]
+        for line in near:
+            if self._is_new((line.kind, line.name, line.window, line.limit)):
+                _log.warning(
+                    "budget_nearly_spent",
+                    source=self._source,
+                    budget=line.kind.value,
+                    **({} if line.kind is LineKind.TOTAL else {"name": line.name}),
+                    percent=int(line.used * 100),
+                    epsilon_left=text(line.left.epsilon),
+                    delta_left=text(line.left.delta),
+                )
+        return tuple(
+            nearly_spent(line)
+            for line in near
+            if self._is_new((analyst, line.kind, line.name, line.window, line.limit))
+        )
+
+    def _is_new(self, known: Hashable) -> bool:
+        if known in self._reported:
+            self._reported.move_to_end(known)
+            return False
+        self._reported[known] = None
+        while len(self._reported) > _REMEMBERED:
+            self._reported.popitem(last=False)
+        return True
