@@ -124,8 +124,8 @@ class CachedLedger(Protocol):
         """The latest first."""
         ...
 
-    async def forget(self, cached: int) -> None:
-        """Of a draw that is shown and too large to be stored."""
+    async def forget(self, cached: int, holder: str) -> bool:
+        """Of a draw that is too large to be stored. Whether it may be shown: nobody has begun it anew since."""
         ...
 
     async def let_go(self, cached: int, holder: str) -> None:
@@ -134,7 +134,7 @@ class CachedLedger(Protocol):
 
 
 class Unfinished(Exception):
-    """Whoever was drawing a part is gone: it can be taken over."""
+    """A part can be claimed anew: whoever was drawing it is gone, or it was taken over."""
 
 
 class CachedAnswers:
@@ -268,18 +268,27 @@ class ClaimedBlocks:
         return await beside(work, cached_block, text, self._parts[number].order, block)
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
+        """Of what is charged once one draw is shown: who took too long may have been taken over, and what came of
+        that may have been shown and forgotten.
+
+        Refuses  Unfinished: what was drawn here may not be shown
+        """
         cached = self._cached[number]
         if number not in self._open or cached is None:
             return drawn
         work = len(drawn.drawn.groups) * (len(block.releases) + len(block.keys))
         text = await beside(work, cached_text, drawn, self._parts[number].order)
         if len(text) > _RELATION:
-            await self._ledger.forget(cached)
+            is_ours = await self._ledger.forget(cached, self._holder)
             self._open.discard(number)
+            if not is_ours:
+                raise Unfinished
             return drawn
         stored = await self._ledger.store(cached, text)
         self._open.discard(number)
-        if stored is None or stored == text:
+        if stored is None:
+            raise Unfinished
+        if stored == text:
             return drawn
         return await self._read(number, block, stored)
 

@@ -143,8 +143,13 @@ class CachedClaims:
             for cached, about, made in found
         ]
 
-    async def forget(self, cached: int) -> None:
-        await self._tables.first("SELECT ledger.forget(%s)", (cached,))
+    async def forget(self, cached: int, holder: str) -> bool:
+        """Not as ledger.forget: what another has taken over is the other's to show."""
+        row = await self._tables.first(
+            "DELETE FROM ledger.cached WHERE id = %s AND holder = %s::uuid AND relation IS NULL RETURNING id",
+            (cached, holder),
+        )
+        return row is not None
 
     async def let_go(self, cached: int, holder: str) -> None:
         await self._tables.first("SELECT ledger.let_go(%s, %s::uuid)", (cached, holder))

@@ -120,8 +120,8 @@ class EngineLedger:
     async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
         return await self._cached.paid_about(analyst, wanted)
 
-    async def forget(self, cached: int) -> None:
-        await self._cached.forget(cached)
+    async def forget(self, cached: int, holder: str) -> bool:
+        return await self._cached.forget(cached, holder)
 
     async def let_go(self, cached: int, holder: str) -> None:
         """Never waits: who is cancelled lets go nonetheless. If it is lost, the lease ends by itself."""

@@ -4,33 +4,36 @@ are kept. Each question reads the whole list anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
+from fractions import Fraction
 
 from proxy.ledger.cached_claims import LEASE_SECONDS
 from proxy.policy.policy_model import Period
-from tests.ledger_machine.ledger_calls import AskedClaim, AskedPart, ClaimAnswer, LedgerTerms
+from tests.ledger_machine.asked import NOT_AN_ANALYST, TOTAL, Answer, AskedPart, Line, Terms
+from tests.ledger_model.two_ways import Cost, drawn, fits, priced
 from tests.ledger_model.windows import window_start
 
 _FIRST = datetime(1, 1, 1, tzinfo=timezone.utc)
 _MOST_DRAWS = 3
-TOTAL = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    line: str
+    line: Line
     period: Period
     start: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PaidFor:
+    """who None: an adjustment."""
+
     at: datetime
-    who: str
-    own: int
-    drawn: int
+    who: str | None
+    costs: Mapping[Line, Cost]
+    receipt: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Begun:
     row: int
     slot: datetime
     name: int
-    asked: tuple[str, str]
+    question: str
     boot: int
 
 
@@ -65,7 +68,7 @@ class Drawn:
 @dataclass(frozen=True, slots=True)
 class SeenBy:
     row: int
-    viewer: int
+    viewer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,22 @@ class Gone:
     row: int
 
 
-Happened = Opened | PaidFor | Begun | Held | LetGo | Drawn | SeenBy | Gone
+@dataclass(frozen=True, slots=True)
+class Settled:
+    receipt: int
+    outcome: str
+
+
+Happened = Opened | PaidFor | Begun | Held | LetGo | Drawn | SeenBy | Gone | Settled
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """number: one more each time that a name is given. is_there: may ask."""
+
+    number: int
+    is_there: bool = True
+    groups: frozenset[str] = frozenset()
 
 
 def slot_of(at: datetime, seconds: int, offset: int) -> datetime:
@@ -81,24 +99,21 @@ def slot_of(at: datetime, seconds: int, offset: int) -> datetime:
     return origin + (at - origin) // timedelta(seconds=seconds) * timedelta(seconds=seconds)
 
 
-class SimpleModel:
-    def __init__(self, terms: LedgerTerms, analysts: Sequence[str]) -> None:
+class Budgets:
+    """Who has paid what, and who may pay more."""
+
+    def __init__(self, terms: Terms) -> None:
         self.terms = terms
-        self.boot = 0
-        self.viewers = {name: number for number, name in enumerate(analysts)}
         self.happened: list[Happened] = []
-        self._unsure: list[int] = []  # how long the list was after each commit that nobody waited for
-        self._sure = 0
-        self._backup: tuple[list[Happened], dict[str, int], LedgerTerms] | None = None
 
-    # Budgets
-
-    def spent(self, line: str, at: datetime) -> tuple[int, Opened | None]:
+    def spent(self, line: Line, at: datetime) -> tuple[Cost, Opened | None]:
         """In the window of that time; and the window, where none is open yet.
 
-        A window that is open stays so while the clock goes back: what is paid meanwhile is paid in it.
+        A window that is open stays so while the clock goes back: what is paid meanwhile is paid in it. What was
+        taken back before it opened is no credit in it.
         """
-        period = Period.NONE if line == TOTAL else self.terms.period
+        most = self.terms.of(line)
+        period = Period.NONE if most is None else most.period
         start = window_start(period, at) or _FIRST
         opened = [
             (place, one)
@@ -109,36 +124,69 @@ class SimpleModel:
         since = len(self.happened)
         if opened and opened[-1][1].period is period and start <= opened[-1][1].start:
             since, start, new = opened[-1][0], opened[-1][1].start, None
-        return sum(
-            one.drawn if line == TOTAL else one.own
-            for place, one in enumerate(self.happened)
-            if isinstance(one, PaidFor)
-            and line in (TOTAL, one.who)
-            and (place > since or one.at >= start)
-        ), new
+        spent = Cost()
+        for place, one in enumerate(self.happened):
+            if isinstance(one, PaidFor) and line in one.costs and (place > since or one.at >= start):
+                spent += one.costs[line]
+                spent = replace(
+                    spent,
+                    epsilon=max(spent.epsilon, Fraction(0)),
+                    delta=max(spent.delta, Fraction(0)),
+                    rho=max(spent.rho, Fraction(0)),
+                )
+        return spent, new
 
-    def _pay(self, who: str, own: int, drawn: int, at: datetime) -> bool:
-        spent_own, new_own = self.spent(who, at)
-        spent_total, new_total = self.spent(TOTAL, at)
-        if spent_own + own > self.terms.own or spent_total + drawn > self.terms.total:
+    def pay(
+        self, at: datetime, who: str, costs: Mapping[Line, Cost], receipt: int | None
+    ) -> PaidFor | None:
+        for line, cost in costs.items():
+            most = self.terms.most(line)
+            if most is not None and not fits(self.spent(line, at)[0] + cost, most):
+                return None
+        return self._paid(PaidFor(at, who, costs, receipt))
+
+    def adjust(self, at: datetime, line: Line, by: Cost) -> bool:
+        spent, new = self.spent(line, at)
+        after = spent + by
+        if min(after.epsilon, after.delta, after.rho) < 0:
             return False
-        self.happened += [one for one in (new_own, new_total) if one is not None]
-        self.happened.append(PaidFor(at, who, own, drawn))
+        opened = [one for one in self.happened if isinstance(one, Opened) and one.line == line]
+        window = new or opened[-1]
+        self._paid(PaidFor(max(at, window.start), None, {line: by}, None), now=at)
         return True
 
-    def left(self, who: str, at: datetime) -> tuple[int, int]:
-        own, total = self.spent(who, at)[0], self.spent(TOTAL, at)[0]
-        return self.terms.own - own, self.terms.total - total
+    def _paid(self, paid: PaidFor, now: datetime | None = None) -> PaidFor:
+        for line in paid.costs:
+            new = self.spent(line, now or paid.at)[1]
+            if new is not None:
+                self.happened.append(new)
+        self.happened.append(paid)
+        return paid
 
-    def payments(self) -> list[PaidFor]:
-        return [one for one in self.happened if isinstance(one, PaidFor)]
+    def receipts(self) -> list[PaidFor]:
+        return [one for one in self.happened if isinstance(one, PaidFor) and one.who is not None]
+
+
+class SimpleModel(Budgets):
+    def __init__(self, terms: Terms) -> None:
+        super().__init__(terms)
+        self.boot = 0
+        self.people: dict[str, Person] = {}
+        self.commits = 0
+        self._unsure: list[int] = []  # how long the list was after each commit that nobody waited for
+        self._sure = 0
 
     # Answers
 
     def is_there(self, row: int) -> bool:
-        return Gone(row) not in self.happened and any(
-            isinstance(one, Begun) and one.row == row for one in self.happened
-        )
+        return Gone(row) not in self.happened[self._begun_at(row) :]
+
+    def _begun_at(self, row: int) -> int:
+        """A number that was lost in a crash may be given again."""
+        places = [
+            n for n, one in enumerate(self.happened) if isinstance(one, Begun) and one.row == row
+        ]
+        return places[-1] if places else 0
 
     def text_of(self, row: int) -> str | None:
         texts = [one.text for one in self.happened if isinstance(one, Drawn) and one.row == row]
@@ -147,11 +195,14 @@ class SimpleModel:
     def holder_of(self, row: int) -> str:
         return [one for one in self.happened if isinstance(one, Held) and one.row == row][-1].holder
 
+    def begun(self) -> list[Begun]:
+        return [one for one in self.happened if isinstance(one, Begun)]
+
+    def rows(self) -> list[Begun]:
+        return [one for one in self.happened if isinstance(one, Begun) and self.is_there(one.row)]
+
     def _row_of(self, name: int, slot: datetime) -> Begun | None:
-        for one in reversed(self.happened):
-            if isinstance(one, Begun) and (one.name, one.slot) == (name, slot):
-                return one if self.is_there(one.row) else None
-        return None
+        return next((one for one in self.rows() if (one.name, one.slot) == (name, slot)), None)
 
     def _state(self, part: AskedPart, slot: datetime, at: datetime) -> tuple[str, int | None]:
         if part.name is None:
@@ -159,7 +210,7 @@ class SimpleModel:
         begun = self._row_of(part.name, slot)
         if begun is None:
             return "draw", None
-        if begun.asked != (part.question, part.terms):
+        if begun.question != part.question:
             return "apart", None
         if self.text_of(begun.row) is not None:
             return "ready", begun.row
@@ -168,31 +219,58 @@ class SimpleModel:
         holds = [
             one for one in self.happened if isinstance(one, Held | LetGo) and one.row == begun.row
         ]
-        last = holds[-1]
-        if isinstance(last, Held) and last.until > at:
+        if isinstance(holds[-1], Held) and holds[-1].until > at:
             return "wait", begun.row
         draws = sum(isinstance(one, Held) for one in holds)
         return "take" if draws < _MOST_DRAWS else "again", begun.row
 
-    def claim(self, asked: AskedClaim, given: ClaimAnswer) -> ClaimAnswer:
+    def viewer_of(self, who: str) -> str:
+        return f"number {self.people[who].number}" if who in self.people else f"name {who}"
+
+    def groups_of(self, who: str) -> frozenset[str]:
+        return self.people[who].groups if who in self.people else frozenset()
+
+    def may_ask(self, who: str) -> bool:
+        return who not in self.people or self.people[who].is_there
+
+    def claim(
+        self, who: str, parts: Sequence[AskedPart], at: datetime, may_draw: bool, given: Answer
+    ) -> Answer:
         """
         Given    what the ledger answered: only the numbers of new rows and of the receipt are taken from it
         Gives    what it must have answered
         """
-        viewer = self.viewers[asked.who]
-        slot = slot_of(asked.at, *self.terms.slot)
-        found = [self._state(part, slot, asked.at) for part in asked.parts]
-        if not asked.may_draw and any(state not in ("ready", "wait") for state, _ in found):
-            return ClaimAnswer(states=None)
-        own = drawn = 0
-        for part, (state, row) in zip(asked.parts, found, strict=True):
-            is_seen = row is not None and state != "again" and SeenBy(row, viewer) in self.happened
-            own += 0 if is_seen else part.cost
-            drawn += part.cost if state in ("draw", "again", "apart") else 0
-        if own > 0 and not self._pay(asked.who, own, drawn, asked.at):
-            return ClaimAnswer(states=(), paid=own, left=self.left(asked.who, asked.at))
+        if not self.may_ask(who):
+            return NOT_AN_ANALYST
+        viewer, groups = self.viewer_of(who), self.groups_of(who)
+        slot = slot_of(at, *self.terms.slot)
+        found = [self._state(part, slot, at) for part in parts]
+        if not may_draw and any(state not in ("ready", "wait") for state, _ in found):
+            return Answer(states=None)
+        pays: dict[Line, list[AskedPart]] = {("analyst", who): [], TOTAL: []}
+        newly = []
+        for part, (state, row) in zip(parts, found, strict=True):
+            known = None if state == "again" else row
+            newly.append(known is None or SeenBy(known, viewer) not in self.happened)
+            if newly[-1]:
+                pays["analyst", who].append(part)
+                for group in groups:
+                    if known is None or SeenBy(known, f"group {group}") not in self.happened:
+                        pays.setdefault(("group", group), []).append(part)
+            if state in ("draw", "again", "apart"):
+                pays[TOTAL].append(part)
+                for table in part.tables:
+                    pays.setdefault(("table", table), []).append(part)
+        own = _sum(pays["analyst", who])
+        if own.epsilon > 0:
+            costs = {
+                line: own if line[0] == "analyst" else drawn(own, *_amount(of))
+                for line, of in pays.items()
+            }
+            if self.pay(at, who, costs, given.receipt) is None:
+                return Answer(states=())
         states, rows, texts = [], [], []
-        for place, (part, (state, row)) in enumerate(zip(asked.parts, found, strict=True)):
+        for place, (part, (state, row)) in enumerate(zip(parts, found, strict=True)):
             if state in ("draw", "again"):
                 assert part.name is not None
                 if row is not None and self.is_there(row):
@@ -201,115 +279,121 @@ class SimpleModel:
                     state, row = "apart", None
                 else:
                     row = self._new_row(given, place)
-                    asked_for = (part.question, part.terms)
-                    self.happened.append(Begun(row, slot, part.name, asked_for, self.boot))
+                    self.happened.append(Begun(row, slot, part.name, part.question, self.boot))
             if row is not None and state in ("draw", "again", "take"):
-                until = asked.at + timedelta(seconds=LEASE_SECONDS)
-                self.happened.append(Held(row, asked.holder, until))
+                until = at + timedelta(seconds=LEASE_SECONDS)
+                self.happened.append(Held(row, given.holder, until))
                 state = "draw"
             if row is not None:
                 self.happened.append(SeenBy(row, viewer))
+                if newly[place]:
+                    self.happened += [SeenBy(row, f"group {one}") for one in groups]
             states.append(state)
             rows.append(row)
             texts.append(self.text_of(row) if state == "ready" and row is not None else None)
-        self._committed(is_sure=own > 0)
-        return ClaimAnswer(
+        self.committed(is_sure=own.epsilon > 0)
+        return Answer(
             states=tuple(states),
             rows=tuple(rows),
             texts=tuple(texts),
-            paid=own,
-            receipt=given.receipt if own > 0 else None,
-            left=self.left(asked.who, asked.at),
-            is_durable=own > 0,
+            paid=own.epsilon,
         )
 
-    def _new_row(self, given: ClaimAnswer, place: int) -> int:
-        row = given.rows[place] if place < len(given.rows) else None
+    def _new_row(self, given: Answer, place: int) -> int:
+        row = given.rows[place] if given.rows and place < len(given.rows) else None
         known = {one.row for one in self.happened if isinstance(one, Begun)}
         assert row is not None and row not in known, "a draw has a number of its own"
         return row
 
-    def reserve(self, asked: AskedClaim, given: ClaimAnswer) -> ClaimAnswer:
-        cost = sum(part.cost for part in asked.parts)
-        if not self._pay(asked.who, cost, cost, asked.at):
-            return ClaimAnswer(states=(), paid=cost, left=self.left(asked.who, asked.at))
-        self._committed(is_sure=True)
-        return ClaimAnswer(
-            states=("apart",),
-            paid=cost,
-            receipt=given.receipt,
-            left=self.left(asked.who, asked.at),
-            is_durable=True,
-        )
+    def reserve(self, who: str, part: AskedPart, at: datetime, given: Answer) -> Answer:
+        """Of what is never cached."""
+        if not self.may_ask(who):
+            return NOT_AN_ANALYST
+        lines: list[Line] = [("analyst", who), TOTAL]
+        lines += [("group", one) for one in self.groups_of(who)]
+        lines += [("table", one) for one in part.tables]
+        if self.pay(at, who, dict.fromkeys(lines, part.of.cost), given.receipt) is None:
+            return Answer(states=())
+        self.committed(is_sure=True)
+        return Answer(states=("apart",), paid=part.of.cost.epsilon)
 
-    def store(self, row: int, text: str) -> str | None:
-        if not self.is_there(row):
+    def finish(self, row: int, holder: str, text: str, *, is_too_large: bool) -> str | None:
+        """Of a draw. Gives  what may be shown of it; None: nothing"""
+        is_there = self.is_there(row)
+        if is_too_large:
+            if not is_there or self.text_of(row) is not None or self.holder_of(row) != holder:
+                return None
+            self.happened.append(Gone(row))
+            self.committed(is_sure=True)
+            return text
+        if not is_there:
             return None
         self.happened.append(Drawn(row, text))
-        slots = {one.row: one.slot for one in self.happened if isinstance(one, Begun)}
-        for other, slot in slots.items():
-            if slot < slots[row] - timedelta(days=62) and self.is_there(other):
-                self.happened.append(Gone(other))
-        self._committed(is_sure=False)
+        slots = {one.row: one.slot for one in self.rows()}
+        self.happened += [
+            Gone(other) for other, slot in slots.items() if slot < slots[row] - timedelta(days=62)
+        ]
+        self.committed(is_sure=False)
         return self.text_of(row)
-
-    def forget(self, row: int, holder: str) -> bool:
-        if (
-            not self.is_there(row)
-            or self.text_of(row) is not None
-            or self.holder_of(row) != holder
-        ):
-            return False
-        self.happened.append(Gone(row))
-        self._committed(is_sure=True)
-        return True
 
     def let_go(self, row: int, holder: str) -> None:
         if self.is_there(row) and self.text_of(row) is None and self.holder_of(row) == holder:
             self.happened.append(LetGo(row))
-            self._committed(is_sure=True)
+            self.committed(is_sure=True)
 
-    def make_again(self, who: str) -> None:
-        self.viewers[who] = max(self.viewers.values()) + 1
+    def settle(self, receipt: int, outcome: str) -> None:
+        if receipt not in self.settled():
+            self.happened.append(Settled(receipt, outcome))
+        self.committed(is_sure=False)
+
+    def settled(self) -> dict[int, str]:
+        return {one.receipt: one.outcome for one in self.happened if isinstance(one, Settled)}
 
     # What breaks
 
-    def _committed(self, *, is_sure: bool) -> None:
+    def committed(self, *, is_sure: bool) -> None:
         """Who waits for the disk waits for all that was committed before."""
+        self.commits += 1
         if is_sure:
             self._unsure.clear()
             self._sure = len(self.happened)
         else:
             self._unsure.append(len(self.happened))
 
+    def standing(self) -> dict[int, tuple[object, ...]]:
+        """Of each row that is there: its question, its text, who holds it, how often it was begun, who has seen it."""
+        found: dict[int, tuple[object, ...]] = {}
+        for one in self.rows():
+            held = [h for h in self.happened if isinstance(h, Held) and h.row == one.row]
+            seen = {s.viewer for s in self.happened if isinstance(s, SeenBy) and s.row == one.row}
+            text = self.text_of(one.row)
+            found[one.row] = (one.name, one.question, text, held[-1].holder, len(held), seen)
+        return found
+
     @property
     def unsure(self) -> int:
         return len(self._unsure)
 
     def crash(self, kept: int) -> None:
+        """kept: how many of the commits that nobody waited for survive."""
         del self.happened[[self._sure, *self._unsure][kept] :]
-        self._committed(is_sure=True)
+        self.committed(is_sure=True)
         self.boot += 1
 
-    def back_up(self) -> None:
-        self._committed(is_sure=True)
-        self._backup = (list(self.happened), dict(self.viewers), self.terms)
+    def restored(self) -> None:
+        """From a backup: what was being drawn may have been shown since."""
+        for one in self.rows():
+            if self.text_of(one.row) is None:
+                self.happened.append(Gone(one.row))
+        self.committed(is_sure=True)
 
-    @property
-    def has_backup(self) -> bool:
-        return self._backup is not None
 
-    def restore(self, *, is_raw: bool) -> bool:
-        """Gives  whether it must be refused until it is accepted: always, or where payments are missing"""
-        assert self._backup is not None
-        before = len(self.payments())
-        happened, viewers, self.terms = self._backup
-        self.happened, self.viewers = list(happened), dict(viewers)
-        if is_raw:
-            self.boot += 1
-        else:  # what was being drawn may have been shown since
-            for one in happened:
-                if isinstance(one, Begun) and self.text_of(one.row) is None:
-                    self.happened.append(Gone(one.row))
-        self._committed(is_sure=True)
-        return not is_raw or len(self.payments()) < before
+def _amount(parts: Sequence[AskedPart]) -> tuple[Fraction, Fraction]:
+    costs = [part.of.cost for part in parts]
+    zero = Fraction(0)
+    return sum((one.epsilon for one in costs), zero), sum((one.delta for one in costs), zero)
+
+
+def _sum(parts: Sequence[AskedPart]) -> Cost:
+    events = [event for part in parts for event in part.of.events]
+    return priced(events, *_amount(parts))
