@@ -100,6 +100,7 @@ class PolicyStatements:
         self._read_as = dict(read_as or {})
         self._privacy = policy.privacy
         self._empty_previews = policy.previews is Previews.EMPTY
+        self._step = None if policy.reuse is None else policy.reuse.step
         self._relations = dict(relations)
         self._exposed = {
             name: _exposed(name, table, catalog) for name, table in policy.tables.items()
@@ -186,7 +187,7 @@ class PolicyStatements:
     ) -> ProtectedQuery | ConstantsNeeded | None:
         resolved = tuple(None if o is None else self._relations.get(o) for o in relation_oids)
         types = tuple(map(self._type, parameter_oids))
-        parts = partial(evaluated_parts, statement, resolved, self._exposed)
+        parts = partial(evaluated_parts, statement, resolved, self._exposed, self._step)
         found = NOTHING_EVALUATED
         if constant_oids is not None:
             oids = tuple(self._read_as.get(oid, oid) for oid in constant_oids)

@@ -246,11 +246,13 @@ class StatementTexts(Enum):
 @dataclass(frozen=True, slots=True)
 class Reuse:
     """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC.
-    is_lifted: `column = constant` is drawn as a group of that column."""
+    is_lifted: `column = constant` is drawn as a group of that column; step: to so many seconds the present is
+    rounded down in questions."""
 
     seconds: int
     offset: int = 0
     is_lifted: bool = True
+    step: int | None = None
 
 
 class Accounting(Enum):

@@ -9,7 +9,7 @@ from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import fields, switch, text
 from proxy.policy_file.yaml_positions import Entry, MappingNode
 
-REUSE_KEYS = ("for", "from", "lift")
+REUSE_KEYS = ("for", "from", "lift", "now")
 _FOR = re.compile(r"([0-9]{1,4})(min|h|d)")
 _FROM = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 _SECONDS = {"min": 60, "h": 3600, "d": 86_400}
@@ -33,17 +33,32 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
     seconds = None if length is None else _slot(length, found["for"], problems)
     offset = _offset(found.get("from"), problems)
     is_lifted = switch(found.get("lift"), problems, default=True)
+    step = _step(found.get("now"), seconds, problems)
     if seconds is None or offset is None or is_lifted is None:
         return None
-    return Reuse(seconds, offset, is_lifted)
+    return Reuse(seconds, offset, is_lifted, step)
 
 
 def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:
     found = _FOR.fullmatch(word)
     seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
     if not 60 <= seconds <= _LONGEST:
-        problems.add(entry.value.at, f"{entry.key} must be none, or from 1min to 31d, such as 24h")
+        none = "exact" if entry.key == "now" else "none"
+        problems.add(
+            entry.value.at, f"{entry.key} must be {none}, or from 1min to 31d, such as 24h"
+        )
         return None
+    return seconds
+
+
+def _step(entry: Entry | None, slot: int | None, problems: ProblemList) -> int | None:
+    """Slots are of whole steps: else a question would change within one."""
+    word = None if entry is None else text(entry.value, "now", problems)
+    if entry is None or word is None or word == "exact":
+        return None
+    seconds = _slot(word, entry, problems)
+    if seconds is not None and slot is not None and slot % seconds:
+        problems.add(entry.value.at, "now must divide what `for` says, such as now: 1h of for: 24h")
     return seconds
 
 

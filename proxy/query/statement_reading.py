@@ -67,10 +67,11 @@ def evaluated_parts(
     statement: Statement,
     resolved: tuple[TableName | None, ...],
     tables: Mapping[TableName, Exposed],
+    step: int | None = None,
 ) -> tuple[ConstantSpan, ...]:
     """What the shadow can evaluate of a statement that cannot be read as it stands.
 
-    Given    as of `read_statement`
+    Given    as of `read_statement`; step: seconds, to which the present is rounded down
     Gives    none of one whose WITH is not understood: it is refused for that
     """
     try:
@@ -78,7 +79,8 @@ def evaluated_parts(
     except Refusal:
         return ()
     queries = public_scalars(statement, named)
-    return tuple(constant_spans(statement.lexed, statement.first, statement.last, queries))
+    lexed, first, last = statement.lexed, statement.first, statement.last
+    return tuple(constant_spans(lexed, first, last, queries, step))
 
 
 def read_statement(

@@ -205,3 +205,32 @@ def test_another_process_needs_no_budget_for_what_was_seen(keeping: LiveProxy) -
             _ask(other, analyst, "SELECT count(*) FROM k.people WHERE age > 35")
     finally:
         other.stop()
+
+
+_PRESENT = (
+    "SELECT count(*) FROM k.orders WHERE day > now() - interval '300 days'",
+    "SELECT count(*) FROM k.orders WHERE day > (current_timestamp - interval '300 days')",
+    "SELECT sum(amount) FROM k.orders WHERE day >= CURRENT_DATE - 900",
+)
+
+
+def test_the_present_is_in_steps() -> None:
+    """A dashboard of the last days is one question for a while; without `now` it is another each time."""
+    pair, paid = servers(), []
+    for name, reuse in (("steps", "reuse: {for: 24h, now: 12h}"), ("moments", "reuse: 24h")):
+        tables = TABLES.replace("reuse: 24h", reuse)
+        proxy = start_proxy(pair, [served_database(pair, name, SCRIPT, tables, "auto")])
+        try:
+            analyst = proxy.servers.new_analyst()
+            for _ in range(2):
+                with proxy.connect(name, analyst=analyst) as connection:
+                    for text in _PRESENT:
+                        connection.execute(text.encode())
+                    connection.execute(
+                        "SELECT count(*) FROM k.orders WHERE day > now() - %s::interval",
+                        ("9 days",),
+                    )
+            paid.append(proxy.when_settled(analyst)[1])
+        finally:
+            proxy.stop()
+    assert paid[0] <= 4.01 < paid[1]

@@ -15,6 +15,7 @@ from enum import Enum
 from sqlglot import TokenType
 
 from proxy.query.syntax.constant_types import type_at
+from proxy.query.syntax.rounded_now import words_of
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.time_literals import has_words, plain_span
@@ -108,18 +109,23 @@ class ConstantSpan:
 
 
 def constant_spans(
-    lexed: Lexed, first: int, last: int, queries: frozenset[int] = frozenset()
+    lexed: Lexed,
+    first: int,
+    last: int,
+    queries: frozenset[int] = frozenset(),
+    step: int | None = None,
 ) -> Iterator[ConstantSpan]:
     """In the order of the text; none within another.
 
-    Given    queries: opening brackets of scalar subqueries that are constant
+    Given    queries: opening brackets of scalar subqueries that are constant; step: seconds, to which the
+             present is rounded down
     """
     found = _Finder(lexed, last, queries)
     index = first
     while index < last:
         end = found.list_at(index) if index > first else None
         if end is not None:
-            yield _span(lexed, (index, end), is_list=True)
+            yield _span(lexed, (index, end), step, is_list=True)
             index = end
             continue
         least = found.binding_before(index, first)
@@ -127,15 +133,13 @@ def constant_spans(
         if taken is None or taken[1] is not _Form.MADE or not found.may_end(taken[0]):
             index += 1
             continue
-        yield _span(lexed, (index, taken[0]))
+        yield _span(lexed, (index, taken[0]), step)
         index = taken[0]
 
 
-def _span(lexed: Lexed, span: Span, *, is_list: bool = False) -> ConstantSpan:
+def _span(lexed: Lexed, span: Span, step: int | None, *, is_list: bool = False) -> ConstantSpan:
     """Word by word, so that no comment is in it."""
-    lexemes = lexed.lexemes[span[0] : span[1]]
-    ends = ("" if x.token.token_type is TokenType.PARAMETER else " " for x in lexemes)
-    words = (lexed.text[x.start : x.end] + end for x, end in zip(lexemes, ends, strict=True))
+    words = words_of(lexed, *span, step)
     return ConstantSpan(span, "".join(words).rstrip(" "), is_list)
 
 
