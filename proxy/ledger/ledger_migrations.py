@@ -32,21 +32,20 @@ def migrate(dsn: str) -> int:
             "CREATE TABLE IF NOT EXISTS ledger.migration (version integer PRIMARY KEY,"
             " at timestamptz NOT NULL DEFAULT transaction_timestamp())"
         )
-        done = _version(connection)
-        if done > newest:
+        done = _versions(connection)
+        if max(done, default=0) > newest:
             raise LedgerTooNew(
-                f"the ledger is of version {done}, and this dpproxy knows {newest}: use a newer dpproxy"
+                f"the ledger is of version {max(done)}, and this dpproxy knows {newest}: use a newer dpproxy"
             )
-        for version in range(done + 1, newest + 1):
+        for version in sorted(scripts.keys() - done):
             connection.execute(scripts[version].encode())
             connection.execute("INSERT INTO ledger.migration (version) VALUES (%s)", (version,))
     return newest
 
 
-def _version(connection: psycopg.Connection) -> int:
-    row = connection.execute("SELECT coalesce(max(version), 0) FROM ledger.migration").fetchone()
-    assert row is not None
-    return int(row[0])
+def _versions(connection: psycopg.Connection) -> frozenset[int]:
+    """Those that were run."""
+    return frozenset(v for (v,) in connection.execute("SELECT version FROM ledger.migration"))
 
 
 def _scripts() -> Mapping[int, str]:
@@ -54,6 +53,6 @@ def _scripts() -> Mapping[int, str]:
     for file in files("proxy.ledger").joinpath(_FOLDER).iterdir():
         named = _NAME.fullmatch(file.name)
         if named is not None:
+            assert int(named[1]) not in found, "two migrations have one number"
             found[int(named[1])] = file.read_text(encoding="utf-8")
-    assert sorted(found) == list(range(1, len(found) + 1)), "migrations are numbered without gaps"
     return found

@@ -180,8 +180,8 @@ class DrivenLedger:
         return self.processes[0].session
 
     def at(self, now: datetime) -> None:
-        for one in self.processes:
-            one.session.execute(
+        for session in {id(one.session): one.session for one in self.processes}.values():
+            session.execute(
                 "SELECT set_config('machine.now', %s, false), set_config('synchronous_commit', 'on', false)",
                 (now.isoformat(),),
             )

@@ -112,6 +112,11 @@ class LedgerMachine(RuleBasedStateMachine):
             self._same(given, self.model.claim(who, parts, self.now, may_draw, given))
             self._began(given, drawings)
 
+    @rule(who=_WHO, parts=st.lists(_CACHED, min_size=1, max_size=1).map(tuple), process=st.integers(0, 1))
+    def ask(self, who: str, parts: tuple[AskedPart, ...], process: int) -> None:
+        self.claim(who, parts, process, True)
+
+    @precondition(lambda self: self.ledger.is_concurrent)
     @rule(first=st.tuples(_WHO, _PARTS), second=st.tuples(_WHO, _PARTS))
     def claims_at_once(
         self, first: tuple[str, tuple[AskedPart, ...]], second: tuple[str, tuple[AskedPart, ...]]
@@ -200,7 +205,7 @@ class LedgerMachine(RuleBasedStateMachine):
         with _Step(self):
             is_made = self.ledger.adjust(line, Amount(epsilon, delta), rho)
             expected = self.model.adjust(self.now, line, cost)
-            assert is_made == expected
+            assert is_made == expected, f"adjusted: {is_made}"
             if is_made:
                 self.model.committed(is_sure=True)
 
@@ -215,6 +220,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 self.model.people[who] = self.ledger.add(who, frozenset(groups))
             self.model.committed(is_sure=True)
 
+    @precondition(lambda self: self.backup is None or self.model.commits > 20)
     @rule()
     def back_up(self) -> None:
         with _Step(self):
@@ -298,11 +304,13 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def _compare(self) -> None:
         self.ledger.at(self.now)
-        expected = {line: self.model.spent(line, self.now)[0] for line in LINES}
-        assert self.ledger.spent() == {
-            line: (one.epsilon, one.delta, one.rho) for line, one in expected.items()
-        }
-        assert self.ledger.standing() == self.model.standing()
+        spent = self.ledger.spent()
+        for line in LINES:
+            one = self.model.spent(line, self.now)[0]
+            expected = one.epsilon, one.delta, one.rho
+            assert spent[line] == expected, f"{line}: {spent[line]} is not {expected}"
+        standing, modelled = self.ledger.standing(), self.model.standing()
+        assert standing == modelled, f"{standing} is not {modelled}"
         assert self.ledger.settled() == self.model.settled()
         for row in (one.row for one in self.model.rows()):
             assert self.ledger.text_of(row) == self.model.text_of(row)

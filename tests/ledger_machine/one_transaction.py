@@ -15,7 +15,7 @@ import psycopg
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_migrations import migrate
 from proxy.ledger.ledger_sources import Identity, adopt_new
-from tests.ledger_machine.driven_ledger import CLOCK, PATH, Asked, Claimed, DrivenLedger, small_texts
+from tests.ledger_machine.driven_ledger import CLOCK, PATH, DrivenLedger, small_texts
 
 _BOOT = """\
 CREATE FUNCTION machine.pg_postmaster_start_time() RETURNS timestamptz STABLE LANGUAGE sql
@@ -50,6 +50,8 @@ class Borrowed:
 
 class LedgerInOneTransaction(DrivenLedger):
     """Between `begin` and `end` of each history."""
+
+    is_concurrent = False
 
     def __init__(self, dsn: str, folder: Path) -> None:
         """In an empty database."""
@@ -96,10 +98,6 @@ class LedgerInOneTransaction(DrivenLedger):
     def has_raw(self) -> bool:
         return self._backup != ""
 
-    def at_once(self, first: Asked, second: Asked) -> tuple[Claimed, Claimed]:
-        """Here one after the other."""
-        return self.claim(0, *first, may_draw=True), self.claim(1, *second, may_draw=True)
-
     def committed(self) -> bool:
         """Whether it was waited for."""
         row = self.session.execute("SELECT current_setting('synchronous_commit')").fetchone()
@@ -110,10 +108,11 @@ class LedgerInOneTransaction(DrivenLedger):
         self._commits.append(self._save())
         return False
 
-    def crash(self, kept: int) -> None:
+    def crash(self, kept: int) -> int:
         self._back_to(self._commits[kept])
         self._boot += 1
         self._booted()
+        return kept
 
     def back_up(self) -> None:
         self.backup_file.unlink(missing_ok=True)

@@ -143,21 +143,24 @@ class Budgets:
             most = self.terms.most(line)
             if most is not None and not fits(self.spent(line, at)[0] + cost, most):
                 return None
-        return self._paid(PaidFor(at, who, costs, receipt))
+        starts = [one.start for line in costs for one in self._opened(line)[-1:]]
+        return self._paid(PaidFor(max(at, *starts, at), who, costs, receipt), now=at)
+
+    def _opened(self, line: Line) -> list[Opened]:
+        return [one for one in self.happened if isinstance(one, Opened) and one.line == line]
 
     def adjust(self, at: datetime, line: Line, by: Cost) -> bool:
         spent, new = self.spent(line, at)
         after = spent + by
         if min(after.epsilon, after.delta, after.rho) < 0:
             return False
-        opened = [one for one in self.happened if isinstance(one, Opened) and one.line == line]
-        window = new or opened[-1]
+        window = new or self._opened(line)[-1]
         self._paid(PaidFor(max(at, window.start), None, {line: by}, None), now=at)
         return True
 
-    def _paid(self, paid: PaidFor, now: datetime | None = None) -> PaidFor:
+    def _paid(self, paid: PaidFor, now: datetime) -> PaidFor:
         for line in paid.costs:
-            new = self.spent(line, now or paid.at)[1]
+            new = self.spent(line, now)[1]
             if new is not None:
                 self.happened.append(new)
         self.happened.append(paid)
