@@ -26,7 +26,7 @@ from proxy.engine import cached_answers
 from proxy.engine.cached_answers import CachedQuestion, CacheState, ClaimedBlocks, Unfinished
 from proxy.ledger.adjustments import Adjustment, AdjustmentError, adjust
 from proxy.ledger.cached_claims import CachedClaims
-from proxy.ledger.ledger_check import observed_problems
+from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
 from proxy.ledger.ledger_restored import accept_restored, restored_as_of
 from proxy.ledger.ledger_sources import write_budgets
@@ -188,6 +188,9 @@ class DrivenLedger:
 
     def write_terms(self, terms: Terms) -> None:
         write_budgets(self.session, SOURCE, policy_of(terms))
+        self.use_slots(terms)
+
+    def use_slots(self, terms: Terms) -> None:
         reuse = Reuse(*terms.slot)
         self._claims = [CachedClaims(tables, reuse) for tables in self.processes]
 
@@ -296,7 +299,7 @@ class DrivenLedger:
 
     def problems(self) -> tuple[str, ...]:
         """As `dpproxy ledger verify` finds them."""
-        return tuple(observed_problems(self.session))
+        return ledger_problems(self.dsn)
 
     def follow_mark(self) -> None:
         self.mark.follow(mark_of(self.dsn))

@@ -88,6 +88,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.marked: PaidFor | None = None
         self.shown: dict[int, str] = {}  # by the draw's place in what was begun
         self.texts = 0
+        self.crashes = 0
         self.is_broken = False
         self._connected = self.ledger.connected()
         self._connected.__enter__()
@@ -178,12 +179,14 @@ class LedgerMachine(RuleBasedStateMachine):
     def change_policy(self, terms: Terms) -> None:
         with _Step(self):
             self._write(terms)
+        self._compare()
 
     @rule(period=_PERIODS)
     def change_window(self, period: Period) -> None:
         known = self.model.terms
         with _Step(self):
             self._write(replace(known, default=replace(known.default, period=period)))
+        self._compare()
 
     def _write(self, terms: Terms) -> None:
         self.model.terms = terms
@@ -253,6 +256,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self._marked()
         self._compare()
 
+    @precondition(lambda self: self.model.receipts()[-1:] != [self.marked])
     @rule()
     def mark(self) -> None:
         self.ledger.follow_mark()
@@ -263,10 +267,13 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(jump=st.sampled_from(_JUMPS), is_back=st.sampled_from([False, False, True]))
     def clock_jumps(self, jump: timedelta, is_back: bool) -> None:
         self.now += -jump if is_back else jump
+        self._compare()
 
+    @precondition(lambda self: self.crashes < self.ledger.most_crashes)
     @rule(data=st.data())
     def crash(self, data: Any) -> None:
         """Of the ledger's server. Processes that were drawing live on."""
+        self.crashes += 1
         kept = self.ledger.crash(data.draw(st.integers(0, self.model.unsure)))
         self.ledger.at(self.now)
         if kept is None:

@@ -52,6 +52,7 @@ class LedgerInOneTransaction(DrivenLedger):
     """Between `begin` and `end` of each history."""
 
     is_concurrent = False
+    most_crashes = 100
 
     def __init__(self, dsn: str, folder: Path) -> None:
         """In an empty database."""

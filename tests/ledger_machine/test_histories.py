@@ -1,4 +1,4 @@
-"""The ledger beside the simple model, over any history."""
+"""The ledger beside the simple model, over any history; and the faults that this finds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from psycopg.conninfo import make_conninfo
 
+from proxy.postgres.embedded import EmbeddedPostgres
+from tests.ledger_machine.faults import FAULTS, planted
 from tests.ledger_machine.machine import LedgerMachine
+from tests.ledger_machine.on_a_server import LedgerOnServer
 from tests.ledger_machine.one_transaction import LedgerInOneTransaction
 from tests.servers_fixture import servers
+
+_WITHIN = 1000  # histories, in which a fault is found
 
 
 @pytest.fixture
@@ -25,25 +30,52 @@ def empty_dsn() -> Iterator[str]:
         server.execute("DROP DATABASE machine WITH (FORCE)")
 
 
-def _run(ledger: LedgerInOneTransaction, histories: int, steps: int = 25, phases: tuple[Phase, ...] = (Phase.generate,)) -> None:
+def _run(ledger: LedgerInOneTransaction | LedgerOnServer, histories: int) -> None:
+    """Without shrinking, which takes minutes: `Phase.shrink` here for who looks for a cause."""
     machine = type("Machine", (LedgerMachine,), {"ledger": ledger})
     run_state_machine_as_test(
         machine,
         settings=settings(
             max_examples=histories,
-            stateful_step_count=steps,
+            stateful_step_count=25,
             deadline=None,
-            phases=phases,
-            report_multiple_bugs=False,
             database=None,
+            phases=(Phase.generate,),
+            report_multiple_bugs=False,
             suppress_health_check=list(HealthCheck),
         ),
     )
 
 
-def test_the_ledger_is_as_the_model(empty_dsn: str, tmp_path: Path) -> None:
-    ledger = LedgerInOneTransaction(empty_dsn, tmp_path)
+def _in_process(dsn: str, folder: Path, histories: int) -> None:
+    ledger = LedgerInOneTransaction(dsn, folder)
     try:
-        _run(ledger, 100)
+        _run(ledger, histories)
     finally:
         ledger.close()
+
+
+def test_some_histories(empty_dsn: str, tmp_path: Path) -> None:
+    _in_process(empty_dsn, tmp_path, 20)
+
+
+@pytest.mark.long
+def test_twenty_thousand_histories(empty_dsn: str, tmp_path: Path) -> None:
+    _in_process(empty_dsn, tmp_path, 20_000)
+
+
+@pytest.mark.long
+def test_three_hundred_histories_on_a_server(tmp_path: Path) -> None:
+    server = EmbeddedPostgres(tmp_path, "ledger")
+    server.start()
+    try:
+        _run(LedgerOnServer(server, tmp_path), 300)
+    finally:
+        server.stop()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found(empty_dsn: str, tmp_path: Path, fault: str) -> None:
+    with planted(fault), pytest.raises((AssertionError, psycopg.Error)):
+        _in_process(empty_dsn, tmp_path, _WITHIN)
