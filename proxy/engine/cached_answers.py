@@ -268,8 +268,8 @@ class ClaimedBlocks:
         return await beside(work, cached_block, text, self._parts[number].order, block)
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        """Of what is charged once one draw is shown: who took too long may have been taken over, and what came of
-        that may have been shown and forgotten.
+        """Under one charge one draw is shown: who took too long may have been taken over, and what came of that
+        may have been shown and forgotten.
 
         Refuses  Unfinished: what was drawn here may not be shown
         """

@@ -45,7 +45,9 @@ PRICES = (
     *(_pure(5), _pure(10), _pure(7)),
     _price(_THIRD, mechanism(_THIRD)),
     _price(_THIRD, gaussian(_THIRD, Fraction(4), 2 / rho_of_loss(_THIRD.epsilon, _THIRD.delta))),
-    _price(_THIRD, mechanism(Loss(_THIRD.epsilon, Fraction(0)))),  # events that do not tell all of it
+    _price(
+        _THIRD, mechanism(Loss(_THIRD.epsilon, Fraction(0)))
+    ),  # events that do not tell all of it
 )
 
 
@@ -107,9 +109,7 @@ class Terms:
         if one is None:
             return None
         of = limit(one.loss)
-        return Most(
-            epsilon=of.epsilon, delta=of.delta, rho=rho_limit(of) if self.is_zcdp else None
-        )
+        return Most(epsilon=of.epsilon, delta=of.delta, rho=rho_limit(of) if self.is_zcdp else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

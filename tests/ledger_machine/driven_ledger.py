@@ -246,9 +246,7 @@ class DrivenLedger:
         record = StatementRecord(tables=dict.fromkeys(part.tables, part.of.loss))
         tables = self.processes[process]
         try:
-            receipt = at_once(
-                tables.reserve(who, part.of.loss, "f", "p", part.of.events, record)
-            )
+            receipt = at_once(tables.reserve(who, part.of.loss, "f", "p", part.of.events, record))
         except Refusal as refused:
             return _refused(refused)
         return Answer(states=("apart",), paid=receipt.charged.epsilon, receipt=receipt.id)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from proxy.engine import cached_answers
 from proxy.engine.cached_answers import ClaimedBlocks
 from proxy.ledger import cached_claims, ledger_backup, ledger_migrations, ledger_tables
 from proxy.ledger.cached_claims import CachedClaims
@@ -54,10 +53,12 @@ SQL: Mapping[str, SqlFault] = {
         text="AND start <= known.window_start", instead="AND start = known.window_start"
     ),
     "another period keeps what was spent": SqlFault(
-        text="IF known.period = new_period AND start", instead="IF known.period IS NOT NULL AND start"
+        text="IF known.period = new_period AND start",
+        instead="IF known.period IS NOT NULL AND start",
     ),
     "a receipt is of before its window": SqlFault(
-        text="SELECT greatest(NEW.at, max(b.window_start)) INTO", instead="SELECT greatest(NEW.at, min(NEW.at)) INTO"
+        text="SELECT greatest(NEW.at, max(b.window_start)) INTO",
+        instead="SELECT greatest(NEW.at, min(NEW.at)) INTO",
     ),
     "a charge does not wait for the disk": SqlFault(
         text="    IF paid_epsilon > 0 OR paid_delta > 0 THEN\n        SELECT",
@@ -106,7 +107,7 @@ SQL: Mapping[str, SqlFault] = {
 
 async def _shown_anyway(self: ClaimedBlocks, number: int, block: Any, drawn: Any) -> Any:
     cached: Any = self._cached[number]
-    text = cached_answers.cached_text(drawn, self._parts[number].order)
+    text = drawn.text
     if len(text) > driven_ledger.TOO_LARGE:
         await self._ledger.forget(cached, self._holder)
         return drawn
@@ -146,9 +147,11 @@ CALLS: Mapping[str, Any] = {
         ),
     ),
     "a restored ledger is served": lambda: mock.patch.object(
-        ledger_backup, "note_restored", lambda connection, at: connection.execute(
+        ledger_backup,
+        "note_restored",
+        lambda connection, at: connection.execute(
             "DELETE FROM ledger.cached WHERE relation IS NULL"
-        )
+        ),
     ),
     "a backup without who has seen what": lambda: _without("seen"),
     "a backup without adjustments": lambda: _without("adjustment"),

@@ -1,10 +1,10 @@
-"""Histories: what people, operators, clocks and crashes do to a ledger in any order, beside the simple model."""
+"""Histories: what people, operators, clocks and crashes do to a ledger, beside the simple model."""
 
 from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -14,10 +14,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from proxy.accounting.amounts import Amount
 from proxy.policy.policy_model import Period
 from tests.ledger_machine.asked import (
-    GROUPS,
-    MILLIONTH,
-    NAMES,
-    TABLES,
     TOTAL,
     Answer,
     AskedPart,
@@ -25,52 +21,21 @@ from tests.ledger_machine.asked import (
     Terms,
 )
 from tests.ledger_machine.driven_ledger import LINES, TOO_LARGE, Drawing
-from tests.ledger_machine.simple_model import PaidFor, Person, SimpleModel
+from tests.ledger_machine.happened import PaidFor
+from tests.ledger_machine.simple_model import Person, SimpleModel
+from tests.ledger_machine.steps import (
+    ADJUSTED,
+    APART,
+    BY,
+    JUMPS,
+    NOON,
+    PARTS,
+    PERIODS,
+    POPULAR,
+    TERMS,
+    WHO,
+)
 from tests.ledger_model.two_ways import Cost, unpriced
-
-_NOON = datetime(2026, 11, 25, 12, tzinfo=timezone.utc)  # a Wednesday
-_JUMPS = (
-    *(timedelta(seconds=30), timedelta(seconds=61), timedelta(hours=1), timedelta(hours=13)),
-    *(timedelta(days=1), timedelta(days=7), timedelta(days=31), timedelta(days=70)),
-)
-_PERIODS = st.sampled_from(Period)
-_LIMITS = st.builds(
-    Limit, epsilon=st.sampled_from([1, 2, 3, 4, 6, 10]), delta=st.integers(0, 9), period=_PERIODS
-)
-_WIDE = st.builds(
-    Limit, epsilon=st.sampled_from([4, 10, 20]), delta=st.integers(4, 20), period=st.just(Period.NONE)
-)
-_TERMS = st.builds(
-    Terms,
-    default=_LIMITS,
-    total=_WIDE,
-    analysts=st.dictionaries(st.just("b"), _LIMITS),
-    groups=st.dictionaries(st.sampled_from(GROUPS), _LIMITS),
-    tables=st.dictionaries(st.sampled_from(TABLES), _WIDE),
-    is_zcdp=st.booleans(),
-    slot=st.sampled_from([(86_400, 0), (3600, 0), (86_400, 21_600)]),
-)
-_TABLES = st.sampled_from([(), ("s.t",), ("s.t", "s.u")])
-_CACHED = st.builds(
-    AskedPart,
-    name=st.sampled_from([0, 0, 0, 1, 2]),
-    question=st.sampled_from(["q", "q", "q", "r"]),
-    price=st.sampled_from([0, 0, 1, 3, 4, 5]),
-    tables=_TABLES,
-)
-_APART = st.builds(
-    AskedPart, name=st.none(), price=st.integers(0, 5), tables=_TABLES
-)
-_PARTS = st.lists(st.one_of(_CACHED, _CACHED, _CACHED, _APART), min_size=1, max_size=2).map(tuple)
-_WHO = st.sampled_from(NAMES)
-_BY = st.tuples(
-    st.sampled_from([Fraction(n, 2) for n in (-2, -1, 1, 2)]),
-    st.sampled_from([-MILLIONTH, Fraction(0), Fraction(0), MILLIONTH]),
-    st.sampled_from([None, None, Fraction(-1, 8), Fraction(1, 8)]),
-)
-
-
-_ADJUSTED = (("analyst", "a"), ("analyst", "b"), ("group", "g"), ("group", "h"), ("table", "s.t"), TOTAL)
 
 
 class LedgerMachine(RuleBasedStateMachine):
@@ -80,8 +45,10 @@ class LedgerMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.now = _NOON
-        self.model = SimpleModel(Terms(default=Limit(epsilon=0, delta=0), total=Limit(epsilon=0, delta=0)))
+        self.now = NOON
+        self.model = SimpleModel(
+            Terms(default=Limit(epsilon=0, delta=0), total=Limit(epsilon=0, delta=0))
+        )
         self.drawings: list[Drawing] = []
         self.receipts: list[int] = []
         self.backup: SimpleModel | None = None
@@ -94,7 +61,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self._connected.__enter__()
         self.ledger.begin()
 
-    @initialize(terms=_TERMS)
+    @initialize(terms=TERMS)
     def begin(self, terms: Terms) -> None:
         self.ledger.at(self.now)
         self.model.terms = terms
@@ -106,19 +73,25 @@ class LedgerMachine(RuleBasedStateMachine):
 
     # People
 
-    @rule(who=_WHO, parts=_PARTS, process=st.integers(0, 1), may_draw=st.sampled_from([True, True, False]))
+    @rule(
+        who=WHO,
+        parts=PARTS,
+        process=st.integers(0, 1),
+        may_draw=st.sampled_from([True, True, False]),
+    )
     def claim(self, who: str, parts: tuple[AskedPart, ...], process: int, may_draw: bool) -> None:
         with _Step(self):
             given, drawings = self.ledger.claim(process, who, parts, may_draw=may_draw)
             self._same(given, self.model.claim(who, parts, self.now, may_draw, given))
             self._began(given, drawings)
 
-    @rule(who=_WHO, parts=st.lists(_CACHED, min_size=1, max_size=1).map(tuple), process=st.integers(0, 1))
-    def ask(self, who: str, parts: tuple[AskedPart, ...], process: int) -> None:
-        self.claim(who, parts, process, True)
+    @rule(who=WHO, process=st.integers(0, 1))
+    def ask(self, who: str, process: int) -> None:
+        """What all ask."""
+        self.claim(who, (POPULAR,), process, True)
 
     @precondition(lambda self: self.ledger.is_concurrent)
-    @rule(first=st.tuples(_WHO, _PARTS), second=st.tuples(_WHO, _PARTS))
+    @rule(first=st.tuples(WHO, PARTS), second=st.tuples(WHO, PARTS))
     def claims_at_once(
         self, first: tuple[str, tuple[AskedPart, ...]], second: tuple[str, tuple[AskedPart, ...]]
     ) -> None:
@@ -129,7 +102,7 @@ class LedgerMachine(RuleBasedStateMachine):
                 self._same(given, self.model.claim(who, parts, self.now, True, given))
                 self._began(given, drawings)
 
-    @rule(who=_WHO, part=_APART, process=st.integers(0, 1))
+    @rule(who=WHO, part=APART, process=st.integers(0, 1))
     def reserve(self, who: str, part: AskedPart, process: int) -> None:
         with _Step(self):
             given = self.ledger.reserve(process, who, part)
@@ -137,7 +110,11 @@ class LedgerMachine(RuleBasedStateMachine):
             self._began(given, [])
 
     @precondition(lambda self: self.drawings)
-    @rule(data=st.data(), is_too_large=st.sampled_from([False, False, False, True]), again=st.booleans())
+    @rule(
+        data=st.data(),
+        is_too_large=st.sampled_from([False, False, False, True]),
+        again=st.booleans(),
+    )
     def finish(self, data: Any, is_too_large: bool, again: bool) -> None:
         """Whoever began a draw, however long ago: what has taken long may be finished by several. again: one of
         them comes back."""
@@ -175,13 +152,13 @@ class LedgerMachine(RuleBasedStateMachine):
 
     # Operators
 
-    @rule(terms=_TERMS)
+    @rule(terms=TERMS)
     def change_policy(self, terms: Terms) -> None:
         with _Step(self):
             self._write(terms)
         self._compare()
 
-    @rule(period=_PERIODS)
+    @rule(period=PERIODS)
     def change_window(self, period: Period) -> None:
         known = self.model.terms
         with _Step(self):
@@ -193,7 +170,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.model.committed(is_sure=True)
         self.ledger.write_terms(terms)
 
-    @rule(line=st.sampled_from(_ADJUSTED), by=_BY)
+    @rule(line=st.sampled_from(ADJUSTED), by=BY)
     def adjust(self, line: tuple[str, str], by: tuple[Fraction, Fraction, Fraction | None]) -> None:
         if line[0] == "table" and line[1] not in self.model.terms.tables:
             return  # which an operator cannot name
@@ -234,8 +211,8 @@ class LedgerMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.backup is not None)
     @rule(is_raw=st.booleans())
     def restore(self, is_raw: bool) -> None:
-        """is_raw: the files of the server instead of a backup by dpproxy, which is refused where what was seen since
-        is missing. Whoever served what was there is stopped."""
+        """is_raw: the files of the server in place of a backup, which are refused where what was seen since is
+        missing. Whoever served what was there is stopped."""
         assert self.backup is not None
         is_raw = is_raw and self.ledger.has_raw
         self.ledger.restore(is_raw=is_raw)
@@ -264,7 +241,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     # What nobody does
 
-    @rule(jump=st.sampled_from(_JUMPS), is_back=st.sampled_from([False, False, True]))
+    @rule(jump=st.sampled_from(JUMPS), is_back=st.sampled_from([False, False, True]))
     def clock_jumps(self, jump: timedelta, is_back: bool) -> None:
         self.now += -jump if is_back else jump
         self._compare()

@@ -1,4 +1,4 @@
-"""A ledger on a server of its own, over two connections: what is committed is committed, a crash kills the server."""
+"""A ledger on a server of its own, over two connections: commits are commits, and a crash kills the server."""
 
 from __future__ import annotations
 
@@ -179,4 +179,4 @@ class LedgerOnServer(DrivenLedger):
 
     def _alone(self, statement: str) -> None:
         with ClockedConnection.connect(self._server.dsn("postgres"), autocommit=True) as connection:
-            connection.execute(sql.SQL(statement))  # type: ignore[arg-type]
+            connection.execute(sql.SQL(statement))

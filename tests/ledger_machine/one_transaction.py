@@ -1,5 +1,5 @@
-"""A ledger that lives in one transaction of one connection: commits are savepoints, and a crash of the server goes
-back to the last that was waited for, or to one since. Nothing is written for good, so a history takes milliseconds.
+"""A ledger in one transaction of one connection: commits are savepoints, and a crash of the server goes back to
+the last that was waited for, or to one since. Nothing is written for good, so a history takes milliseconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tests.ledger_machine.driven_ledger import CLOCK, PATH, DrivenLedger, small_
 
 _BOOT = """\
 CREATE FUNCTION machine.pg_postmaster_start_time() RETURNS timestamptz STABLE LANGUAGE sql
-AS $$ SELECT timestamptz '2026-01-01 00:00:00+00' + make_interval(secs => current_setting('machine.boot')::integer) $$"""
+AS $$ SELECT to_timestamp(current_setting('machine.boot')::integer) $$"""
 
 
 class Borrowed:

@@ -1,88 +1,21 @@
-"""What a ledger must answer, from the list of what has happened and nothing else: no balances, no rows, no windows
-are kept. Each question reads the whole list anew.
+"""What a ledger must answer, from the list of what has happened and nothing else: no rows are kept. Each
+question reads the whole list anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 
 from proxy.ledger.cached_claims import LEASE_SECONDS
-from proxy.policy.policy_model import Period
 from tests.ledger_machine.asked import NOT_AN_ANALYST, TOTAL, Answer, AskedPart, Line, Terms
-from tests.ledger_model.two_ways import Cost, drawn, fits, priced
-from tests.ledger_model.windows import window_start
+from tests.ledger_machine.happened import Begun, Drawn, Gone, Held, LetGo, SeenBy, Settled
+from tests.ledger_machine.spent_lines import Budgets
+from tests.ledger_model.two_ways import Cost, drawn, priced
 
-_FIRST = datetime(1, 1, 1, tzinfo=timezone.utc)
 _MOST_DRAWS = 3
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Opened:
-    line: Line
-    period: Period
-    start: datetime
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PaidFor:
-    """who None: an adjustment."""
-
-    at: datetime
-    who: str | None
-    costs: Mapping[Line, Cost]
-    receipt: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A charged draw. boot: how often the ledger's server had been started."""
-
-    row: int
-    slot: datetime
-    name: int
-    question: str
-    boot: int
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    row: int
-    holder: str
-    until: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class LetGo:
-    row: int
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    row: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SeenBy:
-    row: int
-    viewer: str
-
-
-@dataclass(frozen=True, slots=True)
-class Gone:
-    row: int
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    receipt: int
-    outcome: str
-
-
-Happened = Opened | PaidFor | Begun | Held | LetGo | Drawn | SeenBy | Gone | Settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,84 +32,15 @@ def slot_of(at: datetime, seconds: int, offset: int) -> datetime:
     return origin + (at - origin) // timedelta(seconds=seconds) * timedelta(seconds=seconds)
 
 
-class Budgets:
-    """Who has paid what, and who may pay more."""
-
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
-        self.happened: list[Happened] = []
-
-    def spent(self, line: Line, at: datetime) -> tuple[Cost, Opened | None]:
-        """In the window of that time; and the window, where none is open yet.
-
-        A window that is open stays so while the clock goes back: what is paid meanwhile is paid in it. What was
-        taken back before it opened is no credit in it.
-        """
-        most = self.terms.of(line)
-        period = Period.NONE if most is None else most.period
-        start = window_start(period, at) or _FIRST
-        opened = [
-            (place, one)
-            for place, one in enumerate(self.happened)
-            if isinstance(one, Opened) and one.line == line
-        ]
-        new: Opened | None = Opened(line, period, start)
-        since = len(self.happened)
-        if opened and opened[-1][1].period is period and start <= opened[-1][1].start:
-            since, start, new = opened[-1][0], opened[-1][1].start, None
-        spent = Cost()
-        for place, one in enumerate(self.happened):
-            if isinstance(one, PaidFor) and line in one.costs and (place > since or one.at >= start):
-                spent += one.costs[line]
-                spent = replace(
-                    spent,
-                    epsilon=max(spent.epsilon, Fraction(0)),
-                    delta=max(spent.delta, Fraction(0)),
-                    rho=max(spent.rho, Fraction(0)),
-                )
-        return spent, new
-
-    def pay(
-        self, at: datetime, who: str, costs: Mapping[Line, Cost], receipt: int | None
-    ) -> PaidFor | None:
-        for line, cost in costs.items():
-            most = self.terms.most(line)
-            if most is not None and not fits(self.spent(line, at)[0] + cost, most):
-                return None
-        starts = [one.start for line in costs for one in self._opened(line)[-1:]]
-        return self._paid(PaidFor(max(at, *starts, at), who, costs, receipt), now=at)
-
-    def _opened(self, line: Line) -> list[Opened]:
-        return [one for one in self.happened if isinstance(one, Opened) and one.line == line]
-
-    def adjust(self, at: datetime, line: Line, by: Cost) -> bool:
-        spent, new = self.spent(line, at)
-        after = spent + by
-        if min(after.epsilon, after.delta, after.rho) < 0:
-            return False
-        window = new or self._opened(line)[-1]
-        self._paid(PaidFor(max(at, window.start), None, {line: by}, None), now=at)
-        return True
-
-    def _paid(self, paid: PaidFor, now: datetime) -> PaidFor:
-        for line in paid.costs:
-            new = self.spent(line, now)[1]
-            if new is not None:
-                self.happened.append(new)
-        self.happened.append(paid)
-        return paid
-
-    def receipts(self) -> list[PaidFor]:
-        return [one for one in self.happened if isinstance(one, PaidFor) and one.who is not None]
-
-
 class SimpleModel(Budgets):
     def __init__(self, terms: Terms) -> None:
         super().__init__(terms)
         self.boot = 0
         self.people: dict[str, Person] = {}
         self.commits = 0
-        self._unsure: list[int] = []  # how long the list was after each commit that nobody waited for
+        self._unsure: list[
+            int
+        ] = []  # how long the list was after each commit that nobody waited for
         self._sure = 0
 
     # Answers
@@ -202,7 +66,7 @@ class SimpleModel(Budgets):
         return [one for one in self.happened if isinstance(one, Begun)]
 
     def rows(self) -> list[Begun]:
-        return [one for one in self.happened if isinstance(one, Begun) and self.is_there(one.row)]
+        return [one for one in self.begun() if self.is_there(one.row)]
 
     def _row_of(self, name: int, slot: datetime) -> Begun | None:
         return next((one for one in self.rows() if (one.name, one.slot) == (name, slot)), None)
@@ -364,7 +228,7 @@ class SimpleModel(Budgets):
             self._unsure.append(len(self.happened))
 
     def standing(self) -> dict[int, tuple[object, ...]]:
-        """Of each row that is there: its question, its text, who holds it, how often it was begun, who has seen it."""
+        """Of each row: its question, its text, who holds it, how often it was begun, who has seen it."""
         found: dict[int, tuple[object, ...]] = {}
         for one in self.rows():
             held = [h for h in self.happened if isinstance(h, Held) and h.row == one.row]
