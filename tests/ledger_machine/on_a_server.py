@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from psycopg import sql
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_migrations import migrate
-from proxy.ledger.ledger_sources import Identity, adopt_new
+from proxy.ledger.ledger_sources import Identity, SourceError, adopt_new
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.ledger_machine.asked import Terms
 from tests.ledger_machine.driven_ledger import (
@@ -34,6 +35,7 @@ from tests.ledger_machine.driven_ledger import (
 )
 
 _BEGIN_SECONDS = 0.05
+_TRIES = 200
 
 
 class ClockedConnection(psycopg.Connection[Any]):
@@ -88,8 +90,18 @@ class LedgerOnServer(DrivenLedger):
         """By processes that are started anew."""
         self._end_leases()
         self._terms = terms
-        self._leases = [BudgetLease(self.dsn, SOURCE, policy_of(terms)) for _ in self.processes]
+        for _ in self.processes:
+            self._leases.append(self._lease(terms))
         self.use_slots(terms)
+
+    def _lease(self, terms: Terms) -> BudgetLease:
+        """Once the server has seen that the processes before are gone."""
+        for _ in range(_TRIES):
+            try:
+                return BudgetLease(self.dsn, SOURCE, policy_of(terms))
+            except SourceError:
+                time.sleep(_BEGIN_SECONDS)
+        raise AssertionError("a lease outlives its connection")
 
     def at_once(self, first: Asked, second: Asked) -> tuple[Claimed, Claimed]:
         found: list[Claimed] = []
