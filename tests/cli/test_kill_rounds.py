@@ -28,23 +28,24 @@ _VICTIMS = ("process", "shadow", "ledger", "all")
 
 
 class _ReusingLoad:
-    """Clients that ask what others ask. shown: the analyst, the question by its epsilon, the answer."""
+    """Clients that ask what others ask: counts of more and more epsilon, as a better answer that was shown would
+    serve for nothing. shown: the analyst, the question by its epsilon, the answer; asked: how many, by analyst."""
 
-    def __init__(self, listening: Listening) -> None:
+    def __init__(self, listening: Listening, asked: Counter[str]) -> None:
         self.shown: list[tuple[str, Fraction, int]] = []
         self._threads = [
-            threading.Thread(target=self._client, args=(listening, name, number))
-            for number, name in enumerate(_ANALYSTS * 2)
+            threading.Thread(target=self._client, args=(listening, name, asked))
+            for name in _ANALYSTS
         ]
         for thread in self._threads:
             thread.start()
 
-    def _client(self, listening: Listening, name: str, number: int) -> None:
-        chance = random.Random(number)
+    def _client(self, listening: Listening, name: str, asked: Counter[str]) -> None:
         try:
             with listening.connect(name) as connection:
                 while True:
-                    epsilon = 1 + Fraction(chance.randrange(500), 500)
+                    asked[name] += 1
+                    epsilon = 1 + Fraction(asked[name], 10_000)
                     connection.execute(f"SET dp.epsilon = {float(epsilon)}")
                     row = connection.execute(QUESTION).fetchone()
                     assert row is not None
@@ -141,14 +142,15 @@ def _rounds(folder: Path, count: int, is_cold: bool) -> None:
 
 @pytest.mark.long
 def test_what_is_reused_costs_no_less_than_was_shown(tmp_path: Path) -> None:
-    """Whatever is killed: no two answers of one draw that was charged, and nobody is shown what they have not paid."""
+    """Whatever is killed: one answer of each draw that was charged, and nobody is shown what they have not paid."""
     operator = Operator(tmp_path, more="reuse: 24h\n")
     operator.adopt(*_ANALYSTS)
     chance = random.Random(_SEED)
     shown: list[tuple[str, Fraction, int]] = []
+    asked: Counter[str] = Counter()
     for victim in _VICTIMS * 2:
         with operator.serving() as listening:
-            load = _ReusingLoad(listening)
+            load = _ReusingLoad(listening, asked)
             time.sleep(chance.uniform(0.5, 1.5))
             _kill(operator, listening, victim)
             shown += load.end()
@@ -166,7 +168,7 @@ def test_what_is_reused_costs_no_less_than_was_shown(tmp_path: Path) -> None:
         (who, Fraction(epsilon)) for who, epsilon, _ in found
     }, "nobody is shown what they have not paid"
     assert answers <= draws, "two answers under one charge"
-    assert len(shown) > len(found) / 2 > 50, "there was load"
+    assert len(shown) > len(found) / 2 > 20, "there was load"
     print(
         f"{len(shown)} answers, {answers.total()} draws shown of {draws.total()}, {len(found)} receipts"
     )

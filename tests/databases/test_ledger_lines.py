@@ -478,8 +478,8 @@ def test_a_charge_with_lines_is_quick(people: str) -> None:
 
 
 def test_a_clock_that_goes_back_and_a_window_that_is_open(ledger_dsn: str) -> None:
-    """What is charged meanwhile is of that window: also for `ledger verify`, and where another period and the first
-    again add the receipts up anew."""
+    """What is charged meanwhile is of that window: also for `ledger verify`, and where another period and the
+    first again add the receipts up anew."""
     noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
     with psycopg.connect(ledger_dsn) as connection:
 
@@ -492,7 +492,8 @@ def test_a_clock_that_goes_back_and_a_window_that_is_open(ledger_dsn: str) -> No
         def per(period: str) -> None:
             connection.execute("DELETE FROM ledger.allowance")
             connection.execute(
-                "INSERT INTO ledger.allowance VALUES (1, 'total', '', 9, 1, 'none'), (1, 'default', '', 2, 1, %s)",
+                "INSERT INTO ledger.allowance VALUES (1, 'total', '', 9, 1, 'none'),"
+                " (1, 'default', '', 2, 1, %s)",
                 (period,),
             )
 
