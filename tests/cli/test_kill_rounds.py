@@ -28,8 +28,9 @@ _VICTIMS = ("process", "shadow", "ledger", "all")
 
 
 class _ReusingLoad:
-    """Clients that ask what others ask: counts of more and more epsilon, as a better answer that was shown would
-    serve for nothing. shown: the analyst, the question by its epsilon, the answer; asked: how many, by analyst."""
+    """Clients that ask what others ask: counts of more and more epsilon, as a better answer that was shown
+    would serve for nothing. shown: the analyst, the question by its epsilon, the answer; asked: how many.
+    """
 
     def __init__(self, listening: Listening, asked: Counter[str]) -> None:
         self.shown: list[tuple[str, Fraction, int]] = []
@@ -142,7 +143,7 @@ def _rounds(folder: Path, count: int, is_cold: bool) -> None:
 
 @pytest.mark.long
 def test_what_is_reused_costs_no_less_than_was_shown(tmp_path: Path) -> None:
-    """Whatever is killed: one answer of each draw that was charged, and nobody is shown what they have not paid."""
+    """Whatever is killed: one answer of each charge, and nobody is shown what they have not paid."""
     operator = Operator(tmp_path, more="reuse: 24h\n")
     operator.adopt(*_ANALYSTS)
     chance = random.Random(_SEED)
