@@ -19,6 +19,7 @@ _MODULES = {
     "psycopg": {"psycopg", "psycopg_pool"},
     "psycopg2-binary": {"psycopg2"},
     "pyyaml": {"yaml"},
+    "pyjwt": {"jwt", "cryptography"},
 }
 # What is used without being imported, and where.
 _USED_OTHERWISE = {

@@ -60,6 +60,24 @@ def _renews(moment: datetime) -> str:
     return f"The budget renews at {moment:%Y-%m-%d %H:%M} UTC."
 
 
+def over_token(left: str) -> Refusal:
+    """left: of the token's epsilon, as the ledger prints it."""
+    return Refusal(
+        Code.OVER_BUDGET,
+        f"the token does not cover this statement: only epsilon {left} of it remains",
+        "A smaller dp.epsilon costs less; or ask for a token with a larger one.",
+    )
+
+
+def token_is_over() -> Refusal:
+    """Meanwhile it was revoked, or has expired, or its analyst was removed."""
+    return Refusal(
+        Code.PROTECTED,
+        "the token is not valid any more",
+        "It was revoked or has expired: ask for another one.",
+    )
+
+
 def _cheaper(cost: Amount, left: Amount) -> str:
     """What a smaller choice changes: of that which falls short, and nothing where no epsilon is left."""
     if left.epsilon == 0:

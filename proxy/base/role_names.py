@@ -7,6 +7,7 @@ import unicodedata
 
 _SUPERUSER = "postgres"  # of the embedded servers (proxy/postgres/embedded.py)
 _RESERVED = "pg_"  # PostgreSQL's own roles
+_INNER = "dp_inner_"
 
 
 def stand_in(name: str) -> str | None:
@@ -23,6 +24,20 @@ def stand_in(name: str) -> str | None:
     is_one_line = len(name.splitlines()) <= 1 and not any(
         unicodedata.category(c) == "Cc" for c in name
     )
-    if is_one_line and name != _SUPERUSER and not name.startswith(_RESERVED):
+    if is_one_line and name != _SUPERUSER and not name.startswith((_RESERVED, _INNER)):
         return None
     return f"no role {hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
+
+def inner_role(analyst: str) -> str:
+    """The role of the shadow as which dpproxy logs in an analyst whom it has let in itself, by a token or a
+    certificate. Nobody comes in by this name from outside (`stand_in`).
+
+    >>> inner_role("alice")
+    'dp_inner_2bd806c97f0e00af1a1fc332'
+    """
+    return f"{_INNER}{hashlib.sha256(analyst.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+
+
+def is_inner_role(name: str) -> bool:
+    return name.startswith(_INNER)

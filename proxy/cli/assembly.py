@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import gc
 import ssl
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 import structlog
 
-from proxy.catalog.catalog_model import Catalog
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.catalog.change import still_holds
+from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.os_random import OsRandom
 from proxy.engine.query_pipeline import Engine
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
+from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.bits import RandomBits
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import Policy, StatementTexts
 from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
@@ -30,23 +34,37 @@ from proxy.protected.public_values import (
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
+from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.shadow_database import Shadow
 
 _log = structlog.get_logger("dpproxy.assembly")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Database:
-    """One database, served: its shadow, its engine, and what they stand on."""
+    """One database, served: its shadow, its engine, and what they stand on. policy, catalog and the engine in
+    force change together (`adopt`); is_stale: a table of the policy is declared otherwise than it was then, by
+    so many looks; is_newer_there: a change could not be taken up; changing: held by who reads or changes them
+    beside the event loop; open_texts: finds what encrypts statements, where a policy keeps them."""
 
     policy: Policy
     catalog: Catalog
     shadow: Shadow
-    engine: Engine
+    in_force: EngineInForce
     protected: ProtectedDatabase
     ledger: EngineLedger
     lease: BudgetLease
+    bits: RandomBits
+    open_texts: Callable[[], TextCipher] | None = None
+    is_stale: bool = False
+    looks: int = 0
+    is_newer_there: bool = False
+    changing: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def engine(self) -> Engine:
+        return self.in_force.now
 
     async def open(self) -> None:
         await self.protected.open()
@@ -59,22 +77,89 @@ class Database:
 
     def refresh(self) -> None:
         """Copies public tables again, and reads their keys anew. Waits for both databases."""
-        self.shadow.refresh_public_tables(self.policy, self.catalog)
-        values = read_public_values(self.policy, self.catalog)
-        rows = read_public_rows(self.policy, self.catalog)
-        self.engine.renew(values, rows, read_public_bounds(self.policy, self.catalog))
+        with self.changing:
+            self.shadow.refresh_public_tables(self.policy, self.catalog)
+            values = read_public_values(self.policy, self.catalog)
+            rows = read_public_rows(self.policy, self.catalog)
+            self.engine.renew(values, rows, read_public_bounds(self.policy, self.catalog))
+
+    def adopt(self, policy: Policy, catalog: Catalog) -> None:
+        """Another policy, or the same with another catalogue, is in force for each statement that begins from
+        now on. Waits for all databases.
+
+        Given    a policy of the same database and source, that was checked against the catalogue
+        Refuses  BudgetsAwaited, ShadowBusy, TextKeyMissing: later it may be taken; ShadowError. Then all is as
+                 it was
+        """
+        with self.changing:
+            before = self.policy, self.catalog, self.engine
+            texts = self._texts_for(policy)
+            self.lease.change(policy)
+            values, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
+            bounds = read_public_bounds(policy, catalog)
+
+            def take(relations: Mapping[TableName, int], labels: Mapping[int, int]) -> None:
+                # Sessions that have looked names up before know their tables by the numbers of then.
+                known = {
+                    oid: name
+                    for oid, name in before[2].statements.relations.items()
+                    if name in relations
+                }
+                engine = Engine(
+                    policy,
+                    catalog,
+                    {**known, **{oid: name for name, oid in relations.items()}},
+                    self.protected,
+                    self.ledger,
+                    self.bits,
+                    values,
+                    rows,
+                    bounds=bounds,
+                    read_as={**before[2].statements.read_as, **labels},
+                    cached=None if policy.reuse is None else self.ledger,
+                )
+                engine.earlier = before[2].earlier | before[2].defaults()
+                self.ledger.keep(policy.reuse, texts)
+                self.policy, self.catalog, self.in_force.now = policy, catalog, engine
+                self.is_stale = self.is_newer_there = False  # as dp.policy says by now
+
+            try:
+                self.shadow.adopt(policy, catalog, before[:2], take)
+            except BaseException:
+                self.policy, self.catalog, self.in_force.now = before
+                self.ledger.keep(before[0].reuse)
+                with suppress(SourceError):  # others may have taken the new limits meanwhile
+                    self.lease.change(before[0])
+                raise
+
+    def _texts_for(self, policy: Policy) -> TextCipher | None:
+        if policy.statements is StatementTexts.HASHED or self.open_texts is None:
+            return None
+        return self.open_texts()
+
+    def report(self, *, is_newer_there: bool) -> None:
+        """For dp.policy: whether a change is there that is not in force."""
+        if is_newer_there != self.is_newer_there:
+            self.is_newer_there = is_newer_there
+            self.shadow.report(is_newer_there=is_newer_there)
 
     def look_for_changes(self) -> None:
         """Reads the catalogue again; what plans relied on and is gone is not asked any more."""
-        now = as_labelled(self.catalog, read_catalog(self.policy.source)).tables
-        changed = frozenset(
-            str(name)
-            for name in self.policy.tables
-            if not still_holds(self.catalog.tables[name], now.get(name))
-        )
-        if changed != self.engine.changed:
-            _log.warning("tables_changed", database=self.policy.database, tables=sorted(changed))
-        self.engine.changed = changed
+        with self.changing:
+            now = as_labelled(self.catalog, read_catalog(self.policy.source)).tables
+            changed = frozenset(
+                str(name)
+                for name in self.policy.tables
+                if not still_holds(self.catalog.tables[name], now.get(name))
+            )
+            if changed != self.engine.changed:
+                names = sorted(changed)
+                _log.warning("tables_changed", database=self.policy.database, tables=names)
+            self.engine.changed = changed
+            self.looks += 1
+            self.is_stale = any(
+                now.get(name) != self.catalog.tables[name] for name in self.policy.tables
+            )
 
     async def is_ready(self) -> bool:
         return await self.protected.is_ready() and await self.ledger.is_ready()
@@ -87,8 +172,8 @@ class Assembly:
         self.databases: Mapping[str, Database] = {d.policy.database: d for d in databases}
 
     @property
-    def engines(self) -> Mapping[str, Engine]:
-        return {name: database.engine for name, database in self.databases.items()}
+    def engines(self) -> Mapping[str, EngineInForce]:
+        return {name: database.in_force for name, database in self.databases.items()}
 
     async def open(self) -> None:
         for database in self.databases.values():
@@ -101,20 +186,26 @@ class Assembly:
         for database in self.databases.values():
             await database.close()
 
+    @property
+    def sources(self) -> Mapping[str, int]:
+        """By the name of a database, the number of its data in the ledger."""
+        return {name: database.lease.source for name, database in self.databases.items()}
+
     def wire_server(
         self,
         tls: ssl.SSLContext | None = None,
         gate: LoginGate | None = None,
         *,
         requires_tls: bool = False,
+        let_in: LetIn | None = None,
     ) -> WireServer:
         served = {
             name: ServedDatabase(
-                ShadowAddress(*database.shadow.analyst_host_port), EngineAdapter(database.engine)
+                ShadowAddress(*database.shadow.analyst_host_port), EngineAdapter(database.in_force)
             )
             for name, database in self.databases.items()
         }
-        return WireServer(served, tls, gate=gate, requires_tls=requires_tls)
+        return WireServer(served, tls, gate=gate, requires_tls=requires_tls, let_in=let_in)
 
 
 def assemble(
@@ -124,32 +215,37 @@ def assemble(
     lease: BudgetLease,
     bits: RandomBits | None = None,
     *,
-    texts: TextCipher | None = None,
+    open_texts: Callable[[], TextCipher] | None = None,
 ) -> Database:
     """One database. The shadow must have been built from this policy and catalogue, and the lease is on the
     budgets of its data.
 
-    bits: the operating system's unless a test brings its own; texts: where receipts keep statements.
+    bits: the operating system's unless a test brings its own; open_texts: as of Database.
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
     is_cached = policy.reuse is not None
+    texts = None
+    if policy.statements is StatementTexts.ENCRYPTED and open_texts is not None:
+        texts = open_texts()
     tables = LedgerTables(lease.ledger_dsn, lease.source, texts=texts, is_cached=is_cached)
     ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
     bounds = read_public_bounds(policy, catalog)
+    bits = bits or OsRandom()
     engine = Engine(
         policy,
         catalog,
         relations,
         protected,
         ledger,
-        bits or OsRandom(),
+        bits,
         public,
         rows,
         bounds=bounds,
         read_as=shadow.label_oids(),
         cached=cached,
     )
-    return Database(policy, catalog, shadow, engine, protected, ledger, lease)
+    in_force = EngineInForce(engine)
+    return Database(policy, catalog, shadow, in_force, protected, ledger, lease, bits, open_texts)

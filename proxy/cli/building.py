@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 
 from proxy.cli.assembly import Database, assemble
@@ -34,10 +35,10 @@ def build(
     Refuses  Stopped
     """
     policy, catalog = checked.policy, checked.catalog
-    texts = None
+    open_texts = partial(opened_cipher, servers.ledger_dsn, servers.mark.state)
     try:
         if policy.statements is StatementTexts.ENCRYPTED:
-            texts = opened_cipher(servers.ledger_dsn, servers.mark.state)
+            open_texts()
         lease = BudgetLease(servers.ledger_dsn, source.id, policy)
     except (SourceError, TextKeyMissing) as error:
         raise CliError(str(error)) from None
@@ -46,7 +47,7 @@ def build(
     except ShadowError as error:
         lease.close()
         raise CliError(f"database {policy.database}: {error}") from None
-    return assemble(policy, catalog, shadow, lease, texts=texts)
+    return assemble(policy, catalog, shadow, lease, open_texts=open_texts)
 
 
 def known_source(checked: CheckedPolicy, ledger_dsn: str, file: Path, options: str) -> Source:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from proxy.cli.addresses import Address
@@ -26,7 +27,7 @@ def chosen_certificate(
 
 
 def check_is_private(
-    wire: Address, http: Address, certificate: tuple[Path, Path] | None, use: TlsUse | None
+    addresses: Sequence[Address], certificate: tuple[Path, Path] | None, use: TlsUse | None
 ) -> None:
     """In plain text answers could be read on the way, and over HTTP passwords, too.
 
@@ -34,7 +35,7 @@ def check_is_private(
     """
     if certificate is not None or use is TlsUse.OFF:
         return
-    for address in (wire, http):
+    for address in addresses:
         if not is_loopback(address.host):
             raise CliError(
                 f"{address} can be reached from other machines, and there is no certificate:"

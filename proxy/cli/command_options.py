@@ -61,6 +61,43 @@ Tls = Annotated[
         show_default=False,
     ),
 ]
+ClientCa = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        help="Certificates, in PEM, that clients' certificates are signed by.", metavar="FILE"
+    ),
+]
+ClientRules = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Rules: which certificate lets whom in.", metavar="FILE"),
+]
+OidcIssuer = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="OpenID Connect provider whose tokens HTTP takes.", metavar="URL"),
+]
+OidcAudience = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="For whom its tokens must be.", metavar="TEXT"),
+]
+OidcClaim = Annotated[str, typer.Option(help="Claim that has the analyst's name.", metavar="NAME")]
+OidcKeys = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        help="The provider's keys (JWKS); left out: where its configuration says.", metavar="URL"
+    ),
+]
+OidcCa = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Certificates, in PEM, to trust for both.", metavar="FILE"),
+]
+Admin = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="HOST:PORT for the API of administrators.", metavar="HOST:PORT"),
+]
+AdminSecrets = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(help="Lines NAME SECRET of administrators, mode 0600.", metavar="FILE"),
+]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="A policy in YAML.", metavar="FILE")]
 PolicyFiles = Annotated[
     list[Path],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.state_folder import state_folder
 from proxy.cli.text_table import text_table
 from proxy.ledger import ledger_backup
+from proxy.ledger.admin_log import admin_events
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
 from proxy.ledger.ledger_reports import NEARLY_SPENT, receipts, spending
@@ -90,6 +92,17 @@ def export(state: State = None, ledger: LedgerDsn = None) -> None:
     with ledger_only(state, ledger) as dsn:
         writer = csv.writer(sys.stdout)
         writer.writerows(receipts(dsn))
+
+
+@ledger.command("log")
+def log(state: State = None, ledger: LedgerDsn = None) -> None:
+    """What administrators did, the oldest first: when, who, what."""
+    with ledger_only(state, ledger) as dsn:
+        for one in admin_events(dsn):
+            detail = json.dumps(one.detail, ensure_ascii=True)
+            typer.echo(
+                f"{one.at.astimezone(timezone.utc):%Y-%m-%d %H:%M:%S} UTC  {one.who}  {one.what}  {detail}"
+            )
 
 
 @ledger.command("verify")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from proxy.cli.addresses import Address
 from proxy.cli.cli_error import CliError
-from proxy.servers.certificate import server_context
+from proxy.servers.certificate import request_certificates, server_context
 from proxy.servers.wire.tls import ALPN
 
 
@@ -18,19 +18,26 @@ class ListenAddresses:
     """
     tls: certificate and key, for both listeners
     requires_tls: whether sessions in plain text are refused; HTTP has none where there is a certificate
+    client_ca: by which certificates of the wire's clients are signed; admin: for administrators
     """
 
     wire: Address
     http: Address
     tls: tuple[Path, Path] | None = None
     requires_tls: bool = False
+    client_ca: Path | None = None
+    admin: Address | None = None
+
+    @property
+    def every(self) -> tuple[Address, ...]:
+        return (self.wire, self.http, *(() if self.admin is None else (self.admin,)))
 
 
 def check_can_open(where: ListenAddresses) -> None:
     """Before anything is started for nothing. Refuses  Stopped"""
     if where.tls is not None:
-        tls_of(*where.tls)
-    for address in (where.wire, where.http):
+        tls_of(*where.tls, where.client_ca)
+    for address in where.every:
         if address.or_free or address.port == 0:
             continue
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
@@ -40,17 +47,24 @@ def check_can_open(where: ListenAddresses) -> None:
             raise taken(address, error) from None
 
 
-def tls_of(certificate: Path, key: Path) -> ssl.SSLContext:
+def tls_of(certificate: Path, key: Path, client_ca: Path | None = None) -> ssl.SSLContext:
+    """Refuses  Stopped"""
     try:
-        for file in (certificate, key):
+        for file in (certificate, key, *(() if client_ca is None else (client_ca,))):
             file.read_bytes()
     except OSError as error:
         raise CliError(f"{file}: {error.strerror or error}") from None
     try:
-        return server_context(certificate, key, ALPN)
+        context = server_context(certificate, key, ALPN)
     except ssl.SSLError as error:
         what = error.reason or "not in PEM"
         raise CliError(f"{certificate} and {key} are no certificate with its key: {what}") from None
+    if client_ca is not None:
+        try:
+            request_certificates(context, client_ca)
+        except ssl.SSLError:
+            raise CliError(f"{client_ca} has no certificates in PEM") from None
+    return context
 
 
 def taken(address: Address, error: OSError) -> CliError:

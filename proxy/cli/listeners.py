@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from proxy.cli.addresses import Address
+from proxy.cli.admission_assembly import opened_admission
 from proxy.cli.assembly import Assembly, Database
 from proxy.cli.cli_error import CliError
+from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
+from proxy.cli.reloading import PolicyReloads
 from proxy.cli.watching import (
     enforce_limits,
     guard_lost,
@@ -40,6 +45,7 @@ class ListenerPorts:
 
     wire: tuple[str, int]
     http: tuple[str, int]
+    admin: tuple[str, int] | None = None
 
 
 class _Server(Protocol):
@@ -54,26 +60,34 @@ async def serve_until_stopped(
     databases: Sequence[Database],
     where: ListenAddresses,
     until: Callable[[ListenerPorts], Awaitable[int]],
+    letting_in: LettingIn | None = None,
+    policies: Sequence[Path] = (),
 ) -> int:
     """
-    Given    databases, assembled on these servers; until: runs while the listeners are open
+    Given    databases, assembled on these servers; until: runs while the listeners are open; policies: files of
+             the databases' policies, in their order, which are watched; none are where there are none
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
     assembly = Assembly(databases)
-    tls = None if where.tls is None else tls_of(*where.tls)
+    letting_in = letting_in or LettingIn()
+    tls = None if where.tls is None else tls_of(*where.tls, where.client_ca)
     async with contextlib.AsyncExitStack() as closing:
         closing.push_async_callback(assembly.close)
         try:
             await assembly.open()
         except LedgerNotDurable as error:
             raise CliError(str(error)) from None
-        sessions = ShadowSessions(
-            {name: one.shadow.analyst_host_port for name, one in assembly.databases.items()}
+        admitted = await closing.enter_async_context(
+            opened_admission(servers, assembly.sources, letting_in)
         )
+        addresses = {name: one.shadow.analyst_host_port for name, one in assembly.databases.items()}
+        sessions = ShadowSessions(addresses, inner=admitted.inner)
         closing.callback(sessions.close)
         gate = LoginGate()
-        wire: WireServer = assembly.wire_server(tls, gate, requires_tls=where.requires_tls)
+        wire: WireServer = assembly.wire_server(
+            tls, gate, requires_tls=where.requires_tls, let_in=admitted.let_in
+        )
         closing.push_async_callback(write_last_mark, servers)
         http = HttpServer(
             assembly.engines,
@@ -82,22 +96,37 @@ async def serve_until_stopped(
             where.tls,
             health=lambda: dict.fromkeys(servers.dead(), False),
             gate=gate,
+            bearers=admitted.bearers,
+            admission=admitted.admission,
         )
         await _start(http, where.http)
         closing.push_async_callback(http.stop, GRACE_SECONDS)
         await _start(wire, where.wire)
         closing.push_async_callback(wire.stop, GRACE_SECONDS)
+        admin = None
+        reloads = PolicyReloads(databases, policies, os.environ) if policies else None
+        if letting_in.admin is not None:
+            again = None if reloads is None else reloads.reload
+            admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls, again)
+            await _start(admin, letting_in.admin.address)
+            closing.push_async_callback(admin.stop, GRACE_SECONDS)
         for lasting in (
+            admitted.follow(wire, http.logins),
             copy_public_tables(databases),
             watch_catalogues(databases),
-            match_roles(servers, databases),
+            match_roles(servers, databases, admitted.inner.verifier),
             write_marks(servers, databases),
             enforce_limits(servers),
             watch_locks(servers),
+            *(() if reloads is None else (reloads.follow(),)),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)
         return await _until_lost(
-            servers, databases, until(ListenerPorts(wire.address, http.address))
+            servers,
+            databases,
+            until(
+                ListenerPorts(wire.address, http.address, None if admin is None else admin.address)
+            ),
         )
 
 

@@ -9,7 +9,10 @@ from typing import Annotated
 import typer
 
 from proxy.base.errors import Fault
+from proxy.cli.access_commands import access
 from proxy.cli.cli_error import CliError
+from proxy.cli.diff_command import policy_diff
+from proxy.cli.drafting_commands import policy_init, policy_schema
 from proxy.cli.ledger_commands import ledger
 from proxy.cli.policy_commands import (
     audit,
@@ -21,6 +24,7 @@ from proxy.cli.policy_commands import (
     policy_role,
 )
 from proxy.cli.serving_commands import demo, serve
+from proxy.cli.token_commands import token
 from proxy.cli.user_commands import user
 from proxy.ledger.users import UserError
 from proxy.postgres.postgres_error import EmbeddedPostgresError
@@ -38,11 +42,16 @@ app = typer.Typer(
 policy = typer.Typer(no_args_is_help=True, help="Policies.")
 for command in (demo, serve, explain, audit, doctor):
     app.command()(command)
+policy.command("init")(policy_init)
 policy.command("check")(policy_check)
+policy.command("diff")(policy_diff)
 policy.command("bounds")(policy_bounds)
 policy.command("manual")(policy_manual)
+policy.command("schema")(policy_schema)
 policy.command("role")(policy_role)
 app.add_typer(user, name="user")
+app.add_typer(token, name="token")
+app.add_typer(access, name="access")
 app.add_typer(ledger, name="ledger")
 app.add_typer(policy, name="policy")
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import resource
 
 from proxy.ledger.ledger_tables import CONNECTIONS
+from proxy.ledger.presented_tokens import CONNECTIONS as TOKEN_CONNECTIONS
 from proxy.protected.protected_database import SESSIONS_AT_ONCE
-from proxy.servers.http.connections import ConnectionLimits
+from proxy.servers.http.connections import ADMIN_LIMITS, ConnectionLimits
 from proxy.servers.login_gate import GateLimits
 from proxy.servers.wire.cancelling import FORWARDED_AT_ONCE
 from proxy.servers.wire.shared_server_state import Limits
@@ -16,7 +17,8 @@ from proxy.shadow.analyst_sessions import SessionLimits
 # A lease, the guard, the catalogue, public tables at both ends, a question whether the source answers;
 # and connections that are being closed while others take their place.
 _BESIDE_OF_DATABASE = 6 + SESSIONS_AT_ONCE
-_BESIDE = 3  # the monitor, and RoleMatcher's two
+# The monitor, RoleMatcher's two, the reader of people, and a look whether inner roles are there.
+_BESIDE = 4 + SessionLimits().logins_at_once + GateLimits().backends
 _MARGIN = 100  # listeners, event loop, logs, libraries, what is accepted to be closed
 
 
@@ -28,9 +30,11 @@ def needed_files(databases: int) -> int:
         + 2 * wire.connections  # the client's and the shadow's
         + FORWARDED_AT_ONCE
         + http.at_once
+        + ADMIN_LIMITS.at_once
         + 3 * (sessions.at_once + sessions.idle)  # the shadow's, and the pair of a PacedSocket
         + GateLimits().backends
         + databases * (SESSIONS_AT_ONCE + CONNECTIONS + _BESIDE_OF_DATABASE)
+        + TOKEN_CONNECTIONS
         + _BESIDE
         + _MARGIN
     )

@@ -20,6 +20,13 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     return uvloop.run(work)
 
 
+def outlive_hang_ups() -> None:
+    """Before the loop runs: SIGHUP asks for policies to be read, which they are at the start anyway. A handler,
+    since servers that are started would inherit that it is ignored."""
+    if hasattr(signal, "SIGHUP"):  # not on Windows
+        signal.signal(signal.SIGHUP, lambda number, frame: None)
+
+
 def end_on_sigterm() -> None:
     """Before the loop runs: unwind like Ctrl-C, so that servers that were started are stopped."""
 

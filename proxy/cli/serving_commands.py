@@ -17,10 +17,19 @@ from proxy.cli.addresses import Address, read_address
 from proxy.cli.certificates import check_is_private, chosen_certificate
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import (
+    Admin,
+    AdminSecrets,
+    ClientCa,
+    ClientRules,
     DemoState,
     Http,
     LedgerDsn,
     Listen,
+    OidcAudience,
+    OidcCa,
+    OidcClaim,
+    OidcIssuer,
+    OidcKeys,
     PgBin,
     PolicyFiles,
     State,
@@ -29,9 +38,15 @@ from proxy.cli.command_options import (
     TlsKey,
     TlsUse,
 )
+from proxy.cli.letting_in import (
+    LettingIn,
+    admin_listener,
+    certificate_rules,
+    oidc_settings,
+)
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.proxy_servers import servers_being_prepared
-from proxy.cli.running import end_on_sigterm, run
+from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
 
@@ -117,23 +132,40 @@ def serve(
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     tls: Tls = None,
+    client_ca: ClientCa = None,
+    client_rules: ClientRules = None,
+    oidc_issuer: OidcIssuer = None,
+    oidc_audience: OidcAudience = None,
+    oidc_claim: OidcClaim = "preferred_username",
+    oidc_keys: OidcKeys = None,
+    oidc_ca: OidcCa = None,
+    admin: Admin = None,
+    admin_secrets: AdminSecrets = None,
 ) -> None:
     """Serve the databases of the given policies."""
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
     from proxy.cli.open_files import raise_open_files
 
     end_on_sigterm()
+    outlive_hang_ups()
     log_to_stderr()
     if (too_few := raise_open_files(len(policy))) is not None:
         raise CliError(too_few)
     certificate = chosen_certificate(tls_cert, tls_key, tls)
+    letting_in = LettingIn(
+        rules=certificate_rules(client_ca, client_rules, certificate),
+        oidc=oidc_settings(oidc_issuer, oidc_audience, oidc_claim, oidc_keys, oidc_ca),
+        admin=admin_listener(None if admin is None else _address(admin), admin_secrets),
+    )
     where = ListenAddresses(
         _address(listen),
         _address(http),
         certificate,
         requires_tls=certificate is not None and tls is not TlsUse.OPTIONAL,
+        client_ca=client_ca,
+        admin=None if letting_in.admin is None else letting_in.admin.address,
     )
-    check_is_private(where.wire, where.http, certificate, tls)
+    check_is_private(where.every, certificate, tls)
     with servers_being_prepared(state, ledger, pg_bin=pg_bin, policies=policy) as prepared:
         from proxy.cli.loading import load_policies
 
@@ -170,11 +202,14 @@ def serve(
                 typer.echo(f"PostgreSQL clients: {ports.wire[0]}:{ports.wire[1]}")
                 scheme = "http" if certificate is None else "https"
                 typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
+                if ports.admin is not None:
+                    typer.echo(f"administrators: {scheme}://{ports.admin[0]}:{ports.admin[1]}")
                 await stop.wait()
             typer.echo("closing the listeners ...")
             return 0
 
-        raise typer.Exit(run(serve_until_stopped(servers, databases, where, announce)))
+        serving = serve_until_stopped(servers, databases, where, announce, letting_in, policy)
+        raise typer.Exit(run(serving))
 
 
 def _address(text: str, default: str | None = None) -> Address:

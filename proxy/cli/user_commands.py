@@ -10,31 +10,43 @@ import typer
 
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
+from proxy.cli.group_commands import group
 from proxy.cli.proxy_servers import ledger_only, warn_of_demo
-from proxy.ledger.users import add_analyst, list_analysts, remove_analyst, set_password
-
-_LEAST_CHARACTERS = 8  # whoever guesses one may spend its analyst's budget
+from proxy.ledger.users import (
+    LEAST_CHARACTERS,
+    add_analyst,
+    list_analysts,
+    remove_analyst,
+    set_password,
+)
 
 user = typer.Typer(
     no_args_is_help=True, help="Analysts: who may run queries, by name and password."
 )
+user.add_typer(group, name="group")
 
 
 @user.command("add")
 def user_add(
     name: str,
     password_stdin: Annotated[bool, typer.Option(help="Read it from standard input.")] = False,
+    no_password: Annotated[
+        bool, typer.Option("--no-password", help="Only tokens and certificates let them in.")
+    ] = False,
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
-    """Add an analyst, who may query every database served with this ledger."""
-    password = _password(password_stdin)
+    """Add an analyst, who may query every database served with this ledger that is not restricted."""
+    if no_password and password_stdin:
+        raise CliError("--no-password and --password-stdin contradict each other")
+    password = None if no_password else _password(password_stdin)
     with ledger_only(state, ledger) as dsn:
         add_analyst(dsn, name, password)
     warn_of_demo(state, ledger)
     typer.echo(f"added {name}")
 
 
+@user.command("passwd")
 @user.command("password")
 def user_password(
     name: str,
@@ -74,8 +86,8 @@ def _password(from_stdin: bool) -> str:
         given = str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))
     else:
         raise CliError("there is no terminal to prompt for the password: use --password-stdin")
-    if len(given) < _LEAST_CHARACTERS:
-        raise CliError(f"the password is shorter than {_LEAST_CHARACTERS} characters")
+    if len(given) < LEAST_CHARACTERS:
+        raise CliError(f"the password is shorter than {LEAST_CHARACTERS} characters")
     return given
 
 

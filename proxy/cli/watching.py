@@ -17,7 +17,7 @@ from proxy.postgres.failure_reason import reason_of
 from proxy.shadow.lock_watch import LockWatch
 from proxy.shadow.role_matching import RoleMatcher
 from proxy.shadow.shadow_monitor import ShadowMonitor
-from proxy.shadow.shadow_roles import RolesNotMatched
+from proxy.shadow.shadow_roles import InnerVerifier, RolesNotMatched
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 ROLES_SECONDS = 1.0
@@ -32,11 +32,14 @@ _log = structlog.get_logger("dpproxy.watching")
 
 
 async def match_roles(
-    servers: ProxyServers, databases: Sequence[Database], every_seconds: float = ROLES_SECONDS
+    servers: ProxyServers,
+    databases: Sequence[Database],
+    inner: InnerVerifier | None = None,
+    every_seconds: float = ROLES_SECONDS,
 ) -> None:
     """Until it is cancelled. While the ledger cannot be asked, the roles stay as they were."""
     names = tuple(database.policy.database for database in databases)
-    matcher = RoleMatcher(servers.ledger_dsn, servers.shadow.dsn(), names)
+    matcher = RoleMatcher(servers.ledger_dsn, servers.shadow.dsn(), names, inner)
     try:
         while True:
             try:

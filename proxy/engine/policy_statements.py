@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import TypeVar
 
 from proxy.base import limits
-from proxy.base.errors import Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType, by_oid
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import Catalog, TableName
@@ -41,16 +41,27 @@ _EMPTY = (
     " each column can be used for."
 )
 _CACHED_STATEMENTS = 128  # of 16 KiB at most; read, each is about a megabyte
+_FIRST_MADE_OID = 16_384  # FirstNormalObjectId: of types that a rebuilt shadow has made anew
 _CACHED_LONG = 4  # of 48 KiB at most, most of it parameters
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """By whom a question was read, and what its names and constants were found to be: enough to read it again
+    under another policy."""
+
+    statements: PolicyStatements
+    resolved: tuple[TableName | None, ...]
+    constant_oids: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
 class ProtectedQuery:
     """A statement that asks of protected tables, read once, asked as often as it is bound. result_oids: types
     of its output columns, where they are known; with_errors: whoever runs it wants the error of each;
-    constants: what the shadow evaluates at each run, numbered after the parameters."""
+    constants: what the shadow evaluates at each run, numbered after the parameters; origin: as of Origin."""
 
     statement: Statement
     reading: Reading
@@ -59,6 +70,7 @@ class ProtectedQuery:
     result_oids: tuple[int, ...] = ()
     with_errors: bool = False
     constants: tuple[EvaluatedText, ...] = ()
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
     @property
     def reads_nothing(self) -> bool:
@@ -97,11 +109,11 @@ class PolicyStatements:
     ) -> None:
         """relations: OID in the shadow -> table of the policy; read_as: OIDs in the shadow of enumerations and
         arrays of them -> of the texts as which their values are read."""
-        self._read_as = dict(read_as or {})
+        self.read_as = dict(read_as or {})
         self._privacy = policy.privacy
         self._empty_previews = policy.previews is Previews.EMPTY
         self._step = None if policy.reuse is None else policy.reuse.step
-        self._relations = dict(relations)
+        self.relations = dict(relations)
         self._exposed = {
             name: _exposed(name, table, catalog) for name, table in policy.tables.items()
         }
@@ -112,6 +124,7 @@ class PolicyStatements:
         self._names = names
         self._look = _cached(partial(look, names=names))
         self._read = _cached(self._read_uncached)
+        self._read_named = _cached(self._read_named_uncached)
 
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         """The statements of a simple query string that must be looked at one by one, with offsets."""
@@ -157,6 +170,32 @@ class PolicyStatements:
                 in_session_zone(block, settings)
         return question
 
+    def in_force(self, question: ProtectedQuery) -> ProtectedQuery:
+        """The question as this policy reads it. What was read under an earlier one is read again, under the
+        names that its session has resolved; the shadow holds its rewritten text, so that has to be the same.
+
+        Refuses  as `read`; UNSUPPORTED: what the shadow holds is another statement now
+        """
+        origin = question.origin
+        if origin is None or origin.statements is self:
+            return question
+        again = None
+        if all(oid < _FIRST_MADE_OID for oid in question.parameter_oids):
+            again = self._read_named(
+                question.statement,
+                origin.resolved,
+                question.parameter_oids,
+                question.with_errors,
+                origin.constant_oids,
+            )
+        if not isinstance(again, ProtectedQuery) or not _is_held(again, question):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "the policy has changed since this statement was prepared",
+                "Prepare it again: close the statement, or connect again.",
+            )
+        return replace(again, result_oids=question.result_oids)
+
     def constants_needed(
         self,
         statement: Statement,
@@ -185,12 +224,22 @@ class PolicyStatements:
         with_errors: bool,
         constant_oids: tuple[int, ...] | None,
     ) -> ProtectedQuery | ConstantsNeeded | None:
-        resolved = tuple(None if o is None else self._relations.get(o) for o in relation_oids)
+        resolved = tuple(None if o is None else self.relations.get(o) for o in relation_oids)
+        return self._read_named(statement, resolved, parameter_oids, with_errors, constant_oids)
+
+    def _read_named_uncached(
+        self,
+        statement: Statement,
+        resolved: tuple[TableName | None, ...],
+        parameter_oids: tuple[int, ...],
+        with_errors: bool,
+        constant_oids: tuple[int, ...] | None,
+    ) -> ProtectedQuery | ConstantsNeeded | None:
         types = tuple(map(self._type, parameter_oids))
         parts = partial(evaluated_parts, statement, resolved, self._exposed, self._step)
         found = NOTHING_EVALUATED
         if constant_oids is not None:
-            oids = tuple(self._read_as.get(oid, oid) for oid in constant_oids)
+            oids = tuple(self.read_as.get(oid, oid) for oid in constant_oids)
             found = evaluated(parts(), oids, len(types))
         try:
             reading = read_statement(
@@ -212,10 +261,22 @@ class PolicyStatements:
             types,
             with_errors=with_errors,
             constants=texts,
+            origin=Origin(self, resolved, constant_oids),
         )
 
     def _type(self, oid: int) -> SqlType:
-        return by_oid(self._read_as.get(oid, oid))
+        return by_oid(self.read_as.get(oid, oid))
+
+
+def _is_held(again: ProtectedQuery, question: ProtectedQuery) -> bool:
+    """Whether a statement that was rewritten before is what it would be rewritten to now."""
+    new, old = again.reading, question.reading
+    return (
+        (new.text, new.relation_parameter, new.accounts, new.preview)
+        == (old.text, old.relation_parameter, old.accounts, old.preview)
+        and again.constants == question.constants
+        and again.parameter_types == question.parameter_types
+    )
 
 
 def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 from time import thread_time
 
+from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.node_parts import with_parts
 from proxy.base.session_settings import how_to_set
@@ -64,6 +66,9 @@ class Engine:
         which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; bounds: of
         their numbers and times; cached: where answers are cached."""
         self.policy = policy
+        self.earlier: frozenset[tuple[str, str]] = (
+            frozenset()
+        )  # defaults of policies before this one
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self._known = PlanningContext(policy, catalog, public or {}, rows or {}, bounds or {})
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
@@ -82,6 +87,27 @@ class Engine:
         cached = self._charged.cached
         self._charged.cached = None if cached is None else self._keeping(cached.ledger)
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables
+
+    def defaults(self) -> frozenset[tuple[str, str]]:
+        """What a session's settings are where nobody has SET them, under this policy."""
+        privacy = self.policy.privacy
+        return frozenset(
+            {
+                ("dp.epsilon", decimal_text(privacy.epsilon)),
+                ("dp.delta", decimal_text(privacy.delta)),
+            }
+        )
+
+    def settings_in_force(self, settings: Mapping[str, str]) -> Mapping[str, str]:
+        """Those of a session that may have begun under an earlier policy, of which it has the defaults: they
+        count as not set where that makes no statement cost more than the session says."""
+        stale = self.earlier - self.defaults()
+        now = {name: Fraction(text) for name, text in self.defaults()}
+        return {
+            name: text
+            for name, text in settings.items()
+            if (name, text) not in stale or now[name] > Fraction(text)
+        }
 
     def _keeping(self, cached: CachedLedger | None) -> CachedAnswers | None:
         return None if cached is None else CachedAnswers(cached, self._known)
@@ -132,7 +158,7 @@ class Engine:
             raise Refusal(
                 Code.UNAVAILABLE,
                 f"the table {name} is not what the policy was checked against",
-                "Ask the operator to check the policy and to start dpproxy again.",
+                "Ask the operator: what does not fit is in the log (policy_not_taken).",
             )
 
     async def budget(self, analyst: str) -> str:

@@ -149,3 +149,12 @@ class AnalystSessions(Protocol):
         Refuses  WrongCredentials; Fault where the shadow cannot be reached
         """
         ...
+
+    def inner_session(
+        self, database: str, user: str, settings: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[AnalystSession]:
+        """As `session`, of an analyst whom the listener has let in by itself.
+
+        Refuses  WrongCredentials where nobody is let in so; Fault where the shadow cannot be reached
+        """
+        ...

@@ -3,8 +3,6 @@ receipts. Nothing that was written is changed, and nothing is taken that is not 
 
 from __future__ import annotations
 
-import getpass
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,6 +17,7 @@ from proxy.accounting.amounts import (
     text,
 )
 from proxy.accounting.budget_lines import LineKind
+from proxy.ledger.admin_log import at_the_command_line, note
 
 _REASON_CHARACTERS = 1000
 _KNOWN = """\
@@ -85,7 +84,7 @@ def adjust(ledger_dsn: str, source: int, wanted: Adjustment) -> Adjusted:
             (
                 *(source, wanted.kind.value, wanted.name),
                 *(decimal(wanted.by.epsilon), decimal(wanted.by.delta)),
-                *(reason, getpass.getuser()),
+                *(reason, at_the_command_line()),
                 None if wanted.rho is None else decimal(wanted.rho),
             ),
         ).fetchone()
@@ -103,8 +102,5 @@ def adjust(ledger_dsn: str, source: int, wanted: Adjustment) -> Adjusted:
             "rho": None if wanted.rho is None else str(decimal(wanted.rho)),
             "reason": reason,
         }
-        connection.execute(
-            "INSERT INTO ledger.operation (what, detail) VALUES ('adjust', %s)",
-            (json.dumps(detail),),
-        )
+        note(connection, None, "adjust", detail)
     return Adjusted(int(row[0]), spent)

@@ -25,12 +25,12 @@ LEASE_SECONDS = 60
 # millions of questions.
 MOST_BYTES = 8 * 1024**3
 _CLAIM = """\
-SELECT r.* FROM (
-    SELECT n.name, NOT EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name)
-        OR EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL) AS may_ask
-    FROM (SELECT %s::text AS name) n OFFSET 0) who
-CROSS JOIN LATERAL ledger.claim(%s, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s, %s, %s,
-                                %s, %s, %s, %s, %s) r
+SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left
+FROM (
+    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
+    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token) n OFFSET 0) who
+CROSS JOIN LATERAL ledger.claim(who.source, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s,
+                                %s, %s, %s, %s, %s, %s, %s) r
 WHERE who.may_ask"""
 
 
@@ -63,6 +63,7 @@ class CachedClaims:
         *,
         may_draw: bool,
         text: str | None = None,
+        token: int | None = None,
     ) -> Claimed | None:
         """
         Given    text: of the statement, where receipts keep it
@@ -74,6 +75,7 @@ class CachedClaims:
             (
                 analyst,
                 self._tables.source,
+                token,
                 json.dumps(list(map(_as_json, parts))),
                 holder,
                 may_draw,
@@ -128,13 +130,15 @@ class CachedClaims:
     async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
         row = await self._tables.first(
             "SELECT jsonb_agg(jsonb_build_array(id, encode(about, 'hex'), made) ORDER BY id DESC) AS found"
-            " FROM ledger.paid_about(%s, %s, %s, %s, %s)",
+            " FROM ledger.paid_about(%s, %s, %s, %s, %s) WHERE ledger.may_charge(%s, %s)",
             (
                 self._tables.source,
                 analyst,
                 self._reuse.seconds,
                 self._reuse.offset,
                 list(wanted),
+                self._tables.source,
+                analyst,
             ),
         )
         found = [] if row is None else row["found"] or []

@@ -33,7 +33,7 @@ def claim_for_demo(ledger_dsn: str) -> None:
             return
         row = connection.execute(
             "SELECT EXISTS (SELECT FROM ledger.source) OR EXISTS (SELECT FROM ledger.analyst)"
-            " OR EXISTS (SELECT FROM ledger.receipt) OR EXISTS (SELECT FROM ledger.operation)"
+            " OR EXISTS (SELECT FROM ledger.receipt) OR EXISTS (SELECT FROM ledger.admin_log)"
         ).fetchone()
         if row is None or row[0]:
             raise DemoLedger(

@@ -14,10 +14,12 @@ from proxy.accounting.events import Event
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Fault
 from proxy.engine.cached_answers import CachedQuestion, Claim, PaidAnswer
+from proxy.engine.charged_token import charged_token
 from proxy.engine.ports import Charged
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
+from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.policy_model import Reuse
 
@@ -41,6 +43,16 @@ class EngineLedger:
         self._under_way: set[asyncio.Task[Any]] = set()  # charges and outcomes
         self._unsettled: set[int] = set()  # receipts without an outcome
         self._warnings = BudgetWarnings(tables.source)
+
+    def keep(self, reuse: Reuse | None, texts: TextCipher | None = None) -> None:
+        """Another policy says for how long answers are cached. What was claimed before is finished.
+
+        Given    texts: what encrypts statements, where it was not known before
+        """
+        self._tables.is_cached = reuse is not None
+        self._tables.texts = self._tables.texts or texts
+        if reuse is not None:
+            self._claims = CachedClaims(self._tables, reuse)
 
     async def open(self) -> None:
         await self._tables.open()
@@ -154,7 +166,10 @@ class EngineLedger:
         events: Sequence[Event],
         record: StatementRecord,
     ) -> Receipt:
-        receipt = await self._tables.reserve(analyst, loss, fingerprint, digest, events, record)
+        token = charged_token()
+        receipt = await self._tables.reserve(
+            analyst, loss, fingerprint, digest, events, record, token
+        )
         self._unsettled.add(receipt.id)
         return receipt
 
@@ -173,7 +188,10 @@ class EngineLedger:
         text: str | None,
     ) -> Claimed | None:
         claim = self._cached.claim
-        claimed = await claim(analyst, parts, fingerprint, digest, may_draw=may_draw, text=text)
+        token = charged_token()
+        claimed = await claim(
+            analyst, parts, fingerprint, digest, may_draw=may_draw, text=text, token=token
+        )
         if claimed is not None and claimed.receipt is not None:
             self._unsettled.add(claimed.receipt.id)
         return claimed

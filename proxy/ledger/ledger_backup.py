@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import psycopg
 from psycopg import sql
+from typing_extensions import LiteralString
 
 from proxy.ledger.demo_ledger import is_of_demo
 from proxy.ledger.ledger_migrations import migrate
@@ -41,8 +42,13 @@ TABLES = (
     ("settlement", None),
     ("balance", None),
     ("operation", "id"),
+    ("restricted", None),
+    ("access", "id"),
+    ("token", "id"),
+    ("token_charge", None),
+    ("admin_event", "id"),
 )
-
+_LOGS = ("operation", "admin_event")
 
 Work = Callable[[], int]
 
@@ -149,21 +155,21 @@ def _restore_table(connection: psycopg.Connection, table: str, lines: Iterator[b
     name = sql.Identifier("ledger", table)
     is_chained = table in ("receipt", "adjustment")  # as it was: its digests come with it
     if is_chained:
-        connection.execute(_switched("DISABLE", name))
-    if table == "operation":  # what the empty ledger noted of itself stays out
-        connection.execute("ALTER TABLE ledger.operation DISABLE TRIGGER append_only")
-        connection.execute("DELETE FROM ledger.operation")
-        connection.execute("ALTER TABLE ledger.operation ENABLE TRIGGER append_only")
+        connection.execute(_switched("DISABLE", "join_chain", name))
+    if table in _LOGS:  # what the empty ledger noted of itself stays out
+        connection.execute(_switched("DISABLE", "append_only", name))
+        connection.execute(sql.SQL("DELETE FROM {}").format(name))
+        connection.execute(_switched("ENABLE", "append_only", name))
     with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(name)) as rows:
         for _ in range(head["rows"]):
             rows.write(next(lines))
     if is_chained:
-        connection.execute(_switched("ENABLE", name))
+        connection.execute(_switched("ENABLE", "join_chain", name))
     return int(head["rows"])
 
 
-def _switched(word: str, table: sql.Identifier) -> sql.Composed:
-    return sql.SQL("ALTER TABLE {} " + word + " TRIGGER join_chain").format(table)
+def _switched(word: LiteralString, trigger: LiteralString, table: sql.Identifier) -> sql.Composed:
+    return sql.SQL("ALTER TABLE {} " + word + " TRIGGER " + trigger).format(table)
 
 
 def _checked(file: Path) -> Generator[bytes, None, None]:

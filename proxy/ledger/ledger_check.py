@@ -33,13 +33,18 @@ SELECT r.id, r.events, r.rho IS NULL
 FROM ledger.receipt r CROSS JOIN LATERAL ledger.price_of(r.events, r.epsilon, r.delta) p ORDER BY r.id"""
 _CHAINS = """\
 SELECT s.name, f.fault FROM ledger.source s CROSS JOIN LATERAL ledger.chain_faults(s.id) f ORDER BY s.id"""
+_APPEND_ONLY = ("receipt", "settlement", "operation", "adjustment", "token_charge", "admin_event")
 _EXPECTED = (
-    *(("append_only", name) for name in ("receipt", "settlement", "operation", "adjustment")),
+    *(("append_only", name) for name in _APPEND_ONLY),
     *(("join_chain", name) for name in ("receipt", "adjustment")),
 )
 _TRIGGERS = """\
 SELECT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = to_regclass('ledger.' || %s)
                AND g.tgname = %s AND g.tgenabled = 'O')"""
+_TOKENS = """\
+SELECT t.id FROM ledger.token t
+WHERE t.spent <> (SELECT coalesce(sum(c.epsilon), 0) FROM ledger.token_charge c WHERE c.token = t.id)
+ORDER BY 1"""
 
 
 def ledger_problems(ledger_dsn: str) -> tuple[str, ...]:
@@ -58,6 +63,8 @@ def observed_problems(connection: psycopg.Connection) -> Iterator[str]:
         yield f"{source}: {_line(kind, name)} has receipts or adjustments and no balance"
     for source, fault in connection.execute(_CHAINS):
         yield f"{source}: {fault}"
+    for (token,) in connection.execute(_TOKENS):
+        yield f"what was spent through token {token} is not what its charges add up to"
     for trigger, table in _EXPECTED:
         row = connection.execute(_TRIGGERS, (table, trigger)).fetchone()
         if row is None or not row[0]:

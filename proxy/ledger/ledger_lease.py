@@ -7,6 +7,8 @@ process, however that ends.
 
 from __future__ import annotations
 
+import hashlib
+import threading
 import weakref
 
 import psycopg
@@ -15,6 +17,25 @@ from proxy.ledger.ledger_sources import SourceError, budgets_text, write_budgets
 from proxy.policy.policy_model import Policy
 
 _CLASS = 0x64705F62  # of our locks, among all advisory locks of the database
+# How many hold a lease on the source and no vote for the budgets (PostgreSQL 17 documentation, 53.13).
+_DISSENT = """\
+WITH here AS (
+    SELECT l.pid, l.classid::bigint AS class, l.objid::bigint AS object, l.objsubid
+    FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_database d ON d.oid = l.database
+    WHERE l.locktype = 'advisory' AND l.granted AND d.datname = pg_catalog.current_database()
+), vote (class, object) AS (
+    SELECT (v.ballot >> 32) & 4294967295, v.ballot & 4294967295 FROM (VALUES (%(ballot)s::bigint)) v (ballot)
+)
+SELECT count(*) FROM here WHERE class = %(class)s AND object = %(source)s AND objsubid = 2
+AND NOT EXISTS (
+    SELECT FROM here other, vote
+    WHERE other.pid = here.pid AND other.objsubid = 1
+      AND other.class = vote.class AND other.object = vote.object
+)"""
+
+
+class BudgetsAwaited(SourceError):
+    """Others that serve the same data have other budgets still."""
 
 
 class BudgetLease:
@@ -28,6 +49,8 @@ class BudgetLease:
         self.ledger_dsn = ledger_dsn  # holds a password: never log it
         self.source = source
         self._connection = psycopg.connect(ledger_dsn, autocommit=True)
+        self._changing = threading.Lock()
+        self._voted: int | None = None
         weakref.finalize(self, self._connection.close)
         try:
             self._take(source, policy)
@@ -35,13 +58,62 @@ class BudgetLease:
             self._connection.close()
             raise
 
+    def change(self, policy: Policy) -> None:
+        """The limits in force become those of another policy.
+
+        Refuses  BudgetsAwaited while another process that serves the source has not been given the same
+                 budgets: the last one that is changes them for all
+        """
+        connection, source = self._connection, self.source
+        with self._changing, connection.transaction():
+            row = connection.execute(
+                "SELECT budgets FROM ledger.source WHERE id = %s FOR UPDATE", (source,)
+            ).fetchone()
+            assert row is not None
+            self._vote(policy)
+            if row[0] != budgets_text(policy.budgets, policy.accounting):
+                if not self._all_agree(policy):
+                    raise BudgetsAwaited(
+                        f"database {policy.database}: another dpproxy serves the same data with other"
+                        " budgets: they change once its policy has been given the same ones"
+                    )
+                write_budgets(connection, source, policy)
+            self._note(policy)
+
+    def _vote(self, policy: Policy) -> None:
+        """For these budgets, and no others: as locks, which end with the process."""
+        wanted = self._ballot(policy)
+        if self._voted == wanted:
+            return
+        if self._voted is not None:
+            self._connection.execute("SELECT pg_advisory_unlock_shared(%s)", (self._voted,))
+        self._connection.execute("SELECT pg_advisory_lock_shared(%s)", (wanted,))
+        self._voted = wanted
+
+    def _ballot(self, policy: Policy) -> int:
+        budgets = budgets_text(policy.budgets, policy.accounting)
+        text = f"{_CLASS} {self.source} {budgets}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
+
+    def _all_agree(self, policy: Policy) -> bool:
+        given = {"class": _CLASS, "source": self.source, "ballot": self._ballot(policy)}
+        return self._connection.execute(_DISSENT.encode(), given).fetchone() == (0,)
+
+    def _note(self, policy: Policy) -> None:
+        self._connection.execute(
+            "INSERT INTO ledger.policy_version (source, digest) VALUES (%s, %s)"
+            " ON CONFLICT DO NOTHING",
+            (self.source, policy.digest),
+        )
+
     def close(self) -> None:
         self._connection.close()
 
     def holds(self) -> bool:
         """Whether the lease is still held: it ends with the connection."""
         try:
-            self._connection.execute("SELECT 1")
+            with self._changing:  # no part of another's transaction
+                self._connection.execute("SELECT 1")
         except psycopg.Error:
             return False
         return True
@@ -62,11 +134,7 @@ class BudgetLease:
                         " budgets: give both policies the same budgets, or stop the other one first"
                     )
                 write_budgets(connection, source, policy)
-            connection.execute(
-                "INSERT INTO ledger.policy_version (source, digest) VALUES (%s, %s)"
-                " ON CONFLICT DO NOTHING",
-                (source, policy.digest),
-            )
+            self._note(policy)
             connection.execute("SELECT pg_advisory_lock_shared(%s, %s::integer)", (_CLASS, source))
 
     def _is_free(self, source: int) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import psycopg
 
 from proxy.accounting import amounts
+from proxy.ledger.admin_log import note
 from proxy.ledger.bounds_account import renew_account
 from proxy.policy.policy_model import Accounting, Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of
@@ -162,6 +163,16 @@ def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -
         *(_line("group", name, one, accounting) for name, one in budgets.groups.items()),
         *(_line("table", str(name), one, accounting) for name, one in budgets.tables.items()),
     ]
+    before = connection.execute(
+        "SELECT budgets FROM ledger.source WHERE id = %s", (source,)
+    ).fetchone()
+    if before is None or before[0] != budgets_text(budgets):
+        detail = {
+            "source": source,
+            "policy": policy.digest,
+            "budgets": json.loads(budgets_text(budgets)),
+        }
+        note(connection, None, "budgets of a policy", detail)
     connection.execute("DELETE FROM ledger.allowance WHERE source = %s", (source,))
     connection.cursor().executemany(
         "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period, rho)"

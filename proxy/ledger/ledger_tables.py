@@ -21,7 +21,7 @@ from psycopg_pool import AsyncConnectionPool
 from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.accounting.budget_lines import BudgetLine, lines_of_json, usable
 from proxy.accounting.events import Event
-from proxy.accounting.refusal import over_budget
+from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.ledger.text_cipher import TextCipher
@@ -41,13 +41,15 @@ _WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
 # Whoever was removed charges nothing, whatever a shadow still lets them do. The call takes the name from the
 # row that says so, and is not made without it.
 _RESERVE = """\
-SELECT r.* FROM (
-    SELECT n.name, NOT EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name)
-        OR EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL) AS may_ask
-    FROM (SELECT %s::text AS name) n OFFSET 0) who
-CROSS JOIN LATERAL ledger.reserve(%s, CASE WHEN who.may_ask THEN who.name END, %s, %s, %s, %s, %s,
-                                  %s::jsonb, %s) r
+SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, who.cost) AS token_left
+FROM (
+    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
+    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token,
+                 %s::numeric AS cost) n OFFSET 0) who
+CROSS JOIN LATERAL ledger.reserve(who.source, CASE WHEN who.may_ask THEN who.name END, who.cost,
+                                  %s, %s, %s, %s, %s::jsonb, %s) r
 WHERE who.may_ask"""
+_TOKEN_OVER, _TOKEN_SPENT = "DPT01", "DPT02"
 _BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
     SELECT CASE kind WHEN 'total' THEN '(everybody together)' WHEN 'analyst' THEN name
@@ -105,7 +107,7 @@ class LedgerTables:
         """texts: where receipts keep statements; is_cached: whether answers are cached, for hints"""
         self.source = source
         self.is_cached = is_cached
-        self._texts = texts
+        self.texts = texts
         self.last_receipt = 0  # the highest that this process has seen committed
         self._pool = AsyncConnectionPool(
             ledger_dsn,
@@ -146,15 +148,17 @@ class LedgerTables:
         policy_digest: str,
         events: Sequence[Event] = (),
         record: StatementRecord = NOTHING_NOTED,
+        token: int | None = None,
     ) -> Receipt:
         """Charge, durably, before any data is read.
 
         Given    the analyst, the loss of one statement, its fingerprint, the policy's digest, the
-                 mechanisms that the loss is composed of (proxy.accounting.events), what else is noted
+                 mechanisms that the loss is composed of (proxy.accounting.events), what else is noted, the
+                 token that it comes through
         Gives    a receipt, once the charge is committed to disk
-        Refuses  OVER_BUDGET where one of the budgets does not cover it; PROTECTED of who
-                 was removed; `Fault` where the ledger does not answer: the charge may then stand, so there
-                 is no second try
+        Refuses  OVER_BUDGET where one of the budgets does not cover it; PROTECTED of who was removed, or may
+                 not query this data; `Fault` where the ledger does not answer: the charge may then stand, so
+                 there is no second try
         """
         cost = charge(loss)
         row = await self.first(
@@ -162,6 +166,7 @@ class LedgerTables:
             (
                 analyst,
                 self.source,
+                token,
                 decimal(cost.epsilon),
                 decimal(cost.delta),
                 json.dumps(list(events)),
@@ -181,9 +186,9 @@ class LedgerTables:
 
     def encrypted(self, text: str | None, analyst: str, fingerprint: str) -> bytes | None:
         """A statement's text as a receipt keeps it; None where it keeps none."""
-        if text is None or self._texts is None:
+        if text is None or self.texts is None:
             return None
-        return self._texts.encrypted(text, (analyst, fingerprint))
+        return self.texts.encrypted(text, (analyst, fingerprint))
 
     def saw(self, receipt: int) -> None:
         """A receipt that is committed."""
@@ -263,8 +268,8 @@ class LedgerTables:
             cursor = await connection.execute(_HISTORY, (self.source, analyst))
             found = await cursor.fetchall()
         texts: list[str | None] = [None] * len(found)
-        if self._texts is not None:
-            texts = await asyncio.to_thread(_texts_of, self._texts, found, analyst)
+        if self.texts is not None:
+            texts = await asyncio.to_thread(_texts_of, self.texts, found, analyst)
         each = [
             f'{row[0][:-1]},"text":{json.dumps(text)}}}'
             for row, text in zip(found, texts, strict=True)
@@ -288,14 +293,19 @@ class LedgerTables:
             async with self._pool.connection() as connection:
                 yield connection
         except psycopg.Error as error:
+            # Raised by ledger.spend_token, with which the whole charge is undone.
+            if error.sqlstate == _TOKEN_SPENT:
+                raise over_token(error.diag.message_detail or "0") from None
+            if error.sqlstate == _TOKEN_OVER:
+                raise token_is_over() from None
             raise Fault("the privacy budget ledger is not available") from error
 
 
 def not_an_analyst(analyst: str) -> Refusal:
     return Refusal(
         Code.PROTECTED,
-        f'"{analyst}" is not an analyst any more',
-        "Log in with a name that `dpproxy user list` shows.",
+        f'"{analyst}" is not an analyst any more, or may not query this database any more',
+        "Log in with a name that `dpproxy user list` shows, and `dpproxy access list` for this database.",
     )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psycopg
 
+from proxy.ledger.admin_log import note
 from proxy.ledger.text_cipher import KEY_BYTES, TextCipher, key_name
 
 KEY_FILE = "ledger.key"
@@ -121,8 +122,4 @@ def _names(connection: psycopg.Connection) -> tuple[str, ...]:
 
 def _register(connection: psycopg.Connection, key: bytes) -> None:
     connection.execute("INSERT INTO ledger.text_key (key) VALUES (%s)", (key_name(key),))
-    connection.execute(
-        "INSERT INTO ledger.operation (what, detail)"
-        " VALUES ('text key', jsonb_build_object('key', %s::text))",
-        (key_name(key),),
-    )
+    note(connection, None, "text key", {"key": key_name(key)})

@@ -2,42 +2,51 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import psycopg
 
 from proxy.base.limits import IDENTIFIER_BYTES
+from proxy.base.role_names import is_inner_role
+from proxy.ledger.admin_log import note
 from proxy.ledger.analysts_role import ANALYSTS
 from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.postgres.embedded import SUPERUSER
 
 _RESERVED = (SUPERUSER, ANALYSTS, POLICY_BOUNDS, "public", "none")
 
+LEAST_CHARACTERS = 8  # of a password: whoever guesses one may spend its analyst's budget
+
 
 class UserError(RuntimeError):
     """The user cannot be added or removed; the text says why, and never holds a password."""
 
 
-def add_analyst(ledger_dsn: str, name: str, password: str) -> None:
+def add_analyst(ledger_dsn: str, name: str, password: str | None, *, by: str | None = None) -> None:
     """
-    Given    the ledger's connection string, the analyst's name, a password
+    Given    the ledger's connection string, the analyst's name, a password, or None for who comes in by a token
+             or a certificate only; by: who does it, for the log; None for who runs this process
     Gives    an analyst; only the password's SCRAM verifier leaves this process
     Refuses  an empty password, a name that PostgreSQL reserves or cannot hold, one that is there
     """
     _check_name(name)
     with psycopg.connect(ledger_dsn) as connection:
-        verifier = _verifier(connection, name, password)
+        # What nobody knows, and nobody can guess.
+        verifier = _verifier(
+            connection, name, os.urandom(32).hex() if password is None else password
+        )
         try:
             connection.execute(
                 "INSERT INTO ledger.analyst (name, verifier) VALUES (%s, %s)", (name, verifier)
             )
         except psycopg.errors.UniqueViolation:
             raise UserError(f'there is already an analyst "{name}"') from None
-        _note(connection, "user add", name)
+        note(connection, by, "user add", {"name": name, "password": password is not None})
 
 
-def set_password(ledger_dsn: str, name: str, password: str) -> None:
+def set_password(ledger_dsn: str, name: str, password: str, *, by: str | None = None) -> None:
     with psycopg.connect(ledger_dsn) as connection:
         changed = connection.execute(
             "UPDATE ledger.analyst SET verifier = %s WHERE name = %s AND removed_at IS NULL",
@@ -45,7 +54,7 @@ def set_password(ledger_dsn: str, name: str, password: str) -> None:
         )
         if changed.rowcount != 1:
             raise UserError(f'there is no analyst "{name}"')
-        _note(connection, "user password", name)
+        note(connection, by, "user password", {"name": name})
 
 
 def list_analysts(ledger_dsn: str) -> tuple[str, ...]:
@@ -66,7 +75,7 @@ def read_verifiers(ledger: psycopg.Connection[Any]) -> Mapping[str, str]:
     return dict(rows)
 
 
-def remove_analyst(ledger_dsn: str, name: str) -> None:
+def remove_analyst(ledger_dsn: str, name: str, *, by: str | None = None) -> None:
     """Every shadow ends the analyst's sessions within seconds. What they have spent stays in the ledger, by
     name: who gets the name again has spent it, too."""
     with psycopg.connect(ledger_dsn) as connection:
@@ -77,22 +86,14 @@ def remove_analyst(ledger_dsn: str, name: str) -> None:
         )
         if changed.rowcount != 1:
             raise UserError(f'there is no analyst "{name}"')
-        _note(connection, "user remove", name)
-
-
-def _note(connection: psycopg.Connection, what: str, name: str) -> None:
-    connection.execute(
-        "INSERT INTO ledger.operation (what, detail)"
-        " VALUES (%s, jsonb_build_object('name', %s::text))",
-        (what, name),
-    )
+        note(connection, by, "user remove", {"name": name})
 
 
 def _check_name(name: str) -> None:
     """PostgreSQL 17 documentation, section 22.1, and RoleSpec in gram.y: what no role may be called."""
     if not name or "\0" in name or len(name.encode()) > IDENTIFIER_BYTES:
         raise UserError(f"a name has 1 to {IDENTIFIER_BYTES} bytes")
-    if name.startswith("pg_") or name in _RESERVED:
+    if name.startswith("pg_") or name in _RESERVED or is_inner_role(name):
         raise UserError(f'the name "{name}" is reserved')
 
 

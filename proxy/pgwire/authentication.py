@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from proxy.base.role_names import stand_in
 from proxy.pgwire.frames import SMALLEST_LENGTH, U32, ProtocolError, fatal, frame, query
+from proxy.pgwire.scram_client import ScramClient
 from proxy.pgwire.startup import Connect, with_parameters
 
 PASSWORD_BYTES = 10_000  # a SCRAM message has at most 1,024 (PG_MAX_SASL_MESSAGE_LENGTH)
@@ -28,6 +29,19 @@ _IS_ANALYST = query(
     b" WHERE r.rolname OPERATOR(pg_catalog.=) session_user"
     b" AND g.rolname OPERATOR(pg_catalog.=) 'dp_analyst'"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class InnerLogin:
+    """Of a client whom dpproxy has let in itself: the role and password with which it logs in for them; nonce:
+    random, for SCRAM."""
+
+    role: str
+    password: str
+    nonce: str
+
+    def __repr__(self) -> str:
+        return f"InnerLogin({self.role})"
 
 
 @dataclass(slots=True)
@@ -54,15 +68,21 @@ class Authentication:
 
     A database that is not served is refused after authentication, as PostgreSQL does, so that nobody
     learns without a password which databases there are.
+
+    A client whom dpproxy has let in itself is asked for nothing: it answers the shadow in their place.
     """
 
-    def __init__(self, connect: Connect, any_database: str) -> None:
+    def __init__(
+        self, connect: Connect, any_database: str, inner: InnerLogin | None = None
+    ) -> None:
         """any_database: one that is served. Any shadow can tell whether the password is right."""
         self._connect = connect
         self._stand_in = stand_in(connect.user)
+        self._inner = None if inner is None else ScramClient(inner.password, inner.nonce)
         changed = {} if connect.database_is_served else {"database": any_database}
-        if self._stand_in is not None:
-            changed["user"] = self._stand_in
+        self._role = self._stand_in if self._stand_in or inner is None else inner.role
+        if self._role is not None:
+            changed["user"] = self._role
         self.startup_packet = (
             with_parameters(connect.packet, **changed) if changed else connect.packet
         )
@@ -83,7 +103,8 @@ class Authentication:
         if len(buffer) > PASSWORD_BYTES + 5:
             return Step(fatal("08P01", "message during authentication is too long"), close=True)
         passed = 0
-        while not self.is_authenticated and len(buffer) - passed >= 5:
+        # Nobody is asked where dpproxy answers: what comes is the Relay's.
+        while self._inner is None and not self.is_authenticated and len(buffer) - passed >= 5:
             length = U32.unpack_from(buffer, passed + 1)[0]
             if buffer[passed : passed + 1] != b"p" or not (
                 SMALLEST_LENGTH <= length <= PASSWORD_BYTES
@@ -126,6 +147,8 @@ class Authentication:
             if tag == _AUTHENTICATION and payload == _OK:
                 if self._stand_in is not None:
                     raise ProtocolError("a role that cannot exist has logged in")
+                if self._inner is not None and not self._inner.is_complete:
+                    raise ProtocolError("the server has not shown that it knows the password")
                 self.is_authenticated = True
                 self._held += whole
                 if not self._connect.database_is_served:
@@ -136,6 +159,9 @@ class Authentication:
             if tag == _ERROR:
                 step.wrong_password = _sqlstate(payload).startswith(_INVALID_AUTHORIZATION)
                 return self._in_own_name(whole)
+            if tag == _AUTHENTICATION and self._inner is not None:
+                step.to_shadow += self._inner.answer(payload)
+                return b""
             step.awaits_client = tag == _AUTHENTICATION and payload[:4] != _SASL_FINAL
             return whole
         match tag:
@@ -145,6 +171,8 @@ class Authentication:
                 name, _, value = payload[:-1].partition(b"\0")
                 if name == b"client_encoding":
                     self.client_encoding = value
+                elif name == b"session_authorization" and self._inner is not None:
+                    whole = frame(b"S", name + b"\0" + self._connect.user.encode() + b"\0")
             case 0x45 if self._checks and _sqlstate(payload) == _TIMED_OUT:  # E, ErrorResponse
                 self._has_timed_out = True
             case 0x45:
@@ -175,10 +203,10 @@ class Authentication:
         return b""
 
     def _in_own_name(self, error: bytes) -> bytes:
-        if self._stand_in is None:
+        if self._role is None:
             return error
         name = self._connect.user.encode()
-        return frame(error[:1], error[5:].replace(self._stand_in.encode(), name))
+        return frame(error[:1], error[5:].replace(self._role.encode(), name))
 
     def left_over(self) -> tuple[bytes, bytes]:
         """Bytes of the client and of the shadow that already belong to the Relay."""

@@ -282,8 +282,8 @@ def report(tag: bytes, severity: bytes, sqlstate: str, message: bytes, hint: byt
     return frame(tag, encode_report(fields))
 
 
-def fatal(sqlstate: str, message: str) -> bytes:
-    return report(b"E", b"FATAL", sqlstate, message.encode())
+def fatal(sqlstate: str, message: str, hint: str = "") -> bytes:
+    return report(b"E", b"FATAL", sqlstate, message.encode(), hint.encode())
 
 
 def trouble_of(tag: int, length: int) -> bytes | None:

@@ -28,6 +28,13 @@ from proxy.policy.problem import Problem
 from proxy.policy.type_rules import bounds_kind, family, misfit
 
 _DAY_SECONDS = 86_400
+_NO_BOUNDS = "take bounds out: numbers, dates and timestamps have some; values make a GROUP BY"
+_SUCH_AS = {
+    BoundsKind.NUMBER: "[0, 120]",
+    BoundsKind.DATE: "[2000-01-01, 2030-12-31]",
+    BoundsKind.TIMESTAMP: "[2000-01-01 00:00:00, 2030-12-31 23:59:59]",
+}
+_LISTED_NAMES = 10
 _HINTED_PROBLEMS = 100  # comparing words is slow; after so many, hints help nobody
 
 
@@ -59,9 +66,15 @@ class _Check:
         self._units: dict[str, tuple[str, Column]] = {}
         if catalog.encoding != "UTF8":
             # lower() and upper() may raise on other encodings, and an error is a bit (docs/design/sql.md 2.5).
-            self._add(("database",), f"the database's encoding is {catalog.encoding}, not UTF8")
+            self._add(
+                ("database",),
+                f"the database's encoding is {catalog.encoding}, not UTF8",
+                "dump it, and restore it into a database of ENCODING 'UTF8'",
+            )
         if policy.privacy.noise is Noise.GAUSSIAN and policy.privacy.delta <= 0:
-            self._add(("privacy", "noise"), "gaussian noise needs a delta above 0")
+            self._add(
+                ("privacy", "noise"), "gaussian noise needs a delta above 0", "write delta: 1e-6"
+            )
         for name, table in policy.tables.items():
             self.tables[name] = self._table(table)
 
@@ -73,8 +86,13 @@ class _Check:
     def _nearest(self, word: str, known: Iterable[str]) -> str:
         if len(self.problems) >= _HINTED_PROBLEMS:
             return ""
-        close = difflib.get_close_matches(word, list(known), n=1)
-        return f"did you mean '{close[0]}'?" if close else ""
+        names = list(known)
+        close = difflib.get_close_matches(word, names, n=1)
+        if close:
+            return f"did you mean '{close[0]}'?"
+        more = len(names) - _LISTED_NAMES
+        listed = ", ".join(names[:_LISTED_NAMES]) + (f" and {more} more" if more > 0 else "")
+        return f"there are {listed}" if names else "the role of source can read nothing here"
 
     def _table(self, table: ProtectedTable | PublicTable) -> ProtectedTable | PublicTable:
         path = ("tables", str(table.name))
@@ -159,6 +177,7 @@ class _Check:
                 path,
                 f"{real.type_name} cannot refer to {key.type_name}, "
                 f"the type of the primary key of '{leads.table}'",
+                "a reference has the type of what it refers to: name another column, or change its type",
             )
 
     def _column(self, column: ColumnPolicy, there: Table, path: tuple[str, ...]) -> ColumnPolicy:
@@ -190,7 +209,9 @@ class _Check:
         path_of_bounds = (*path, "bounds")
         kind = bounds_kind(real.type)
         if kind is None:
-            self._add(path_of_bounds, f"a column of type {real.type_name} has no bounds")
+            self._add(
+                path_of_bounds, f"a column of type {real.type_name} has no bounds", _NO_BOUNDS
+            )
             return column
         if kind is BoundsKind.TIMESTAMP and bounds.kind is BoundsKind.DATE:
             bounds = Bounds(bounds.low * _DAY_SECONDS, bounds.high * _DAY_SECONDS, kind)
@@ -200,19 +221,23 @@ class _Check:
                 path_of_bounds,
                 f"bounds of a column of type {real.type_name} are {kind.value}, "
                 f"not {bounds.kind.value}",
+                f"such as {_SUCH_AS[kind]}",
             )
             return column
         before = len(self.problems)
         for index, bound in enumerate((bounds.low, bounds.high)):
             if (wrong := misfit(bound, real)) is not None:
-                self._add((*path_of_bounds, index), wrong)
+                self._add(
+                    (*path_of_bounds, index), wrong, "a bound is a value of the column's type"
+                )
         step = type_step(real)
         if column.grid is not None and step is not None:
             self._grid(column.grid, step, real, (*path, "grid"))
         if len(self.problems) > before:
             return column
         if not has_step(bounds, grid_of(real, column)):
-            self._add(path_of_bounds, "the bounds contain no whole step of the grid")
+            hint = "give a finer grid, or bounds that are multiples of it"
+            self._add(path_of_bounds, "the bounds contain no whole step of the grid", hint)
         elif not fits_bigint(bounds, average_grid(real, column)):
             self._add(
                 path_of_bounds,
@@ -223,7 +248,12 @@ class _Check:
 
     def _grid(self, grid: Fraction, step: Fraction, real: Column, path: tuple[str, ...]) -> None:
         if (grid / step).denominator != 1:
-            hint = "an average gets a finer grid by itself" if real.type.is_number else ""
+            hint = "take grid out; " if real.type.is_number else f"write {decimal(step)}, or "
+            hint += (
+                "an average gets a finer grid by itself"
+                if real.type.is_number
+                else "leave grid out"
+            )
             self._add(path, f"grid of {real.type_name} must be a multiple of {decimal(step)}", hint)
 
     def _values(
@@ -246,12 +276,18 @@ class _Check:
             try:
                 text = None if key is None else printed(key, real)
             except ValueError as error:
-                self._add((*path_of_values, index), f"a key of column '{real.name}' {error}")
+                self._add(
+                    (*path_of_values, index),
+                    f"a key of column '{real.name}' {error}",
+                    f"write it as PostgreSQL prints a value of {real.type_name}, or take it out",
+                )
                 continue
             if text in texts:
-                self._add((*path_of_values, index), "this key occurs twice")
+                hint = "take one out: PostgreSQL prints both alike"
+                self._add((*path_of_values, index), "this key occurs twice", hint)
             if text is None and not real.nullable:
-                self._add((*path_of_values, index), f"column '{real.name}' is never null")
+                what = f"column '{real.name}' is never null"
+                self._add((*path_of_values, index), what, "take null out of values")
             texts[text] = None
         return replace(column, values=tuple(texts))
 
@@ -272,7 +308,8 @@ class _Check:
         elif exposed is None:
             self._add(path, f"table '{target_name}' is not in this policy", "add it to tables")
         elif not _is_there(exposed, target_column):
-            self._add(path, f"column '{target_column}' of '{target_name}' is not in this policy")
+            what = f"column '{target_column}' of '{target_name}' is not in this policy"
+            self._add(path, what, f"add {target_column}: {{}} to its columns")
         elif not target.is_unique(target_column):
             self._add(
                 path,
@@ -280,7 +317,8 @@ class _Check:
                 "a reference needs a primary key or a unique constraint: it must find one row",
             )
         elif family(there) is None or family(there) != family(real):
-            self._add(path, f"{real.type_name} cannot refer to {there.type_name}")
+            what = f"{real.type_name} cannot refer to {there.type_name}"
+            self._add(path, what, "a reference has the type of what it refers to: take it out")
 
 
 def _is_there(table: ProtectedTable | PublicTable, column: str) -> bool:

@@ -30,7 +30,8 @@ def _wrong(
 ) -> Iterator[tuple[str, str]]:
     column = there.column(name)
     if column is None:
-        yield f"'{there.name}' has no column '{name}'", ""
+        names = ", ".join(column.name for column in there.columns[:10])
+        yield f"'{there.name}' has no column '{name}'", f"among its columns are {names}"
         return
     if column.type is SqlType.OTHER or column.type.is_compound or column.type.is_float:
         yield (

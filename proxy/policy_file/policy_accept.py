@@ -8,6 +8,7 @@ from proxy.policy.finding_names import FindingName
 from proxy.policy.policy_model import Acceptance
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import kind, named_entries
+from proxy.policy_file.policy_shapes import TEXT, Either, Keyed, NamedBy
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -18,6 +19,13 @@ from proxy.policy_file.yaml_positions import (
 )
 
 _NAMES = {name.name: name for name in FindingName}
+ACCEPT = Keyed(
+    {
+        name: Either((TEXT, NamedBy(TEXT, least=1)))
+        for name, finding in _NAMES.items()
+        if finding is not FindingName.ACCEPTED_WITHOUT_EFFECT
+    }
+)
 _REASON_CHARACTERS = 1000
 
 
@@ -46,7 +54,11 @@ def _of(name: FindingName, entry: Entry, problems: ProblemList) -> Iterator[Acce
         problems.add(entry.key_at, f"accept of {entry.key} names no place", _HOW)
     for place in entry.value.entries.values():
         if not place.key.isprintable():
-            problems.add(place.key_at, "a place holds a character that cannot be printed")
+            problems.add(
+                place.key_at,
+                "a place holds a character that cannot be printed",
+                "write it as `dpproxy doctor --json` names it (where)",
+            )
             continue
         reason = _reason(place.value, f"{entry.key} of {quoted_text(place.key)}", problems)
         if reason is not None:
@@ -72,6 +84,7 @@ def _reason(node: Node, what: str, problems: ProblemList) -> str | None:
         problems.add(
             node.at,
             f"the reason of {what} must be one line of at most {_REASON_CHARACTERS} characters",
+            "say it shorter, and name where more is written",
         )
         return None
     return reason

@@ -42,7 +42,11 @@ def bounds(node: Node, what: str, problems: ProblemList) -> Bounds | None:
         return None
     (low_value, low_kind), (high_value, high_kind) = low, high
     if low_kind is not high_kind and BoundsKind.NUMBER in (low_kind, high_kind):
-        problems.add(high_node.at, f"{what} mix {low_kind.value} and {high_kind.value}")
+        problems.add(
+            high_node.at,
+            f"{what} mix {low_kind.value} and {high_kind.value}",
+            f"write two {low_kind.value}, or two {high_kind.value}",
+        )
         return None
     if low_kind is not high_kind:  # a date beside a timestamp is its midnight
         low_value, high_value = (
@@ -79,7 +83,8 @@ def _days(found: re.Match[str], what: str, at: Position, problems: ProblemList) 
     try:
         return datetime.date(year, month, day).toordinal() - _EPOCH
     except ValueError:
-        problems.add(at, f"{what} is a day that the calendar does not have")
+        hint = "write the last day of the month, such as 2026-02-28"
+        problems.add(at, f"{what} is a day that the calendar does not have", hint)
         return None
 
 
@@ -91,7 +96,8 @@ def _seconds(
         return None
     hour, minute, second = (int(part or 0) for part in found.group(4, 5, 6))
     if hour > 23 or minute > 59 or second > 59:
-        problems.add(at, f"{what} is a time that the clock does not have")
+        hint = "the last is 23:59:59; or write the date alone, which is its midnight"
+        problems.add(at, f"{what} is a time that the clock does not have", hint)
         return None
     fraction = Fraction("0" + (found.group(7) or ".0"))
     return days * _DAY_SECONDS + hour * 3600 + minute * 60 + second + fraction

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+
 from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
@@ -19,6 +22,20 @@ from proxy.policy_file.policy_nodes import (
     values,
     whole,
 )
+from proxy.policy_file.policy_shapes import (
+    NUMBER,
+    TEXT,
+    Either,
+    Keyed,
+    KeyList,
+    NamedBy,
+    Number,
+    OneOf,
+    Pair,
+    Shape,
+    one_of,
+    whole_number,
+)
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -27,11 +44,23 @@ from proxy.policy_file.yaml_positions import (
     ScalarNode,
 )
 
-COLUMN_KEYS = ("values", "bounds", "grid", "partitions", "mechanism", "references", "per_unit")
 CHOSEN_PRIVATELY = "auto"
 UNBOUNDED = "none"
 
 LEAST_PARTITIONS = 3
+
+_BOUND = Either((NUMBER, TEXT))  # a number, or a date or timestamp
+COLUMN_KEYS: Mapping[str, Shape] = {
+    "values": KeyList(GROUPS_PER_STATEMENT),
+    "bounds": Pair(_BOUND),
+    "grid": Number(Fraction(0)),
+    "partitions": whole_number(LEAST_PARTITIONS, MOST_PARTITIONS),
+    "mechanism": one_of(Mechanism),
+    "references": TEXT,
+    "per_unit": Either((OneOf((CHOSEN_PRIVATELY,)), Pair(NUMBER))),
+}
+COLUMN = Keyed(COLUMN_KEYS, (), "columns.C")
+PUBLIC_COLUMNS = NamedBy(Keyed({}), least=1)
 
 
 def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
@@ -46,7 +75,11 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
     grid = number(found["grid"].value, "grid", problems) if "grid" in found else None
     for key in ("grid", "partitions", "mechanism", "per_unit"):
         if key in found and "bounds" not in found:
-            problems.add(found[key].key_at, f"{key} has no effect without bounds")
+            problems.add(
+                found[key].key_at,
+                f"{key} has no effect without bounds",
+                f"write bounds: [low, high], or take {key} out",
+            )
     if mechanism in (Mechanism.AUTO, Mechanism.BEST) and "partitions" in found:
         problems.add(
             found["partitions"].key_at,
@@ -62,11 +95,16 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
             "MIN and MAX have auto, smooth_median or best",
         )
     if grid is not None and grid <= 0:
-        problems.add(found["grid"].value.at, "grid must be above 0")
+        hint = "the step of results, such as 0.01; or leave grid out"
+        problems.add(found["grid"].value.at, "grid must be above 0", hint)
     elif grid is not None and limits is not None and limits.kind is BoundsKind.NUMBER:
         # Of dates the column's type says whether they count days or seconds: proxy.policy.check.
         if not has_step(limits, grid):
-            problems.add(found["grid"].value.at, "the bounds contain no whole step of the grid")
+            problems.add(
+                found["grid"].value.at,
+                "the bounds contain no whole step of the grid",
+                "give a finer grid, or bounds that are multiples of it",
+            )
         elif not fits_bigint(limits, grid):
             problems.add(
                 found["grid"].value.at,
@@ -101,7 +139,11 @@ def _per_unit(
     if entry is None:
         return None
     if limits is not None and limits.kind is not BoundsKind.NUMBER:
-        problems.add(entry.key_at, f"per_unit is of a SUM, which {limits.kind.value} do not have")
+        problems.add(
+            entry.key_at,
+            f"per_unit is of a SUM, which {limits.kind.value} do not have",
+            "take per_unit out",
+        )
         return None
     if isinstance(entry.value, ScalarNode):
         if entry.value.text == CHOSEN_PRIVATELY:
@@ -114,7 +156,8 @@ def _per_unit(
         return None
     found = bounds(entry.value, "per_unit", problems)
     if found is not None and found.kind is not BoundsKind.NUMBER:
-        problems.add(entry.value.at, "per_unit is two numbers")
+        hint = "write [low, high], the bounds of one unit's total"
+        problems.add(entry.value.at, "per_unit is two numbers", hint)
         return None
     return found
 

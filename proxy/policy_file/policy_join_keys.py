@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from proxy.policy.policy_model import JoinKey
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, named_entries, whole
+from proxy.policy_file.policy_shapes import Either, Keyed, NamedBy, OneOf, Shape, whole_number
 from proxy.policy_file.yaml_positions import Entry, ScalarNode
 
-JOIN_KEY_KEYS = ("keep",)
 LARGEST_BOUND = 10_000
 _UNIQUE = "unique"
+JOIN_KEY_KEYS: Mapping[str, Shape] = {
+    "keep": Either((OneOf((_UNIQUE,)), whole_number(1, LARGEST_BOUND))),
+}
+JOIN_KEYS = NamedBy(Keyed(JOIN_KEY_KEYS, tuple(JOIN_KEY_KEYS)))
 
 
 def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, JoinKey]:

@@ -14,6 +14,7 @@ from typing import TypeVar
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.policy.policy_decimals import decimal
 from proxy.policy_file.policy_errors import ProblemList, nearest, quoted_text
+from proxy.policy_file.policy_shapes import SWITCH
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -27,10 +28,29 @@ from proxy.policy_file.yaml_positions import (
 _Member = TypeVar("_Member", bound=Enum)
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
+_OF_USERS = ("an analyst", "a group")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 _NOT_FINITE = re.compile(r"[+-]?\.?(nan|inf|infinity)", re.IGNORECASE)
 _NULL = ("null", "Null", "NULL", "~")
 _NUMBER_CHARACTERS = 60
+# How a key that is missing can be written.
+EXAMPLES: Mapping[str, str] = {
+    "dpproxy": "1",
+    "database": "shop",
+    "source": "${SHOP_DSN}",
+    "privacy": "{epsilon: 1, delta: 1e-6}",
+    "tables": "{shop.orders: {unit: {customer: customer_id}}}",
+    "budgets": "{total: {epsilon: 100, delta: 1e-3}, default: {epsilon: 10, delta: 1e-4}}",
+    "total": "{epsilon: 100, delta: 1e-3}",
+    "default": "{epsilon: 10, delta: 1e-4}",
+    "epsilon": "1",
+    "delta": "1e-6",
+    "unit": "{person: column}",
+    "keep": "unique",
+    "noise": "laplace",
+    "rows": "3",
+    "for": "24h",
+}
 _EXPONENT = 100  # Fraction("1e999999999") would fill the memory
 
 
@@ -57,7 +77,13 @@ def fields(
                     )
             for key in required:
                 if key not in entries:
-                    problems.add(at, f"{where} needs the key '{key}'")
+                    example = EXAMPLES.get(key)
+                    hint = (
+                        f"add {key}: {example}"
+                        if example
+                        else f"dpproxy policy manual explains {key}"
+                    )
+                    problems.add(at, f"{where} needs the key '{key}'", hint)
             return {key: entry for key, entry in entries.items() if key in known}
         case ScalarNode() | SequenceNode():
             problems.add(
@@ -76,7 +102,11 @@ def named_entries(node: Node, where: str, problems: ProblemList) -> Mapping[str,
         case RefusedNode():
             return None
         case ScalarNode() | SequenceNode():
-            problems.add(node.at, f"{where} must be a mapping of names, not {kind(node)}")
+            problems.add(
+                node.at,
+                f"{where} must be a mapping of names, not {kind(node)}",
+                "write {name: ...}, or name: ... on a line of its own",
+            )
             return None
 
 
@@ -84,14 +114,16 @@ def text(node: Node, what: str, problems: ProblemList) -> str | None:
     """The text of a scalar, quoted or not."""
     match node:
         case ScalarNode(text=""):
-            problems.add(node.at, f"{what} has no value")
+            problems.add(node.at, f"{what} has no value", f"write {what}: ..., or take the key out")
             return None
         case ScalarNode(text=value):
             return value
         case RefusedNode():
             return None
         case MappingNode() | SequenceNode():
-            problems.add(node.at, f"{what} must be plain text, not {kind(node)}")
+            problems.add(
+                node.at, f"{what} must be plain text, not {kind(node)}", "write one word or text"
+            )
             return None
 
 
@@ -105,11 +137,16 @@ def identifier(node: Node, what: str, problems: ProblemList) -> str | None:
 
 def is_identifier(value: str, what: str, at: Position, problems: ProblemList) -> bool:
     if not value.isprintable():
-        problems.add(at, f"{what} holds a character that cannot be printed")
+        hint = "type the name anew: it may hold a tab, or a mark that is not seen"
+        problems.add(at, f"{what} holds a character that cannot be printed", hint)
         return False
     if value != value.strip() or len(value.encode()) > IDENTIFIER_BYTES:
         problems.add(
-            at, f"{what} must be a name of 1 to {IDENTIFIER_BYTES} bytes without blanks around it"
+            at,
+            f"{what} must be a name of 1 to {IDENTIFIER_BYTES} bytes without blanks around it",
+            "write the name as `dpproxy user list` has it"
+            if what in _OF_USERS
+            else "write the name as the catalogue of the database has it (\\d in psql)",
         )
         return False
     return True
@@ -136,16 +173,19 @@ def number(node: Node, what: str, problems: ProblemList) -> Fraction | None:
         case RefusedNode():
             return None
         case MappingNode() | SequenceNode():
-            problems.add(node.at, f"{what} must be a number, not {kind(node)}")
+            problems.add(
+                node.at, f"{what} must be a number, not {kind(node)}", "such as 12, 0.5 or 1e-6"
+            )
             return None
     if not value and not quoted:
-        problems.add(node.at, f"{what} has no value")
+        problems.add(node.at, f"{what} has no value", "write a number, such as 12, 0.5 or 1e-6")
         return None
     if quoted:
         problems.add(node.at, f"{what} must be a number, not text", "take the quotes away")
         return None
     if _NOT_FINITE.fullmatch(value):
-        problems.add(node.at, f"{what} must be a finite number")
+        hint = "write the largest number that makes sense without the data"
+        problems.add(node.at, f"{what} must be a finite number", hint)
         return None
     if _LEADING_ZERO.match(value):
         problems.add(
@@ -176,7 +216,12 @@ def number_within(
 ) -> Fraction | None:
     value = number(node, what, problems)
     if value is not None and not least <= value <= most:
-        problems.add(node.at, f"{what} must be from {decimal(least)} to {decimal(most)}")
+        nearest_end = least if value < least else most
+        problems.add(
+            node.at,
+            f"{what} must be from {decimal(least)} to {decimal(most)}",
+            f"write {decimal(nearest_end)}, or a number between them",
+        )
         return None
     return value
 
@@ -186,7 +231,10 @@ def whole(node: Node, what: str, least: int, most: int, problems: ProblemList) -
     if value is None:
         return None
     if value.denominator != 1 or not least <= value <= most:
-        problems.add(node.at, f"{what} must be a whole number from {least} to {most}")
+        near = min(max(round(value), least), most)
+        problems.add(
+            node.at, f"{what} must be a whole number from {least} to {most}", f"such as {near}"
+        )
         return None
     return int(value)
 
@@ -204,7 +252,8 @@ def values(
             problems.add(node.at, f"{what} must be a list, not {kind(node)}", "write [a, b, c]")
             return None
     if not 1 <= len(items) <= most:
-        problems.add(node.at, f"{what} must be a list of 1 to {most} keys")
+        hint = "leave values out: groups are chosen privately then"
+        problems.add(node.at, f"{what} must be a list of 1 to {most} keys", hint)
         return None
     keys: dict[str | None, None] = {}
     complete = True
@@ -212,14 +261,18 @@ def values(
         if not isinstance(item, ScalarNode):
             complete = False
             if not isinstance(item, RefusedNode):
-                problems.add(item.at, f"a key of {what} must be plain text, not {kind(item)}")
+                problems.add(
+                    item.at,
+                    f"a key of {what} must be plain text, not {kind(item)}",
+                    "write [a, b, c], each key as PostgreSQL prints it",
+                )
             continue
         key = None if not item.quoted and item.text in _NULL else item.text
         if key == "" and not item.quoted:
             problems.add(item.at, f"a key of {what} is empty", "write null or ''")
             complete = False
         elif key in keys:
-            problems.add(item.at, f"a key of {what} occurs twice")
+            problems.add(item.at, f"a key of {what} occurs twice", "take one of them out")
             complete = False
         keys[key] = None
     return tuple(keys) if complete else None
@@ -242,7 +295,7 @@ def switch(entry: Entry | None, problems: ProblemList, *, default: bool) -> bool
     if entry is None:
         return default
     word = text(entry.value, entry.key, problems)
-    if word not in (None, "on", "off"):
-        problems.add(entry.value.at, f"{entry.key} must be on or off")
+    if word not in (None, *SWITCH.words):
+        problems.add(entry.value.at, f"{entry.key} must be on or off", f"write {entry.key}: on")
         return None
     return None if word is None else word == "on"

@@ -9,13 +9,8 @@ from fractions import Fraction
 from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Privacy, Weighed
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import fields, member, number_within, switch, text
+from proxy.policy_file.policy_shapes import SWITCH, Keyed, Number, Plain, Shape, one_of
 from proxy.policy_file.yaml_positions import Entry
-
-PRIVACY_KEYS = (
-    *("epsilon", "delta", "max_epsilon", "noise", "median", "mechanism", "weights"),
-    *("timeout_floor", "round"),
-)
-MEDIAN_KEYS = ("noise",)
 
 _SECONDS = re.compile(r"([0-9]{1,3})s")
 
@@ -26,11 +21,26 @@ LEAST_DELTA = Fraction(1, 10**100)
 LEAST_FLOOR, LARGEST_FLOOR = Fraction(1), Fraction(60)  # seconds; the server's limit is 120
 LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
 
+MEDIAN_KEYS: Mapping[str, Shape] = {"noise": one_of(MedianNoise)}
+_WEIGHT_KEYS: Mapping[str, Shape] = {
+    of.value: Number(LEAST_WEIGHT, LARGEST_WEIGHT) for of in Weighed
+}
+PRIVACY_KEYS: Mapping[str, Shape] = {
+    "epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
+    "delta": Number(LEAST_DELTA, LARGEST_DELTA),
+    "max_epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
+    "noise": one_of(Noise),
+    "median": Keyed(MEDIAN_KEYS, tuple(MEDIAN_KEYS)),
+    "mechanism": one_of(Mechanism),
+    "weights": Keyed(_WEIGHT_KEYS),
+    "timeout_floor": Plain(_SECONDS.pattern),
+    "round": SWITCH,
+}
+PRIVACY = Keyed(PRIVACY_KEYS, ("epsilon", "delta"), "privacy")
+
 
 def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
-    found = fields(
-        entry.value, "privacy", entry.key_at, PRIVACY_KEYS, ["epsilon", "delta"], problems
-    )
+    found = fields(entry.value, "privacy", entry.key_at, PRIVACY_KEYS, PRIVACY.required, problems)
     if found is None:
         return None
     noise: Noise | None = Noise.LAPLACE
@@ -55,7 +65,8 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     if "delta" in found:
         delta = number_within(found["delta"].value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
     if epsilon is not None and max_epsilon is not None and max_epsilon < epsilon:
-        problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon")
+        hint = "leave max_epsilon out: it is epsilon then"
+        problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon", hint)
     if epsilon is None or delta is None:
         return None
     if noise is None or median_noise is None or mechanism is None or weights is None:
@@ -71,7 +82,7 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
 def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:
     if entry is None:
         return MedianNoise.LAPLACE
-    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, ["noise"], problems)
+    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, tuple(MEDIAN_KEYS), problems)
     if found is None or "noise" not in found:
         return None
     return member(found["noise"].value, "noise", MedianNoise, problems)
@@ -81,7 +92,7 @@ def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fra
     if entry is None:
         return {}
     known = {member.value: member for member in Weighed}
-    found = fields(entry.value, "weights", entry.key_at, known, (), problems)
+    found = fields(entry.value, "weights", entry.key_at, _WEIGHT_KEYS, (), problems)
     if found is None:
         return None
     weights = {
@@ -98,6 +109,10 @@ def _seconds(entry: Entry, problems: ProblemList) -> Fraction | None:
         return None
     found = _SECONDS.fullmatch(value)
     if found is None or not LEAST_FLOOR <= int(found[1]) <= LARGEST_FLOOR:
-        problems.add(entry.value.at, f"{entry.key} must be from {LEAST_FLOOR}s to {LARGEST_FLOOR}s")
+        problems.add(
+            entry.value.at,
+            f"{entry.key} must be from {LEAST_FLOOR}s to {LARGEST_FLOOR}s",
+            f"write {entry.key}: 5s",
+        )
         return None
     return Fraction(int(found[1]))

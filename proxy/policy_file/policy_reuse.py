@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from proxy.policy.policy_model import Reuse
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import fields, switch, text
+from proxy.policy_file.policy_shapes import SWITCH, Either, Keyed, OneOf, Plain, Shape
 from proxy.policy_file.yaml_positions import Entry, MappingNode
 
-REUSE_KEYS = ("for", "from", "lift", "now")
 _FOR = re.compile(r"([0-9]{1,4})(min|h|d)")
 _FROM = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+REUSE_KEYS: Mapping[str, Shape] = {
+    "for": Plain(_FOR.pattern),
+    "from": Plain(_FROM.pattern),
+    "lift": SWITCH,
+    "now": Either((OneOf(("exact",)), Plain(_FOR.pattern))),
+}
+_REQUIRED = ("for",)
+REUSE = Either((OneOf(("none",)), Plain(_FOR.pattern), Keyed(REUSE_KEYS, _REQUIRED)))
 _SECONDS = {"min": 60, "h": 3600, "d": 86_400}
 _LONGEST = 31 * 86_400
 
@@ -26,7 +35,7 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
             return None
         seconds = _slot(word, entry, problems)
         return None if seconds is None else Reuse(seconds)
-    found = fields(entry.value, "reuse", entry.key_at, REUSE_KEYS, ["for"], problems)
+    found = fields(entry.value, "reuse", entry.key_at, REUSE_KEYS, _REQUIRED, problems)
     if found is None or "for" not in found:
         return None
     length = text(found["for"].value, "for", problems)
@@ -44,9 +53,9 @@ def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:
     seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
     if not 60 <= seconds <= _LONGEST:
         none = "exact" if entry.key == "now" else "none"
-        problems.add(
-            entry.value.at, f"{entry.key} must be {none}, or from 1min to 31d, such as 24h"
-        )
+        what = f"{entry.key} must be {none}, or from 1min to 31d, such as 24h"
+        examples = "1h or 15min" if entry.key == "now" else "24h, 30min or 7d"
+        problems.add(entry.value.at, what, f"write {entry.key}: {examples}")
         return None
     return seconds
 
@@ -58,7 +67,9 @@ def _step(entry: Entry | None, slot: int | None, problems: ProblemList) -> int |
         return None
     seconds = _slot(word, entry, problems)
     if seconds is not None and slot is not None and slot % seconds:
-        problems.add(entry.value.at, "now must divide what `for` says, such as now: 1h of for: 24h")
+        what = "now must divide what `for` says, such as now: 1h of for: 24h"
+        divides = "1h" if slot % 3600 == 0 else "1min"
+        problems.add(entry.value.at, what, f"write now: {divides}")
     return seconds
 
 
@@ -69,6 +80,7 @@ def _offset(entry: Entry | None, problems: ProblemList) -> int | None:
     found = None if word is None else _FROM.fullmatch(word)
     if found is None:
         if word is not None:
-            problems.add(entry.value.at, "from must be a time of day in UTC, such as '04:00'")
+            what = "from must be a time of day in UTC, such as '04:00'"
+            problems.add(entry.value.at, what, "hours and minutes, in quotes")
         return None
     return int(found[1]) * 3600 + int(found[2]) * 60

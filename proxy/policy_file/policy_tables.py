@@ -11,6 +11,7 @@ from proxy.policy.policy_model import (
     ROWS_AT_MOST,
     ColumnPolicy,
     IdentifierUnit,
+    Mechanism,
     ProtectedTable,
     PublicTable,
     RowUnit,
@@ -19,6 +20,8 @@ from proxy.policy.policy_model import (
 )
 from proxy.policy_file.policy_columns import (
     CHOSEN_PRIVATELY,
+    COLUMN,
+    PUBLIC_COLUMNS,
     UNBOUNDED,
     column_of_table,
     read_column,
@@ -26,14 +29,25 @@ from proxy.policy_file.policy_columns import (
     read_public_columns,
 )
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
-from proxy.policy_file.policy_join_keys import read_join_keys
+from proxy.policy_file.policy_join_keys import JOIN_KEYS, read_join_keys
 from proxy.policy_file.policy_nodes import (
+    EXAMPLES,
     fields,
     identifier,
     is_identifier,
     named_entries,
     text,
     whole,
+)
+from proxy.policy_file.policy_shapes import (
+    TEXT,
+    Either,
+    Keyed,
+    NamedBy,
+    OneOf,
+    Shape,
+    one_of,
+    whole_number,
 )
 from proxy.policy_file.yaml_positions import (
     Entry,
@@ -45,22 +59,42 @@ from proxy.policy_file.yaml_positions import (
     SequenceNode,
 )
 
-TABLE_KEYS = (
-    "unit",
-    "max_rows_per_unit",
-    "max_groups_per_unit",
-    "max_rows_per_group_per_unit",
-    "mechanism",
-    "join_keys",
-    "columns",
-    "rows_at_most",
-    "join_rows_at_most",
-)
-_CHOSEN_KEYS = ("rows_at_most", "join_rows_at_most")
-PUBLIC_KEYS = ("unit", "join_keys", "columns")
 _MOST_ROWS = 1_000_000_000
 _MOST_UNIT_ROWS = 1_000_000
 _RESERVED_SCHEMAS = ("dp", "information_schema")
+_ROW, _PUBLIC = OneOf(("row",)), OneOf(("public",))
+_COUNT = whole_number(1, _MOST_ROWS)
+_ROW_UNIT_KEYS: Mapping[str, Shape] = {"rows": whole_number(1, _MOST_UNIT_ROWS)}
+_IDENTIFIER_UNIT = NamedBy(TEXT, least=1, most=1)
+
+_ROWS_KEY = "max_rows_per_unit"
+_COUNT_KEYS = (_ROWS_KEY, "max_groups_per_unit", "max_rows_per_group_per_unit")
+_CHOSEN_KEYS = ("rows_at_most", "join_rows_at_most")
+TABLE_KEYS: Mapping[str, Shape] = {
+    "unit": Either((_ROW, Keyed(_ROW_UNIT_KEYS, ("rows",)), _IDENTIFIER_UNIT)),
+    **dict.fromkeys(_COUNT_KEYS, _COUNT),
+    _ROWS_KEY: Either((OneOf((CHOSEN_PRIVATELY, UNBOUNDED)), _COUNT)),
+    "mechanism": one_of(Mechanism),
+    "join_keys": JOIN_KEYS,
+    "columns": NamedBy(COLUMN),
+    **dict.fromkeys(_CHOSEN_KEYS, _COUNT),
+}
+PUBLIC_KEYS: Mapping[str, Shape] = {
+    "unit": _PUBLIC,
+    "join_keys": JOIN_KEYS,
+    "columns": PUBLIC_COLUMNS,
+}
+_REQUIRED = ("unit",)
+TABLES = NamedBy(
+    Either(
+        (
+            _PUBLIC,
+            Keyed(PUBLIC_KEYS, _REQUIRED, "tables.T"),
+            Keyed(TABLE_KEYS, _REQUIRED, "tables.T"),
+        )
+    ),
+    least=1,
+)
 
 
 def read_tables(
@@ -70,7 +104,8 @@ def read_tables(
     tables: dict[TableName, ProtectedTable | PublicTable] = {}
     entries = named_entries(entry.value, "tables", problems) or {}
     if not entries and isinstance(entry.value, MappingNode):
-        problems.add(entry.key_at, "tables names no table")
+        hint = f"such as {EXAMPLES['tables']}; dpproxy policy init writes a first policy"
+        problems.add(entry.key_at, "tables names no table", hint)
     for table_entry in entries.values():
         name = _table_name(table_entry.key, table_entry.key_at, problems)
         table = _table(table_entry, name or TableName("", table_entry.key), problems)
@@ -82,7 +117,9 @@ def read_tables(
 def _table_name(key: str, at: Position, problems: ProblemList) -> TableName | None:
     schema, dot, name = key.partition(".")
     if not dot or "." in name or not schema or not name:
-        hint = f"write schema.table, such as public.{key}" if "." not in key else ""
+        hint = (
+            f"write schema.table, such as public.{key}" if "." not in key else "write schema.table"
+        )
         problems.add(
             at,
             f"{quoted_text(key)} is not a table name",
@@ -94,7 +131,8 @@ def _table_name(key: str, at: Position, problems: ProblemList) -> TableName | No
     if not is_identifier(name, "a table", at, problems):
         return None
     if schema in _RESERVED_SCHEMAS or schema.startswith("pg_"):
-        problems.add(at, f"the schema {quoted_text(schema)} is reserved")
+        hint = "no table of PostgreSQL's own, or of dpproxy's, can be in a policy: take it out"
+        problems.add(at, f"the schema {quoted_text(schema)} is reserved", hint)
         return None
     return TableName(schema, name)
 
@@ -118,26 +156,30 @@ def _table(
         )
         join_keys = read_join_keys(public.get("join_keys"), problems)
         return PublicTable(name, join_keys, read_public_columns(public.get("columns"), problems))
-    found = fields(entry.value, where, entry.key_at, TABLE_KEYS, ["unit"], problems)
+    found = fields(entry.value, where, entry.key_at, TABLE_KEYS, _REQUIRED, problems)
     if found is None:
         return None
     mechanism = read_mechanism(found.get("mechanism"), problems)
     unit = _unit(found["unit"], problems) if "unit" in found else None
-    of_people, bound_on_rows = isinstance(unit, IdentifierUnit), found.get(TABLE_KEYS[1])
+    of_people, bound_on_rows = isinstance(unit, IdentifierUnit), found.get(_ROWS_KEY)
     is_unbounded = of_people and _is_unbounded(bound_on_rows)
     chooses_rows = of_people and (is_unbounded or _is_chosen(bound_on_rows))
     stated = dict(found)
     if chooses_rows:
-        stated.pop(TABLE_KEYS[1], None)
-    rows, groups, rows_in_group = (_count(stated.get(key), problems) for key in TABLE_KEYS[1:4])
+        stated.pop(_ROWS_KEY, None)
+    rows, groups, rows_in_group = (_count(stated.get(key), problems) for key in _COUNT_KEYS)
     at_most, joined = (_count(found.get(key), problems) for key in _CHOSEN_KEYS)
     if chooses_rows:
         rows = at_most or ROWS_AT_MOST
     _check_contributions(entry, found, unit, problems)
-    for key, value in ((TABLE_KEYS[2], groups), (TABLE_KEYS[3], rows_in_group)):
+    for key, value in ((_COUNT_KEYS[1], groups), (_COUNT_KEYS[2], rows_in_group)):
         if value is not None and rows is not None and value > rows:
-            bound = _CHOSEN_KEYS[0] if chooses_rows else TABLE_KEYS[1]
-            problems.add(found[key].value.at, f"{key} cannot be above {bound} ({rows})")
+            bound = _CHOSEN_KEYS[0] if chooses_rows else _ROWS_KEY
+            problems.add(
+                found[key].value.at,
+                f"{key} cannot be above {bound} ({rows})",
+                f"write {rows} or less, or leave {key} out",
+            )
     columns: dict[str, ColumnPolicy] = {}
     if "columns" in found:
         for column in (named_entries(found["columns"].value, "columns", problems) or {}).values():
@@ -255,22 +297,22 @@ def _check_contributions(
 ) -> None:
     match unit:
         case IdentifierUnit():
-            bound = found.get(TABLE_KEYS[1])
+            bound = found.get(_ROWS_KEY)
             useless: tuple[str, ...] = () if _is_chosen(bound) else _CHOSEN_KEYS
-            how = f"a fixed {TABLE_KEYS[1]}"
+            how = f"a fixed {_ROWS_KEY}"
             if _is_unbounded(
                 bound
             ):  # a join that multiplies rows truncates them first all the same
-                useless, how = _CHOSEN_KEYS[:1], f"{TABLE_KEYS[1]}: {UNBOUNDED}"
+                useless, how = _CHOSEN_KEYS[:1], f"{_ROWS_KEY}: {UNBOUNDED}"
             for key in useless:
                 if key in found:
                     problems.add(
                         found[key].key_at,
                         f"{key} has no effect with {how}",
-                        f"write {TABLE_KEYS[1]}: {CHOSEN_PRIVATELY}, or leave it out",
+                        f"write {_ROWS_KEY}: {CHOSEN_PRIVATELY}, or leave it out",
                     )
         case RowUnit():
-            for key in (*TABLE_KEYS[1:4], *_CHOSEN_KEYS):
+            for key in (*_COUNT_KEYS, *_CHOSEN_KEYS):
                 if key in found:
                     problems.add(
                         found[key].key_at,

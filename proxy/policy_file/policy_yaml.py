@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 
 from proxy.base.limits import POLICY_BYTES
@@ -24,13 +25,14 @@ from proxy.policy.policy_model import (
     StatementTexts,
 )
 from proxy.policy.problem import Problem
-from proxy.policy_file.policy_accept import read_acceptances
-from proxy.policy_file.policy_budgets import read_budgets
+from proxy.policy_file.policy_accept import ACCEPT, read_acceptances
+from proxy.policy_file.policy_budgets import BUDGETS, read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text
-from proxy.policy_file.policy_privacy import read_privacy
-from proxy.policy_file.policy_reuse import read_reuse
-from proxy.policy_file.policy_tables import read_tables
+from proxy.policy_file.policy_privacy import PRIVACY, read_privacy
+from proxy.policy_file.policy_reuse import REUSE, read_reuse
+from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of
+from proxy.policy_file.policy_tables import TABLES, read_tables
 from proxy.policy_file.yaml_positions import (
     START,
     Entry,
@@ -42,8 +44,24 @@ from proxy.policy_file.yaml_positions import (
 )
 
 VERSION = 1
-REQUIRED_KEYS = ("dpproxy", "database", "source", "privacy", "tables", "budgets")
-POLICY_KEYS = (*REQUIRED_KEYS, "accept", "previews", "reuse", "statements", "accounting")
+_REQUIRED_SHAPES: Mapping[str, Shape] = {
+    "dpproxy": Number(Fraction(VERSION), Fraction(VERSION)),
+    "database": TEXT,
+    "source": TEXT,
+    "privacy": PRIVACY,
+    "tables": TABLES,
+    "budgets": BUDGETS,
+}
+REQUIRED_KEYS = tuple(_REQUIRED_SHAPES)
+POLICY_KEYS: Mapping[str, Shape] = {
+    **_REQUIRED_SHAPES,
+    "accept": ACCEPT,
+    "previews": one_of(Previews),
+    "reuse": REUSE,
+    "statements": one_of(StatementTexts),
+    "accounting": one_of(Accounting),
+}
+POLICY = Keyed(POLICY_KEYS, REQUIRED_KEYS)
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -66,7 +84,8 @@ def read_policy(text: str, file: str, environment: Mapping[str, str]) -> Policy:
     if root is not None:
         policy = _policy(root, text, environment, problems)
     elif not yaml_problems:
-        problems.add(START, "the file is empty")
+        hint = "dpproxy policy init DSN writes a first policy for a database"
+        problems.add(START, "the file is empty", hint)
     if policy is None or problems.found:
         raise PolicyErrors(problems.found, text, file)
     return policy
@@ -85,7 +104,8 @@ def policy_text(path: Path) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise PolicyErrors([PolicyProblem("not UTF-8", line, 1)], "", str(path)) from None
+        problem = PolicyProblem("not UTF-8", line, 1, "save the file in UTF-8")
+        raise PolicyErrors([problem], "", str(path)) from None
 
 
 def locate(problems: Sequence[Problem], text: str, file: str) -> PolicyErrors:
@@ -116,7 +136,8 @@ def _position(root: Node | None, problem: Problem) -> Position:
 
 
 def _too_long() -> PolicyProblem:
-    return PolicyProblem(f"a policy has at most {POLICY_BYTES} bytes", 1, 1)
+    hint = "put long lists of values into a public table, and join it"
+    return PolicyProblem(f"a policy has at most {POLICY_BYTES} bytes", 1, 1, hint)
 
 
 def _policy(
@@ -189,7 +210,8 @@ def _source(node: Node, environment: Mapping[str, str], problems: ProblemList) -
         parts.append(written[end : reference.start()])
         end = reference.end()
         if not reference.group().endswith("}") or not _VARIABLE_NAME.fullmatch(name):
-            problems.add(node.at, "source holds a '${' that is not ${NAME}")
+            hint = "write ${NAME}, the name of an environment variable in letters, digits and _"
+            problems.add(node.at, "source holds a '${' that is not ${NAME}", hint)
             complete = False
         elif not environment.get(name):
             problems.add(
@@ -202,6 +224,7 @@ def _source(node: Node, environment: Mapping[str, str], problems: ProblemList) -
             parts.append(environment[name])
     value = "".join([*parts, written[end:]])
     if complete and not value.isprintable():
-        problems.add(node.at, "source holds a character that cannot be printed")
+        hint = "export the variable anew: it may end in a line break"
+        problems.add(node.at, "source holds a character that cannot be printed", hint)
         return None
     return value if complete else None

@@ -16,6 +16,13 @@ import yaml
 
 NESTING_DEPTH = 16  # a policy needs 6
 
+_NOT_YAML = (
+    "look at this line and the one above: a bracket or quote left open, a : or its blank missing"
+)
+_NOT_PRINTED = "take the character out; in \"quotes\" a \\ begins an escape, in 'these' it does not"
+_ONE = "take the --- out, and all behind it into a file of its own"
+_PLAIN = "take it out: dpproxy policy manual lists all that a policy has"
+
 
 class Position(NamedTuple):
     """1-based, in characters."""
@@ -106,16 +113,20 @@ def compose(text: str) -> tuple[Node | None, list[YamlProblem]]:
         root = _build(loader, problems)
     except yaml.MarkedYAMLError as error:
         at = _position(error.problem_mark or error.context_mark)
-        problems.append(YamlProblem(f"not YAML: {error.problem or error.context}", at))
+        wrong = str(error.problem or error.context)
+        hint = "indent with blanks, not with tabs" if "'\\t'" in wrong else _NOT_YAML
+        problems.append(YamlProblem(f"not YAML: {wrong}", at, hint))
         root = None
     except yaml.reader.ReaderError as error:
         at = position_of(text, error.position)
-        problems.append(YamlProblem("not YAML: a character that cannot be printed", at))
+        problems.append(
+            YamlProblem("not YAML: a character that cannot be printed", at, _NOT_PRINTED)
+        )
         root = None
     except (ValueError, OverflowError):
         # PyYAML lets int() and chr() raise: "%YAML 1.<5000 digits>", "\\U00110000".
         at = _position(loader.get_mark() if loader is not None else None)
-        problems.append(YamlProblem("not YAML: an escape or number out of range", at))
+        problems.append(YamlProblem("not YAML: an escape or number out of range", at, _NOT_PRINTED))
         root = None
     except _TooDeep:
         root = None
@@ -150,10 +161,12 @@ def _build(loader: yaml.SafeLoader, problems: list[YamlProblem]) -> Node | None:
         match event:
             case yaml.DocumentStartEvent():
                 if root is not None:
-                    problems.append(YamlProblem("a policy file holds one document", at))
+                    problems.append(YamlProblem("a policy file holds one document", at, _ONE))
                     return root
                 if event.version is not None or event.tags:
-                    problems.append(YamlProblem("a YAML directive (%) has no use in a policy", at))
+                    problems.append(
+                        YamlProblem("a YAML directive (%) has no use in a policy", at, _PLAIN)
+                    )
                 continue
             case yaml.AliasEvent():
                 problems.append(
@@ -166,7 +179,9 @@ def _build(loader: yaml.SafeLoader, problems: list[YamlProblem]) -> Node | None:
             case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
                 _refuse_properties(event, at, problems)
                 if len(stack) == NESTING_DEPTH:
-                    problems.append(YamlProblem(f"more than {NESTING_DEPTH} levels deep", at))
+                    problems.append(
+                        YamlProblem(f"more than {NESTING_DEPTH} levels deep", at, _PLAIN)
+                    )
                     raise _TooDeep
                 stack.append(_Open(at, isinstance(event, yaml.MappingStartEvent)))
                 continue
@@ -204,12 +219,14 @@ def _put(parent: _Open, node: Node, problems: list[YamlProblem]) -> None:
             case ScalarNode() if node.text:
                 parent.key = (node.text, node.at)
             case ScalarNode():
-                problems.append(YamlProblem("a key is empty", node.at))
+                problems.append(YamlProblem("a key is empty", node.at, "write a name before the :"))
                 parent.key_refused = True
             case RefusedNode():
                 parent.key_refused = True
             case MappingNode() | SequenceNode():
-                problems.append(YamlProblem("a key must be plain text", node.at))
+                problems.append(
+                    YamlProblem("a key must be plain text", node.at, "write a name before the :")
+                )
                 parent.key_refused = True
     elif parent.key is None:
         parent.key_refused = False  # the value of a refused key

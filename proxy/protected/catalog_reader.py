@@ -21,9 +21,10 @@ from proxy.catalog.catalog_model import (
 _QUERIES = files("proxy.protected").joinpath("catalog_reader.sql")
 
 
-def read_catalog(dsn: str) -> Catalog:
+def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
     """
-    Given    a libpq connection string
+    Given    a libpq connection string; declared: whether tables and columns are wanted that the role may not
+             read, too: they are declared all the same, and nothing is read from them
     Gives    every table and view, outside the system's schemas, of which the role may read a column,
              with the columns it may read; keys are those the server itself enforces (valid, whole,
              on plain columns), unique ones only where no NULL can repeat. A column of a nondeterministic
@@ -48,7 +49,8 @@ def read_catalog(dsn: str) -> Catalog:
         placed: set[TableName] = set()
         views: set[TableName] = set()
         table_comments: dict[TableName, str | None] = {}
-        described = connection.execute(tables).fetchall()
+        whose = {"declared": declared}
+        described = connection.execute(tables.encode(), whose).fetchall()
         collations = {row["collation"] for row in described if not row["is_loose"]} - {None}
         for row in described:
             name = TableName(row["schema"], row["table"])
@@ -60,14 +62,14 @@ def read_catalog(dsn: str) -> Catalog:
                 views.add(name)
         primary: dict[TableName, tuple[str, ...]] = {}
         unique: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
-        for row in connection.execute(keys):
+        for row in connection.execute(keys.encode(), whose):
             name, key = TableName(row["schema"], row["table"]), tuple(row["columns"])
             if row["is_primary"]:
                 primary[name] = key
             else:
                 unique[name].append(key)
         foreign: dict[TableName, list[ForeignKey]] = defaultdict(list)
-        for row in connection.execute(references):
+        for row in connection.execute(references.encode(), whose):
             foreign[TableName(row["schema"], row["table"])].append(
                 ForeignKey(
                     tuple(row["columns"]),
@@ -76,7 +78,7 @@ def read_catalog(dsn: str) -> Catalog:
                 )
             )
         indexes: dict[TableName, list[tuple[str, ...]]] = defaultdict(list)
-        for row in connection.execute(indexed):
+        for row in connection.execute(indexed.encode(), whose):
             indexes[TableName(row["schema"], row["table"])].append(tuple(row["columns"]))
         checks: dict[TableName, list[tuple[str, str]]] = defaultdict(list)
         for row in connection.execute(checked):

@@ -1,4 +1,4 @@
--- Columns, in attnum order, of relations that hold rows. A relation of another session's temporary
+-- Columns, in attnum order, of relations that hold rows; declared: also of what the role may not read. A relation of another session's temporary
 -- schema (pg_temp_*) and the system's own are left out by the name rule. What a declaration says (NOT NULL,
 -- type modifiers) is believed only of rows that this server stores in this very relation or its partitions
 -- (is_enforced; PROOFS.md, "Assumptions"): not of foreign tables and of what has or shows rows of one (far),
@@ -62,8 +62,8 @@ LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
 LEFT JOIN pg_catalog.pg_am h ON h.oid = c.relam AND h.amname = 'heap' AND c.relkind IN ('r', 'm')
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
-  AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
-  AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')
+  AND (%(declared)s OR pg_catalog.has_schema_privilege(n.oid, 'USAGE'))
+  AND (%(declared)s OR pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'))
 ORDER BY n.nspname, c.relname, a.attnum;
 -- next --
 -- Keys. Not: partial or expression indexes, invalid ones, exclusion (WITHOUT OVERLAPS), columns that
@@ -80,7 +80,7 @@ CROSS JOIN LATERAL (
                WHERE v.conrelid = c.oid AND v.contype = 'n' AND (NOT v.convalidated OR v.connoinherit)
                  AND a.attnum = ANY (v.conkey)
            )) AS never_null,
-           pg_catalog.bool_and(pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')) AS visible
+           pg_catalog.bool_and((%(declared)s OR pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'))) AS visible
     FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS x(attnum, position)
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.attnum
     WHERE x.position <= i.indnkeyatts
@@ -103,13 +103,13 @@ JOIN pg_catalog.pg_class t ON t.oid = f.confrelid
 JOIN pg_catalog.pg_namespace tn ON tn.oid = t.relnamespace
 CROSS JOIN LATERAL (
     SELECT pg_catalog.array_agg(a.attname::text ORDER BY x.position) AS columns,
-           pg_catalog.bool_and(pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')) AS visible
+           pg_catalog.bool_and((%(declared)s OR pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'))) AS visible
     FROM pg_catalog.unnest(f.conkey) WITH ORDINALITY AS x(attnum, position)
     JOIN pg_catalog.pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = x.attnum
 ) s
 CROSS JOIN LATERAL (
     SELECT pg_catalog.array_agg(a.attname::text ORDER BY x.position) AS columns,
-           pg_catalog.bool_and(pg_catalog.has_column_privilege(t.oid, a.attnum, 'SELECT')) AS visible
+           pg_catalog.bool_and((%(declared)s OR pg_catalog.has_column_privilege(t.oid, a.attnum, 'SELECT'))) AS visible
     FROM pg_catalog.unnest(f.confkey) WITH ORDINALITY AS x(attnum, position)
     JOIN pg_catalog.pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = x.attnum
 ) d
@@ -129,7 +129,7 @@ JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
 JOIN pg_catalog.pg_am m ON m.oid = x.relam AND m.amname = 'btree'
 CROSS JOIN LATERAL (
     SELECT pg_catalog.array_agg(a.attname::text ORDER BY y.position) AS columns,
-           pg_catalog.bool_and(pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')) AS visible
+           pg_catalog.bool_and((%(declared)s OR pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'))) AS visible
     FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS y(attnum, position)
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = y.attnum
     WHERE y.position <= i.indnkeyatts

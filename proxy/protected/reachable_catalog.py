@@ -12,10 +12,10 @@ class Unreachable(RuntimeError):
     """Its text names server and role, never a password."""
 
 
-def reachable_catalog(dsn: str) -> Catalog:
-    """Refuses  Unreachable"""
+def reachable_catalog(dsn: str, *, declared: bool = False) -> Catalog:
+    """As read_catalog. Refuses  Unreachable"""
     try:
-        return read_catalog(dsn)
+        return read_catalog(dsn, declared=declared)
     except psycopg.Error as error:
         raise Unreachable(_reason(error)) from None
 

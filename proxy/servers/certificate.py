@@ -16,3 +16,18 @@ def server_context(certificate: Path, key: Path, alpn: str) -> ssl.SSLContext:
     context.load_cert_chain(certificate, key)
     context.set_alpn_protocols([alpn])
     return context
+
+
+def request_certificates(context: ssl.SSLContext, authority: Path) -> None:
+    """
+    Given    a server's context; authority: certificates, in PEM
+    Gives    a client may show a certificate; one that none of these has signed, or that is not valid now, ends
+             the handshake. No session is resumed: a certificate would not be looked at again
+
+    Refuses  OSError and ssl.SSLError for a file that is not there, or holds none
+    """
+    context.load_verify_locations(authority)
+    context.verify_mode = ssl.CERT_OPTIONAL
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
+    context.options |= ssl.OP_NO_TICKET
+    context.num_tickets = 0

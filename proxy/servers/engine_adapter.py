@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proxy.base.decimals import decimal_text
+from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
-from proxy.engine.policy_statements import ProtectedQuery
+from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
 from proxy.engine.rewritten_text import rewritten_text
@@ -30,9 +31,12 @@ from proxy.servers.error_boundary import refuses, refuses_later
 class EngineAdapter:
     """Translates, and lets nothing be raised: errors are results (proxy.servers.error_boundary)."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: EngineInForce) -> None:
         self._engine = engine
-        self._statements = engine.statements
+
+    @property
+    def _statements(self) -> PolicyStatements:
+        return self._engine.now.statements
 
     @refuses("split")
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
@@ -58,14 +62,12 @@ class EngineAdapter:
         statement = read.handle
         assert isinstance(statement, Statement)
         relations, oids, settings = read.relation_oids, read.parameter_oids, read.settings
-        with_errors = read.with_errors
+        with_errors, statements = read.with_errors, self._statements
         if read.constant_oids is None:
-            wanted = self._statements.constants_needed(
-                statement, relations, oids, settings, with_errors
-            )
+            wanted = statements.constants_needed(statement, relations, oids, settings, with_errors)
             if wanted:
                 return ConstantsWanted(tuple(map(settled, wanted)))
-        question = self._statements.read(
+        question = statements.read(
             statement, relations, oids, settings, with_errors, read.constant_oids
         )
         if question is None:
@@ -96,9 +98,9 @@ class EngineAdapter:
 
     @refuses_later("run")
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer:
-        question = query.handle
-        assert isinstance(question, ProtectedQuery)
-        answer = await self._engine.run(question, query.arguments, query.settings, analyst)
+        engine, question = self._in_force(query)
+        settings = engine.settings_in_force(query.settings)
+        answer = await engine.run(question, query.arguments, settings, analyst)
         inlined = None
         if question.statement.kind is StatementKind.COPY:
             inlined = settled(question.reading.inlined(answer.relation))
@@ -109,9 +111,16 @@ class EngineAdapter:
     @refuses_later("explain")
     async def explain(self, analyst: str, query: RunQuery) -> dict[str, object]:
         """The privacy plan. Reads and charges nothing."""
-        question = query.handle
-        assert isinstance(question, ProtectedQuery)
-        return await self._engine.explain(question, query.arguments, query.settings, analyst)
+        engine, question = self._in_force(query)
+        settings = engine.settings_in_force(query.settings)
+        return await engine.explain(question, query.arguments, settings, analyst)
+
+    def _in_force(self, query: RunQuery) -> tuple[Engine, ProtectedQuery]:
+        """The engine of this moment, and the question as its policy reads it: an engine plans no question
+        that another policy has read."""
+        engine = self._engine.now
+        assert isinstance(query.handle, ProtectedQuery)
+        return engine, engine.statements.in_force(query.handle)
 
 
 def _settled(found: Rehearsal | None) -> Rehearsal | None:

@@ -91,10 +91,13 @@ class Attempt:
         """Whether others wait for what it holds."""
         return not self._has_ended and self._gate._is_awaited(self._lanes, self._lane)
 
-    def succeeded(self) -> None:
+    def succeeded(self, analyst: str | None = None) -> None:
+        """analyst: who it turned out to be, where the name says how they came."""
         if self._ends(0):
             self._gate._delay.succeeded(self._address, self._name)
-            _log.info("login", address=self._address, analyst=printable(self._name))
+            more = {} if analyst is None else {"by": self._name}
+            name = printable(self._name if analyst is None else analyst)
+            _log.info("login", address=self._address, analyst=name, **more)
 
     def failed(self) -> float:
         """Seconds for which the answer is to be kept back."""

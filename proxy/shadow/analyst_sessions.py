@@ -19,12 +19,13 @@ import psycopg
 
 from proxy.base.errors import Fault
 from proxy.base.limits import IDENTIFIER_BYTES
-from proxy.base.role_names import stand_in
+from proxy.base.role_names import inner_role, stand_in
 from proxy.base.session_settings import ANSWERED_SETTINGS
 from proxy.engine.fair_share import FairShare
 from proxy.engine.sessions import PostgresError, WrongCredentials
 from proxy.ledger.analysts_role import ANALYSTS
 from proxy.shadow.analyst_session import ConnectedSession
+from proxy.shadow.inner_logins import InnerLogins
 from proxy.shadow.paced_socket import PacedSocket
 
 _LOGIN_SECONDS = 10
@@ -69,8 +70,13 @@ class ShadowSessions:
     """
 
     def __init__(
-        self, addresses: Mapping[str, tuple[str, int]], limits: SessionLimits | None = None
+        self,
+        addresses: Mapping[str, tuple[str, int]],
+        limits: SessionLimits | None = None,
+        inner: InnerLogins | None = None,
     ) -> None:
+        """inner: without it nobody comes in but by a password."""
+        self._inner = inner
         self._addresses = dict(addresses)
         self._limits = limits or SessionLimits()
         self._secret = os.urandom(32)  # passwords are not kept, only what tells two apart
@@ -116,6 +122,20 @@ class ShadowSessions:
         finally:
             await self._give_back(key, idle)
 
+    @asynccontextmanager
+    async def inner_session(
+        self, database: str, user: str, settings: Mapping[str, str]
+    ) -> AsyncIterator[ConnectedSession]:
+        if self._inner is None or not _can_be_name(user):
+            raise WrongCredentials
+        # No password is empty: nobody brings this digest.
+        key = (database, user, b"")
+        idle = await self._begun(key, None, settings)
+        try:
+            yield idle.session
+        finally:
+            await self._give_back(key, idle)
+
     def _keys(self, user: str, password: str) -> list[_Key]:
         digest = self._digest(password)
         return [(database, user, digest) for database in self._addresses]
@@ -124,7 +144,9 @@ class ShadowSessions:
         encoded = password.encode("utf-8", "surrogatepass")
         return hmac.new(self._secret, encoded, hashlib.sha256).digest()
 
-    async def _begun(self, key: _Key, password: str, settings: Mapping[str, str]) -> _IdleSession:
+    async def _begun(
+        self, key: _Key, password: str | None, settings: Mapping[str, str]
+    ) -> _IdleSession:
         while (idle := self._take(key)) is not None:
             try:
                 await idle.session.begin(settings)
@@ -193,14 +215,19 @@ class ShadowSessions:
             if not line:
                 del self._idle[key]
 
-    async def _log_in(self, database: str, user: str, password: str) -> _IdleSession:
+    async def _log_in(self, database: str, user: str, password: str | None) -> _IdleSession:
+        """password None: as the analyst's inner role."""
         host, port = self._addresses[database]
         async with self._logging_in:
+            role = stand_in(user) or user
+            if password is None:
+                assert self._inner is not None
+                role, password = await self._inner_credentials(self._inner, user)
             try:
                 connection = await psycopg.AsyncConnection.connect(
                     host=host,
                     port=port,
-                    user=stand_in(user) or user,
+                    user=role,
                     password=password,
                     dbname=database,
                     autocommit=True,
@@ -217,11 +244,20 @@ class ShadowSessions:
             row = await (await connection.execute(_ROLE, (ANALYSTS,))).fetchone()
             if row is None:
                 raise WrongCredentials
+            name = user if row[0] == role == inner_role(user) else row[0]
         except BaseException:
             connection.pgconn.finish()
             raise
         until = asyncio.get_running_loop().time() + self._limits.age_seconds
-        return _IdleSession(ConnectedSession(connection, row[0]), until)
+        return _IdleSession(ConnectedSession(connection, name), until)
+
+    @staticmethod
+    async def _inner_credentials(inner: InnerLogins, user: str) -> tuple[str, str]:
+        try:
+            await inner.ensure(user)
+        except psycopg.Error:
+            raise Fault("the database system is not available") from None
+        return inner.role(user), inner.password(user)
 
 
 def _can_be_credential(text: str) -> bool:

@@ -11,7 +11,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from proxy.ledger.users import read_verifiers
-from proxy.shadow.shadow_roles import match_roles_on
+from proxy.shadow.shadow_roles import InnerVerifier, match_roles_on
 
 # A peer that has vanished is noticed; what the connection string says stands above these.
 _NETWORK = {
@@ -30,10 +30,17 @@ class RoleMatcher:
     Gives    `match`, to be called every second or so, from one thread at a time; `close` from any
     """
 
-    def __init__(self, ledger_dsn: str, superuser_dsn: str, databases: Sequence[str]) -> None:
+    def __init__(
+        self,
+        ledger_dsn: str,
+        superuser_dsn: str,
+        databases: Sequence[str],
+        inner: InnerVerifier | None = None,
+    ) -> None:
         self._ledger_dsn = ledger_dsn
         self._superuser_dsn = superuser_dsn
         self._databases = tuple(databases)
+        self._inner = inner
         self._ledger: psycopg.Connection[Any] | None = None
         self._shadow: psycopg.Connection[Any] | None = None
         self._in_use = threading.Lock()
@@ -68,7 +75,9 @@ class RoleMatcher:
             wanted = self._wanted()
             if self._shadow is None:
                 self._shadow = _connected(self._superuser_dsn)
-            return match_roles_on(self._shadow, self._superuser_dsn, self._databases, wanted)
+            return match_roles_on(
+                self._shadow, self._superuser_dsn, self._databases, wanted, self._inner
+            )
         except BaseException:
             self._drop()
             raise

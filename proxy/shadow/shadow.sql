@@ -79,6 +79,15 @@ SELECT table_name, column_name, data_type, low, high, "values", usable_for
 FROM dp.exposed_column
 ORDER BY position;
 
+-- Which policy is in force here; not_taken_since: since when a change of the policy, or of the database, is there
+-- that could not be taken up. Why is in the log.
+CREATE TABLE IF NOT EXISTS dp.policy_in_force (
+    digest text NOT NULL,
+    since timestamptz NOT NULL,
+    not_taken_since timestamptz
+);
+CREATE OR REPLACE VIEW dp.policy AS SELECT digest, since, not_taken_since FROM dp.policy_in_force;
+
 -- What an analyst has spent stands in the ledger, on another server. The proxy puts these relations into
 -- the statement that names them; here they have columns, for PostgreSQL to analyse it, and no rows to read.
 CREATE OR REPLACE FUNCTION dp.answered_apart(relation text) RETURNS boolean

@@ -6,8 +6,8 @@ every start of the program, and nothing in it is worth keeping.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.resources import files
 
 import psycopg
@@ -18,20 +18,23 @@ from proxy.base.decimals import decimal_text
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.policy.policy_model import Policy
 from proxy.postgres.failure_reason import reason_of
-from proxy.query.rewrite.empty_twins import TWIN_SCHEMA
-from proxy.shadow import shadow_statements as statements
 from proxy.shadow.shadow_columns import exposed_columns
 from proxy.shadow.shadow_comments import comments
 from proxy.shadow.shadow_guard import ShadowRights, check_guard, required_rights
+from proxy.shadow.shadow_making import (
+    copy_again,
+    drop_schemas,
+    known_types,
+    label_oids,
+    make_tables,
+    relation_oids,
+)
 from proxy.shadow.shadow_roles import ensure_group
 from proxy.shadow.shadow_tables import (
-    ROWS_SCHEMA,
     ShadowBusy,
     ShadowError,
     ShadowTable,
-    enumerations_of,
     shadow_tables,
-    types_of,
 )
 
 _PACKAGE = files("proxy.shadow")
@@ -95,29 +98,109 @@ class Shadow:
                 "open transactions of analysts hold the shadow's tables: it stays as it was"
             ) from None
 
+    def adopt(
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        before: tuple[Policy, Catalog],
+        take: Callable[[Mapping[TableName, int], Mapping[int, int]], None],
+    ) -> None:
+        """Make the shadow of one policy that of another, while analysts use it, in one transaction; or leave it
+        as it was. Where tables and columns stay, nothing is locked that a query needs.
+
+        Given    before: what it was built from; take: called with the OIDs of tables, and those of labels as of
+                 label_oids, when all is made and nobody sees it yet; what it raises undoes everything
+        Refuses  ShadowBusy: an analyst's transaction keeps a table too long; ShadowError
+        """
+        rights = self._required_rights
+        try:
+            with self._building() as connection:
+                tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
+                known = known_types(connection, *before)
+                if tables == shadow_tables(*before, known):
+                    self._describe(connection, policy, catalog, tables)
+                else:
+                    self._make(connection, policy, catalog, tables, policy.source)
+                # Before anybody sees it: whoever verifies the guard waits for this transaction.
+                self._required_rights = required_rights(tables)
+                take(relation_oids(connection), label_oids(connection))
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected):
+            raise ShadowBusy("open transactions of analysts hold the shadow's tables") from None
+        except psycopg.Error as error:
+            raise ShadowError(
+                f"it could not be made anew ({error.sqlstate or reason_of(error)})"
+            ) from None
+        else:
+            rights = self._required_rights
+        finally:
+            self._required_rights = rights
+
     def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> None:
+        with self._building() as connection:
+            tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
+            self._required_rights = required_rights(tables)
+            self._make(connection, policy, catalog, tables, source_dsn)
+
+    @contextmanager
+    def _building(self) -> Iterator[psycopg.Connection]:
+        """One transaction, of one builder at a time."""
         with psycopg.connect(self.superuser_dsn) as connection:
             connection.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(_LOCK_TIMEOUT)))
             connection.execute("SET search_path = pg_catalog; SET statement_timeout = 0")
             connection.execute("SET allow_system_table_mods = on")  # a schema named pg_...
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
-            tables = shadow_tables(policy, catalog, _known_types(connection, policy, catalog))
-            self._required_rights = required_rights(tables)
-            _drop_schemas(connection)
-            for part in _PARTS:
-                connection.execute(part)
-            _make_tables(connection, tables, source_dsn)
-            columns = exposed_columns(policy, catalog, tables)
-            for comment in comments(policy, catalog, tables, columns):
-                connection.execute(comment)
-            connection.execute("DELETE FROM dp.exposed_column")
-            connection.cursor().executemany(
-                "INSERT INTO dp.exposed_column VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-                [(position, *row) for position, row in enumerate(columns)],
-            )
-            check_guard(connection, required_rights(tables))
-            for default in self._defaults(policy):
-                connection.execute(default)
+            yield connection
+
+    def _make(
+        self,
+        connection: psycopg.Connection,
+        policy: Policy,
+        catalog: Catalog,
+        tables: tuple[ShadowTable, ...],
+        source_dsn: str,
+    ) -> None:
+        drop_schemas(connection)
+        for part in _PARTS:
+            connection.execute(part)
+        make_tables(connection, tables, source_dsn)
+        self._describe(connection, policy, catalog, tables)
+
+    def _describe(
+        self,
+        connection: psycopg.Connection,
+        policy: Policy,
+        catalog: Catalog,
+        tables: tuple[ShadowTable, ...],
+    ) -> None:
+        """What is told of tables that are there, and their guard."""
+        columns = exposed_columns(policy, catalog, tables)
+        for comment in comments(policy, catalog, tables, columns):
+            connection.execute(comment)
+        connection.execute("DELETE FROM dp.exposed_column")
+        connection.cursor().executemany(
+            "INSERT INTO dp.exposed_column VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            [(position, *row) for position, row in enumerate(columns)],
+        )
+        connection.execute("DELETE FROM dp.policy_in_force")
+        connection.execute(
+            "INSERT INTO dp.policy_in_force VALUES (%s, clock_timestamp(), NULL)", (policy.digest,)
+        )
+        check_guard(connection, required_rights(tables))
+        for default in self._defaults(policy):
+            connection.execute(default)
+
+    def report(self, *, is_newer_there: bool) -> None:
+        """What dp.policy says of a change that is there and not in force. Refuses  ShadowError"""
+        try:
+            with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
+                connection.execute("SET lock_timeout = '5s'; SET search_path = pg_catalog")
+                connection.execute(
+                    "UPDATE dp.policy_in_force SET not_taken_since"
+                    " = CASE WHEN %s THEN coalesce(not_taken_since, clock_timestamp()) END",
+                    (is_newer_there,),
+                )
+        except psycopg.Error as error:
+            raise ShadowError(f"dp.policy could not be written ({reason_of(error)})") from None
 
     def verify(self) -> tuple[str, ...]:
         """Compare the guard with what it must be, and repair it.
@@ -173,37 +256,22 @@ class Shadow:
         with psycopg.connect(self.superuser_dsn) as connection:
             # Foreign keys between public tables are not checked meanwhile: not all are valid.
             connection.execute("SET LOCAL session_replication_role = replica")
-            known = _known_types(connection, policy, catalog)
+            known = known_types(connection, policy, catalog)
             for table in shadow_tables(policy, catalog, known):
                 if not table.protected:
-                    _copy_again(connection, table, policy.source)
+                    copy_again(connection, table, policy.source)
 
     def relation_oids(self) -> dict[TableName, int]:
         """The shadow's OID of every exposed table, of dp.budget and of dp.history; they change with every
         rebuild."""
         with psycopg.connect(self.superuser_dsn) as connection:
-            return {
-                TableName(schema, name): oid
-                for schema, name, oid in connection.execute(
-                    "SELECT n.nspname, c.relname, c.oid::bigint FROM pg_class c"
-                    " JOIN pg_namespace n ON n.oid = c.relnamespace"
-                    " WHERE (c.relkind IN ('r', 'v') AND n.nspname !~ '^pg_'"
-                    " AND n.nspname NOT IN ('dp', 'information_schema'))"
-                    " OR (n.nspname = 'dp' AND c.relkind = 'v' AND c.relname IN ('budget', 'history'))"
-                )
-            }
+            return relation_oids(connection)
 
     def label_oids(self) -> dict[int, int]:
         """The shadow's OIDs of the policy's enumerations, and of arrays of them -> of the texts that their
         values are; they change with every rebuild."""
         with psycopg.connect(self.superuser_dsn) as connection:
-            rows = connection.execute(
-                "SELECT t.oid::bigint, t.typarray::bigint FROM pg_type t"
-                " JOIN pg_namespace n ON n.oid = t.typnamespace"
-                " WHERE t.typtype = 'e' AND n.nspname !~ '^pg_'"
-            ).fetchall()
-        text, texts = 25, 1009  # pg_type.dat, stable
-        return {one: text for one, _ in rows} | {many: texts for _, many in rows}
+            return label_oids(connection)
 
     def _ensure_database(self, *, is_last: bool) -> None:
         """CREATE DATABASE cannot run in a transaction. Nobody but analysts gets in, and only here."""
@@ -223,98 +291,3 @@ class Shadow:
 
 def _databases(connection: psycopg.Connection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT datname FROM pg_database")}
-
-
-def _known_types(
-    connection: psycopg.Connection, policy: Policy, catalog: Catalog
-) -> frozenset[str]:
-    """Those of the system itself: nobody else's type has a place in the shadow."""
-    rows = connection.execute(
-        "SELECT name FROM unnest(%s::text[]) AS name JOIN pg_type t ON t.oid = to_regtype(name)"
-        " WHERE t.typnamespace = 'pg_catalog'::regnamespace",
-        (sorted(types_of(policy, catalog)),),
-    )
-    return frozenset(row[0] for row in rows)
-
-
-def _drop_schemas(connection: psycopg.Connection) -> None:
-    rows = connection.execute(
-        "SELECT nspname FROM pg_namespace"
-        " WHERE nspname = ANY (%s) OR"
-        " (nspname !~ '^pg_' AND nspname NOT IN ('dp', 'information_schema'))",
-        ([TWIN_SCHEMA, ROWS_SCHEMA],),
-    ).fetchall()
-    for (schema,) in rows:
-        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
-
-
-def _make_tables(
-    connection: psycopg.Connection, tables: tuple[ShadowTable, ...], source_dsn: str
-) -> None:
-    """Tables with their keys, public rows, empty twins. Nobody has a right on them yet (shadow_guard)."""
-    enumerations = enumerations_of(tables)
-    schemas = {table.name.schema for table in tables} | {"public", TWIN_SCHEMA, ROWS_SCHEMA}
-    for schema in sorted(schemas | {one.schema for one in enumerations}):
-        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
-    for one in enumerations:
-        connection.execute(statements.create_enumeration(one))
-    for table in tables:
-        connection.execute(statements.create(table))
-        if table.is_view:
-            connection.execute(statements.create_view(table))
-        if not table.protected:
-            _copy_rows(connection, table, source_dsn)
-    for table in tables:
-        for statement in statements.keys(table):
-            connection.execute(statement)
-        for statement in statements.copied_clauses(table):
-            # Rows that are not as the constraint says, or a constant that this server reads otherwise.
-            with suppress(psycopg.Error), connection.transaction():
-                connection.execute(statement)
-        if table.protected:
-            connection.execute(statements.twin(table))
-    for table in tables:
-        for key in table.foreign_keys:
-            try:
-                with connection.transaction():
-                    connection.execute(statements.foreign_key(table, key, valid=True))
-            except psycopg.errors.ForeignKeyViolation:
-                connection.execute(statements.foreign_key(table, key, valid=False))
-        connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.stored_in)))
-
-
-def _copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
-    """The source may have dropped a CHECK since; then the shadow has none of them any more."""
-    for dropped in ((), statements.drop_checks(table)):
-        try:
-            with connection.transaction():
-                for statement in dropped:
-                    connection.execute(statement)
-                connection.execute(
-                    sql.SQL("DELETE FROM {}").format(statements.identifier(table.stored_in))
-                )
-                _copy_rows(connection, table, source_dsn)
-        except ShadowError as error:
-            if dropped or not isinstance(error.__cause__, psycopg.errors.CheckViolation):
-                raise
-        else:
-            return
-
-
-def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
-    """In text, so that a type the shadow lacks arrives as the text it has become."""
-    columns = statements.names(column.name for column in table.columns)
-    name = statements.identifier(table.name)
-    read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, name)
-    written = statements.identifier(table.stored_in)
-    write = sql.SQL("COPY {} ({}) FROM STDIN").format(written, columns)
-    try:
-        # Settings are SET: as `options` they would take the place of those that the source names.
-        with psycopg.connect(source_dsn, client_encoding="utf8") as source:
-            source.read_only = True
-            source.execute("SET datestyle = 'ISO'")
-            with source.cursor().copy(read) as rows, connection.cursor().copy(write) as copy:
-                for block in rows:
-                    copy.write(block)
-    except psycopg.Error as error:
-        raise ShadowError(f"the rows of public table {table.name} cannot be copied") from error

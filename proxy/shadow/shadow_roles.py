@@ -12,6 +12,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from proxy.base.role_names import inner_role
 from proxy.ledger.analysts_role import ANALYSTS
 from proxy.postgres.analyst_limits import SESSIONS_PER_ANALYST
 from proxy.postgres.failure_reason import reason_of
@@ -21,6 +22,7 @@ _LOCK_SECONDS = 2  # longer than lock_watch lets an analyst keep a lock that is 
 _END_SECONDS = 3.0
 _CONNECT_SECONDS = 5
 _TRIES = 3
+InnerVerifier = Callable[[str], str]  # of an analyst (inner_logins.py)
 
 
 class RolesNotMatched(RuntimeError):
@@ -59,8 +61,11 @@ def match_roles_on(
     superuser_dsn: str,
     databases: Sequence[str],
     verifiers: Mapping[str, str],
+    inner: InnerVerifier | None = None,
 ) -> tuple[str, ...]:
     """As `match_roles`, on a superuser's connection in autocommit that is there.
+
+    Given    inner: what verifier the inner role of an analyst has; it is not made here, but goes with them
 
     Whatever an analyst does to their own role, by a lock or otherwise, keeps nobody else's role as it was.
 
@@ -70,6 +75,7 @@ def match_roles_on(
     connection.execute(f"SET lock_timeout = '{_LOCK_SECONDS}s'")
     ensure_group(connection)
     there = _roles(connection)
+    verifiers = {**verifiers, **_inner_verifiers(there, verifiers, inner)}
     changed: list[str] = []
     failed: dict[str, str] = {}
 
@@ -88,12 +94,24 @@ def match_roles_on(
         attempt(name, partial(_remove, connection, superuser_dsn, databases, name))
     for name, verifier in verifiers.items():
         if name not in there:
-            attempt(name, partial(_create, connection, name, verifier))
+            attempt(name, partial(create_role, connection, name, verifier))
         elif there[name] != verifier:
             attempt(name, partial(_set_verifier, connection, name, verifier))
     if failed:
         raise RolesNotMatched(tuple(changed), failed)
     return tuple(changed)
+
+
+def _inner_verifiers(
+    there: Mapping[str, str], analysts: Mapping[str, str], inner: InnerVerifier | None
+) -> Mapping[str, str]:
+    """Of inner roles that are there and whose analyst is, too."""
+    found = {inner_role(name): name for name in analysts}
+    return {
+        role: verifier if inner is None else inner(found[role])
+        for role, verifier in there.items()
+        if role in found
+    }
 
 
 def _roles(connection: psycopg.Connection[Any]) -> dict[str, str]:
@@ -107,7 +125,7 @@ def _roles(connection: psycopg.Connection[Any]) -> dict[str, str]:
     )
 
 
-def _create(connection: psycopg.Connection[Any], name: str, verifier: str) -> None:
+def create_role(connection: psycopg.Connection[Any], name: str, verifier: str) -> None:
     # CREATE ROLE takes a verifier as it is (get_password_type, src/backend/libpq/crypt.c).
     connection.execute(
         sql.SQL(

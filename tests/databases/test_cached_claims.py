@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +20,9 @@ from proxy.accounting.events import mechanism
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Code, Refusal
 from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished
+from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
+from proxy.ledger.data_access import allow
 from proxy.ledger.ledger_backup import TABLES, backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
@@ -519,3 +523,53 @@ def test_claims_and_charges_at_once_lock_in_one_order(ledger_dsn: str) -> None:
     asyncio.run(use())
     assert _of(ledger_dsn, "table") == {"s.t": 60, "s.u": 60}
     assert _of(ledger_dsn, "total") == {"": 60}
+
+
+def test_a_token_pays_what_its_analyst_pays(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="9", total="9")
+    add_analyst(ledger_dsn, "alice", None)
+    token = create_token(ledger_dsn, "alice", days=1, epsilon=Decimal("1.5")).number
+
+    async def use(claims: CachedClaims) -> Sequence[Claimed | None]:
+        async def through(name: int) -> Claimed | None:
+            return await claims.claim(
+                "alice", (_question(name),), "f", "p", may_draw=True, token=token
+            )
+
+        first = await through(1)
+        assert first is not None and first.cached[0] is not None
+        await claims.store(first.cached[0], "drawn")
+        again = await through(1)
+        with pytest.raises(Refusal, match=r"only epsilon 0\.5 of it remains"):
+            await through(2)
+        return first, again
+
+    first, again = _with_claims(ledger_dsn, use)
+    assert first is not None and again is not None
+    assert [_cost(first), _cost(again)] == [1, 0]
+    assert rows(ledger_dsn, "SELECT spent FROM ledger.token") == [(1,)]
+    assert rows(ledger_dsn, "SELECT count(*) FROM ledger.cached") == [(1,)], "all of it is undone"
+    assert _paid(ledger_dsn) == {"alice": 1, "all": 1}
+
+
+def test_who_may_not_query_the_data_claims_nothing_of_it(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="9", total="9")
+    for name in ("alice", "bob"):
+        add_analyst(ledger_dsn, name, None)
+
+    async def use(claims: CachedClaims) -> None:
+        await _drawn(claims, "alice", _question(1))
+        await _drawn(claims, "bob", _question(1))
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute("UPDATE ledger.cached SET about = sha256('x'), made = '1'")
+        about = [hashlib.sha256(b"x").digest()]
+        assert len(await claims.paid_about("bob", about)) == 1
+        allow(ledger_dsn, "data", analyst="alice")
+        assert await _claim(claims, "alice", _question(1)) is not None
+        assert len(await claims.paid_about("alice", about)) == 1
+        assert await claims.paid_about("bob", about) == [], "nothing is made of it any more"
+        with pytest.raises(Refusal, match="may not query") as raised:
+            await _claim(claims, "bob", _question(1))  # which bob has paid
+        assert raised.value.code is Code.PROTECTED
+
+    _with_claims(ledger_dsn, use)

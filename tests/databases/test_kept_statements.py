@@ -154,5 +154,7 @@ def test_keys(ledger_dsn: str, tmp_path: Path) -> None:
         with pytest.raises(TextKeyMissing, match="cannot be read"):
             opened_cipher(ledger_dsn, mine)
     with psycopg.connect(ledger_dsn) as connection:
-        noted = connection.execute("SELECT detail FROM ledger.operation WHERE what = 'text key'")
+        noted = connection.execute(
+            "SELECT detail FROM ledger.admin_log WHERE what = 'text key' ORDER BY at"
+        )
         assert [row[0]["key"] for row in noted] == [key_name(first[0]), second]

@@ -8,6 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
 from psycopg.conninfo import make_conninfo
 
@@ -18,7 +19,9 @@ from tests.ledger_machine.on_a_server import LedgerOnServer
 from tests.ledger_machine.one_transaction import LedgerInOneTransaction
 from tests.servers_fixture import servers
 
-_WITHIN = 1000  # histories, in which a fault is found
+# Histories, in which a fault is found. Flaky: numbers of rows are not given twice, so the replay of a history
+# that was found to differ may differ, too.
+_WITHIN = 1000
 
 
 @pytest.fixture
@@ -77,5 +80,5 @@ def test_three_hundred_histories_on_a_server(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(empty_dsn: str, tmp_path: Path, fault: str) -> None:
-    with planted(fault), pytest.raises((AssertionError, psycopg.Error)):
+    with planted(fault), pytest.raises((AssertionError, psycopg.Error, Flaky)):
         _in_process(empty_dsn, tmp_path, _WITHIN)

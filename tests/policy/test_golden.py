@@ -68,8 +68,8 @@ def described(policy: Policy) -> str:
         lines.append(f"{name} {table.unit} {contributions}")
         lines.extend(f"  {key} {cut}" for key, cut in table.join_keys.items())
         lines.extend(f"  {column}" for column in table.columns.values())
-    lines.append(f"previews {policy.previews.value}")
-    lines.append(f"statements {policy.statements.value}")
+    lines += [f"previews {policy.previews.value}", f"reuse {policy.reuse}"]
+    lines.append(f"statements {policy.statements.value}, accounting {policy.accounting.value}")
     lines.extend(f"accept {a.name.name} {a.where}: {a.reason}" for a in policy.accepted)
     return "\n".join(lines)
 
@@ -96,6 +96,41 @@ def test_a_bad_policy_is_refused_with_every_place(path: Path, bless: bool) -> No
     assert found, "nothing is wrong with this policy"
     assert SECRET not in found
     compare(path.with_suffix(".txt"), found, bless)
+
+
+def problems_of(path: Path) -> PolicyErrors:
+    text = policy_text(path)
+    try:
+        policy = read_policy(text, path.name, ENVIRONMENT)
+    except PolicyErrors as errors:
+        return errors
+    return locate(checking.check(policy, SHOP), text, path.name)
+
+
+def test_there_are_many_bad_policies() -> None:
+    assert len(cases("bad")) >= 95
+    assert sum(len(problems_of(path).problems) for path in cases("bad")) >= 340
+
+
+@pytest.mark.parametrize("path", cases("bad"), ids=lambda path: path.stem)
+def test_each_message_has_a_place_and_a_hint(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    for problem in problems_of(path).problems:
+        assert problem.hint, problem
+        assert 1 <= problem.line <= len(lines) + 1 and problem.column >= 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in cases("bad") if path.stem.startswith("one_")],
+    ids=lambda path: path.stem,
+)
+def test_a_hint_that_is_followed_mends_the_file(path: Path) -> None:
+    """Beside a file with one mistake stands what its hint makes of it, and that is a good policy."""
+    assert len(problems_of(path).problems) == 1
+    text = policy_text(path.with_suffix(".mended"))
+    policy = read_policy(text, path.name, ENVIRONMENT)
+    assert checking.check(policy, SHOP) == []
 
 
 def test_every_golden_file_has_its_case() -> None:

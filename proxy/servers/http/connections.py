@@ -46,6 +46,9 @@ class ConnectionLimits:
     stalled_bytes: int = 64 * 1024
 
 
+ADMIN_LIMITS = ConnectionLimits(at_once=64, each=32)
+
+
 class _Lingering:
     """The transport as uvicorn sees it. Closed with bytes of the client unread, a socket sends a reset, which
     can take the answer away from the client: so it goes on reading for a while, to no purpose."""

@@ -155,6 +155,17 @@ def unauthorized(message: str, sqlstate: str) -> HttpProblem:
     )
 
 
+def not_let_in() -> HttpProblem:
+    """Of a bearer token, whatever is wrong with it, and of who is not let in any more."""
+    return HttpProblem(
+        HTTPStatus.UNAUTHORIZED,
+        "the bearer token lets nobody in",
+        hint="It may have expired or been revoked, or its name is not an analyst's: ask the operator.",
+        sqlstate="28000",
+        headers={"WWW-Authenticate": 'Bearer realm="dpproxy", error="invalid_token"'},
+    )
+
+
 def busy() -> HttpProblem:
     """Nothing has been begun: the same request may be sent again."""
     return HttpProblem(

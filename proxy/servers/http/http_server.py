@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 
 import uvicorn
+from starlette.applications import Starlette
 
-from proxy.engine.query_pipeline import Engine
+from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.sessions import AnalystSessions
+from proxy.servers.admission import Admission
 from proxy.servers.certificate import server_context
+from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.connections import ConnectionLimits, Connections, HttpProtocol
 from proxy.servers.http.guard import Guard, is_loopback
 from proxy.servers.http.routes import Health, Readiness, Routes
@@ -37,24 +40,19 @@ class _Uvicorn(uvicorn.Server):
         yield
 
 
-class HttpServer:
+class HttpListener:
     """
-    Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
-             what /healthz asks; gate: the one that all listeners share
+    Given    make_app: what is served; tls: a certificate and its key
     Gives    `start` listens, `address` is where, `stop` lets requests end first
     """
 
     def __init__(
         self,
-        engines: Mapping[str, Engine],
-        sessions: AnalystSessions,
-        readiness: Readiness,
+        make_app: Callable[[], Starlette],
         tls: tuple[Path, Path] | None = None,
-        health: Health = dict,
-        gate: LoginGate | None = None,
         limits: ConnectionLimits | None = None,
     ) -> None:
-        self._routes = Routes(engines, sessions, readiness, health, gate or LoginGate())
+        self._make_app = make_app
         self._tls = None if tls is None else server_context(*tls, ALPN)
         self._limits = limits
         self._connections: Connections | None = None
@@ -76,7 +74,7 @@ class HttpServer:
         listening = socket.create_server((host, port), family=family, backlog=512)
         name = listening.getsockname()
         self._address = (name[0], name[1])
-        app = self._routes.app()
+        app = self._make_app()
         paths = [getattr(route, "path", "") for route in app.routes]
         with_guard = Guard(app, paths, hosts_are_local=is_loopback(name[0]))
         config = uvicorn.Config(
@@ -119,3 +117,28 @@ class HttpServer:
         await self._serving
         if self._connections is not None:
             self._connections.abort()
+
+
+class HttpServer(HttpListener):
+    """
+    Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
+             what /healthz asks; gate: the one that all listeners share; bearers, admission: as of Routes
+    """
+
+    def __init__(
+        self,
+        engines: Mapping[str, EngineInForce],
+        sessions: AnalystSessions,
+        readiness: Readiness,
+        tls: tuple[Path, Path] | None = None,
+        health: Health = dict,
+        gate: LoginGate | None = None,
+        limits: ConnectionLimits | None = None,
+        bearers: Bearers | None = None,
+        admission: Admission | None = None,
+    ) -> None:
+        routes = Routes(
+            engines, sessions, readiness, health, gate or LoginGate(), bearers, admission
+        )
+        super().__init__(routes.app, tls, limits)
+        self.logins = routes.logins

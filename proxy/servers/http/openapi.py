@@ -106,7 +106,7 @@ class Operation:
         if self.has_query:
             found["requestBody"] = _QUERY_BODY
         if self.by_name:
-            found["security"] = [{"postgres": []}]
+            found["security"] = [{"postgres": []}, {"token": []}]
         return found
 
 
@@ -125,7 +125,12 @@ def openapi_document(operations: Sequence[Operation]) -> dict[str, Any]:
                     "type": "http",
                     "scheme": "basic",
                     "description": "name and password of your PostgreSQL role",
-                }
+                },
+                "token": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "a token of `dpproxy token create`, or of the OpenID Connect provider",
+                },
             }
         },
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -20,6 +21,7 @@ _READ_AT_ONCE_BYTES = 16 * 1024  # a larger body is read in a thread, so that ot
 PARAMETERS = 2_100  # a list of base.limits.LIST_ELEMENTS, and some beside it
 _BODY_SECONDS = 10.0
 _CREDENTIALS_LENGTH = 4096
+_BEARER = re.compile(r"[A-Za-z0-9._~+/=-]{1,8192}")
 _LENGTH_DIGITS = 20
 _KEYS = ("database", "sql", "params", "epsilon", "delta")
 
@@ -43,10 +45,22 @@ class QueryRequest:
     settings: Mapping[str, str]
 
 
-def read_credentials(request: Request) -> Credentials:
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A bearer token (RFC 6750)."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return "Presented()"
+
+
+def read_credentials(request: Request) -> Credentials | Presented:
     """Of the Authorization header (RFC 7617). Refuses  401"""
     headers = request.headers.getlist("authorization")
     scheme, _, encoded = (headers[0] if len(headers) == 1 else "").partition(" ")
+    if scheme.lower() == "bearer" and _BEARER.fullmatch(encoded.strip()):
+        return Presented(encoded.strip())
     try:
         if scheme.lower() != "basic" or len(encoded) > _CREDENTIALS_LENGTH:
             raise ValueError
@@ -64,6 +78,11 @@ async def read_query_request(request: Request) -> QueryRequest:
     Given    a request of somebody who has logged in: no stranger's body is read
     Refuses  415, 413, 408, and 400 for whatever is not a question
     """
+    return _query_request(await read_body(request))
+
+
+async def read_body(request: Request) -> object:
+    """Its JSON, of somebody who has logged in. Refuses  415, 413, 408, 400"""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         # Also what keeps other sites' forms out: browsers ask first before they send this type.
@@ -80,8 +99,8 @@ async def read_query_request(request: Request) -> QueryRequest:
         raise HttpProblem(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time") from None
     try:
         if len(body) <= _READ_AT_ONCE_BYTES:
-            return _query_request(read_json(body))
-        return _query_request(await asyncio.to_thread(read_json, body))
+            return read_json(body)
+        return await asyncio.to_thread(read_json, body)
     except NotStrict as error:
         raise HttpProblem(HTTPStatus.BAD_REQUEST, str(error)) from None
 

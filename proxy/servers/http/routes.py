@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -19,6 +18,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from proxy.base.errors import Fault, Refusal
+from proxy.engine.charged_token import charging
+from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.fair_share import Busy
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.sessions import (
@@ -27,19 +28,20 @@ from proxy.engine.sessions import (
     PostgresError,
     WrongCredentials,
 )
-from proxy.servers.client_address import network_of
+from proxy.ledger.presented_tokens import TokenGrant
+from proxy.servers.admission import Admission
 from proxy.servers.engine_adapter import EngineAdapter
+from proxy.servers.http.bearers import Bearers, Caller
 from proxy.servers.http.docs_page import docs_page
 from proxy.servers.http.guard import response_of
-from proxy.servers.http.http_problem import HttpProblem, problem_of
+from proxy.servers.http.http_logins import HttpLogins
+from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of
 from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.openapi import Operation, openapi_document
 from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
 from proxy.servers.http.request_reading import (
-    Credentials,
     QueryRequest,
-    read_credentials,
     read_query_request,
 )
 from proxy.servers.login_gate import LoginGate
@@ -50,8 +52,6 @@ Health = Callable[
     [], Mapping[str, bool]
 ]  # whether each server that runs beside this process is alive
 
-_LOGIN_SECONDS = 10.0
-_LOGINS_EACH = 16  # requests of one address that wait for their password to be checked
 _READY_SECONDS = 1.0  # anybody may ask: the databases are not asked more often than this
 _NOTHING: dict[str, object] = {
     "privacy": {"epsilon": 0, "delta": 0},
@@ -64,19 +64,21 @@ _NOTHING: dict[str, object] = {
 class Routes:
     def __init__(
         self,
-        engines: Mapping[str, Engine],
+        engines: Mapping[str, EngineInForce],
         sessions: AnalystSessions,
         readiness: Readiness,
         health: Health,
         gate: LoginGate,
+        bearers: Bearers | None = None,
+        admission: Admission | None = None,
     ) -> None:
+        """bearers: None where a password alone lets in; admission: None where every analyst may query every
+        database."""
+        self.logins = HttpLogins(tuple(engines), sessions, gate, bearers, admission)
         self._engines = engines
         self._adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
-        self._sessions = sessions
         self._readiness = readiness
         self._health = health
-        self._gate = gate
-        self._logging_in: Counter[str] = Counter()
         self._checks: Mapping[str, bool] = {}
         self._checked_at = float("-inf")
         self._checking = asyncio.Lock()
@@ -120,19 +122,20 @@ class Routes:
         )
 
     async def query(self, request: Request) -> Response:
-        async with self._logged_in(request) as credentials:
+        async with self.logins.logged_in(request) as caller:
             query = await read_query_request(request)
-            return await _while_connected(request, self._answered(request, credentials, query))
+            with self.logins.under_way(caller, query.database) as ended:
+                work = self._answered(request, caller, query)
+                return await _while_connected(request, ended, work)
 
-    async def _answered(
-        self, request: Request, credentials: Credentials, query: QueryRequest
-    ) -> Response:
-        async with self._session(query.database, credentials, query.settings) as session:
+    async def _answered(self, request: Request, caller: Caller, query: QueryRequest) -> Response:
+        async with self.logins.session(query.database, caller, query.settings) as session:
             wants_csv = _wants_csv(request)
             driver = LibpqDriver(
                 self._adapters[query.database], session, query, with_errors=not wants_csv
             )
-            answered = await driver.run()
+            with charging(None if caller.token is None else caller.token.number):
+                answered = await driver.run()
         if not wants_csv:
             return ResponseInPieces(await as_json(answered), media_type="application/json")
         headers = privacy_headers(answered.privacy)
@@ -140,21 +143,23 @@ class Routes:
         return ResponseInPieces(body, headers=headers, media_type="text/csv")
 
     async def explain(self, request: Request) -> Response:
-        async with self._logged_in(request) as credentials:
+        async with self.logins.logged_in(request) as caller:
             query = await read_query_request(request)
-            return await _while_connected(request, self._explained(credentials, query))
+            with self.logins.under_way(caller, query.database) as ended:
+                return await _while_connected(request, ended, self._explained(caller, query))
 
-    async def _explained(self, credentials: Credentials, query: QueryRequest) -> Response:
-        async with self._session(query.database, credentials, query.settings) as session:
+    async def _explained(self, caller: Caller, query: QueryRequest) -> Response:
+        async with self.logins.session(query.database, caller, query.settings) as session:
             plan = await LibpqDriver(self._adapters[query.database], session, query).explain()
         return JSONResponse(_NOTHING if plan is None else plan)
 
     async def databases(self, request: Request) -> Response:
         async with (
-            self._logged_in(request) as credentials,
-            self._session(next(iter(self._engines)), credentials),
+            self.logins.logged_in(request) as caller,
+            self.logins.any_session(caller),
         ):
-            return JSONResponse({"databases": sorted(self._engines)})
+            may = [name for name in sorted(self._engines) if self.logins.may_query(caller, name)]
+            return JSONResponse({"databases": may})
 
     async def schema(self, request: Request) -> Response:
         return await self._document(request, "tables", lambda _, session: session.schema())
@@ -201,90 +206,37 @@ class Routes:
     ) -> Response:
         database = request.query_params.get("database", "")
         async with (
-            self._logged_in(request) as credentials,
-            self._session(database, credentials) as session,
+            self.logins.logged_in(request) as caller,
+            self.logins.session(database, caller) as session,
         ):
-            document = await read(self._engines[database], session)
-        body = f'{{"database":{json.dumps(database)},"{name}":{document}}}'
+            document = await read(self._engines[database].now, session)
+        more = "" if caller.token is None else f',"token":{_token_json(caller.token)}'
+        body = f'{{"database":{json.dumps(database)},"{name}":{document}{more}}}'
         return Response(body, media_type="application/json")
 
-    @asynccontextmanager
-    async def _logged_in(self, request: Request) -> AsyncIterator[Credentials]:
-        """
-        Whoever has the password, in a place of theirs. The body comes after.
 
-        Refuses  WrongCredentials, later the more often; Busy
-        """
-        credentials = read_credentials(request)
-        user, password = credentials.user, credentials.password
-        if not self._sessions.knows(user, password):
-            address = network_of(None if request.client is None else request.client.host)
-            if self._logging_in[address] >= _LOGINS_EACH:
-                raise Busy
-            self._logging_in[address] += 1
-            try:
-                await self._log_in(address, user, password)
-            finally:
-                self._logging_in[address] -= 1
-                if not self._logging_in[address]:
-                    del self._logging_in[address]
-        async with self._sessions.place(user):
-            yield credentials
-
-    async def _log_in(self, address: str, user: str, password: str) -> None:
-        attempt = await self._gate.enter(address, user, _LOGIN_SECONDS)
-        try:
-            await self._sessions.log_in(user, password)
-            attempt.succeeded()
-        except WrongCredentials:
-            await asyncio.sleep(attempt.failed())
-            raise
-        finally:
-            attempt.abandoned()  # unless it has ended in another way
-
-    def _session(
-        self,
-        database: str,
-        credentials: Credentials,
-        settings: Mapping[str, str] | None = None,
-    ) -> AbstractAsyncContextManager[AnalystSession]:
-        if database in self._engines:
-            return self._sessions.session(
-                database, credentials.user, credentials.password, settings or {}
-            )
-        return _NoDatabase(self._session(next(iter(self._engines)), credentials), database)
+def _token_json(token: TokenGrant) -> str:
+    return json.dumps(
+        {"number": token.number, "epsilon_limit": token.epsilon, "epsilon_spent": token.spent}
+    )
 
 
-class _NoDatabase(AbstractAsyncContextManager[AnalystSession]):
-    """Only who has logged in learns that a database is not there."""
-
-    def __init__(self, session: AbstractAsyncContextManager[AnalystSession], database: str) -> None:
-        self._session = session
-        self._database = database
-
-    async def __aenter__(self) -> AnalystSession:
-        message = f'database "{self._database}" does not exist'
-        hint = "GET /v1/databases lists them."
-        if not self._database:
-            message, hint = "no database is named", f"Add ?database=NAME. {hint}"
-        async with self._session:
-            raise HttpProblem(HTTPStatus.NOT_FOUND, message, hint=hint, sqlstate="3D000")
-
-    async def __aexit__(self, *_: object) -> None:
-        return None
-
-
-async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Stops the work when the client goes away. What was charged stays charged."""
+async def _while_connected(
+    request: Request, ended: asyncio.Event, work: Coroutine[Any, Any, T]
+) -> T:
+    """Stops the work when the client goes away, or may not be here any more. What was charged stays charged."""
     working = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(_gone(request))
+    ending = asyncio.ensure_future(ended.wait())
     try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({working, leaving, ending}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
+        if ending.done():
+            raise not_let_in()
         raise HttpProblem(HTTPStatus.BAD_REQUEST, "the client went away")
     finally:
-        for task in (leaving, working):
+        for task in (leaving, ending, working):
             task.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await task

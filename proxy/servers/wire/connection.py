@@ -18,12 +18,14 @@ from proxy.pgwire.startup import Cancel, Connect, StartTls, Startup, StartupRepl
 from proxy.servers.client_address import network_of
 from proxy.servers.error_boundary import refuse_of
 from proxy.servers.login_gate import printable
+from proxy.servers.wire.certificate_rules import certificate_of
 from proxy.servers.wire.login import TOO_SLOW, Login
 from proxy.servers.wire.query_tasks import QueryTasks
 from proxy.servers.wire.shadow_connection import ShadowConnection
 from proxy.servers.wire.shared_server_state import SharedServerState
 from proxy.servers.wire.strangers import Strangers
 from proxy.servers.wire.tls import TlsError, TlsLayer
+from proxy.servers.wire.wire_sessions import WireSession
 
 _log = structlog.get_logger("dpproxy.wire")
 
@@ -50,6 +52,7 @@ class ClientConnection(asyncio.Protocol):
         self._shadow: ShadowConnection | None = None
         self._tasks: QueryTasks | None = None
         self._analyst = ""
+        self.session: WireSession | None = None
         self._address = ""
         self._connecting: asyncio.Task[None] | None = None
         self._cancel_key: bytes | None = None
@@ -90,7 +93,8 @@ class ClientConnection(asyncio.Protocol):
                 data, out = self._tls.received(data)
             except TlsError as error:
                 _log.info("tls_failed", reason=str(error))
-                self._abort()
+                self._write_raw(error.alert)
+                self._close()
                 return
             self._write_raw(out)
         if not data or self._is_closing:
@@ -179,7 +183,8 @@ class ClientConnection(asyncio.Protocol):
                 self._connecting = self._loop.create_task(self._cancel(key, packet))
             case Connect() as connect:
                 self._startup = None
-                self._login = Login(self._state, self, self._address, connect)
+                certificate = None if self._tls is None else certificate_of(self._tls.peer)
+                self._login = Login(self._state, self, self._address, connect, certificate)
                 self._connecting = self._loop.create_task(self._login.open())
 
     async def _cancel(self, key: bytes, packet: bytes) -> None:
@@ -189,6 +194,7 @@ class ClientConnection(asyncio.Protocol):
     def _begin_relay(self, login: Login) -> None:
         authentication = login.authentication
         served, self._shadow, self._analyst = login.served, login.shadow, login.analyst
+        self.session = self._state.begun(login.analyst, login.database, self._address)
         self._login = None
         self.authentication_is_over()
         self._leave_unauthenticated()
@@ -216,6 +222,7 @@ class ClientConnection(asyncio.Protocol):
         self._strangers.remove(self, self._address)
 
     def _leave_connected(self) -> None:
+        self.session = None
         self._state.connected -= 1
         self._state.analysts[self._analyst] -= 1
         if not self._state.analysts[self._analyst]:

@@ -6,14 +6,19 @@ Waiting for a turn costs a socket and no backend. A wrong password is answered l
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import Protocol
 
 import structlog
+from typing_extensions import assert_never
 
-from proxy.pgwire.authentication import Authentication, Step
+from proxy.base.role_names import stand_in
+from proxy.pgwire.authentication import Authentication, InnerLogin, Step
 from proxy.pgwire.frames import fatal
 from proxy.pgwire.startup import Connect
+from proxy.servers.admission import no_access
 from proxy.servers.login_gate import Attempt
+from proxy.servers.wire.certificate_rules import ClientCertificate, LoginMethod
 from proxy.servers.wire.served_database import ServedDatabase
 from proxy.servers.wire.shadow_connection import ShadowConnection, ShadowListener, connect_to_shadow
 from proxy.servers.wire.shared_server_state import SharedServerState
@@ -23,6 +28,12 @@ _log = structlog.get_logger("dpproxy.wire")
 TOO_SLOW = fatal("57014", "canceling authentication due to timeout")
 _SHADOW_AWAY = fatal("57P03", "the database system is not available")
 _TOO_MANY = fatal("53300", "sorry, too many clients already")
+
+
+def _not_let_in(user: str, database: str) -> bytes:
+    """The same for every reason: who has no certificate learns nothing of who there is."""
+    text = f'no rule for client certificates lets in user "{user}", database "{database}"'
+    return fatal("28000", text)
 
 
 class LoginClient(ShadowListener, Protocol):
@@ -35,8 +46,14 @@ class LoginClient(ShadowListener, Protocol):
 
 class Login:
     def __init__(
-        self, state: SharedServerState, client: LoginClient, address: str, connect: Connect
+        self,
+        state: SharedServerState,
+        client: LoginClient,
+        address: str,
+        connect: Connect,
+        certificate: ClientCertificate | None = None,
     ) -> None:
+        self._certificate = certificate
         self._state = state
         self._client = client
         self._address = address
@@ -44,6 +61,7 @@ class Login:
         self._loop = asyncio.get_running_loop()
         database = connect.database if connect.database_is_served else next(iter(state.databases))
         self.served: ServedDatabase = state.databases[database]
+        self._any_database = database
         self.authentication = Authentication(connect, database)
         self.shadow: ShadowConnection | None = None
         self._attempt: Attempt | None = None
@@ -54,6 +72,10 @@ class Login:
     def analyst(self) -> str:
         return self._connect.user
 
+    @property
+    def database(self) -> str:
+        return self._connect.database
+
     async def open(self) -> None:
         """Takes as long as others are in turn; the connection's deadline ends it."""
         state = self._state
@@ -62,12 +84,46 @@ class Login:
             return
         self._attempt = await state.gate.enter(self._address, self.analyst)
         try:
+            if not await self._is_let_in():
+                self._refuse(_not_let_in(self.analyst, self.database))
+                return
+        except (
+            Exception
+        ) as error:  # the shadow, of a superuser's connection: nothing is known of it here
+            _log.error("inner_role_not_made", kind=type(error).__name__)
+            self._client.end_with(_SHADOW_AWAY)
+            return
+        try:
             self.shadow = await connect_to_shadow(self.served.shadow, self._client)
         except OSError:
             _log.error("shadow_unreachable")
             self._client.end_with(_SHADOW_AWAY)
             return
         self.shadow.write(self.authentication.startup_packet)
+
+    async def _is_let_in(self) -> bool:
+        """By the rules for certificates, if there are any; what is left to the password is decided later."""
+        let_in = self._state.let_in
+        if let_in is None or let_in.rules is None:
+            return True
+        user = self.analyst
+        method = let_in.rules.method(self.database, user, self._certificate)
+        match method:
+            case LoginMethod.PASSWORD | LoginMethod.BOTH:
+                return True
+            case LoginMethod.REJECT:
+                return False
+            case LoginMethod.CERT:
+                inner = let_in.inner
+                is_known = let_in.admission.number_of(user) is not None and stand_in(user) is None
+                if inner is None or not is_known:
+                    return False
+                await inner.ensure(user)
+                mine = InnerLogin(inner.role(user), inner.password(user), os.urandom(18).hex())
+                self.authentication = Authentication(self._connect, self._any_database, mine)
+                return True
+            case _:
+                assert_never(method)
 
     def from_client(self, data: bytes) -> None:
         """Before a turn, the client has nothing to say; what it sends is password messages or its end."""
@@ -78,19 +134,15 @@ class Login:
         """Whether the relay takes over. Refuses  ProtocolError"""
         step = self.authentication.from_shadow(data)
         if step.wrong_password and self._attempt is not None:
-            delay = self._attempt.failed()
-            self._client.authentication_is_over()
-            self._stop_listening()
-            refusal = step.to_client
-            self._refusal = self._loop.call_later(delay, self._client.end_with, refusal)
+            self._refuse(step.to_client)
             return False
         if not step.ready:
             self._perform(step)
             return False
-        too_many = self._too_many()
+        refused = self._too_many() or self._no_access()
         self._succeeded()
-        if too_many:
-            self._client.end_with(too_many)
+        if refused:
+            self._client.end_with(refused)
             return False
         self._perform(step)
         return True
@@ -109,6 +161,21 @@ class Login:
             self._refusal.cancel()
         if self._attempt is not None:
             self._attempt.abandoned()  # unless it has ended in another way
+
+    def _refuse(self, refusal: bytes) -> None:
+        """Late, the more often it happens."""
+        assert self._attempt is not None
+        delay = self._attempt.failed()
+        self._client.authentication_is_over()
+        self._stop_listening()
+        self._refusal = self._loop.call_later(delay, self._client.end_with, refusal)
+
+    def _no_access(self) -> bytes:
+        """Where PostgreSQL, too, says it: after the password."""
+        let_in = self._state.let_in
+        if let_in is None or let_in.admission.may_query(self.analyst, self.database):
+            return b""
+        return fatal(*no_access(self.database))
 
     def _succeeded(self) -> None:
         if self._attempt is not None:

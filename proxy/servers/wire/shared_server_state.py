@@ -6,10 +6,15 @@ import ssl
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Protocol
 
+from proxy.servers.admission import Admission
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.cancelling import CancelRegistry
+from proxy.servers.wire.certificate_rules import CertificateRules
 from proxy.servers.wire.served_database import ServedDatabase
+from proxy.servers.wire.wire_sessions import WireSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +35,30 @@ class Limits:
     waiting_bytes: int = 1024 * 1024  # of a client, behind a query that is being run
 
 
+class InnerRoles(Protocol):
+    """How dpproxy itself logs in an analyst whom it has let in (proxy.shadow.inner_logins)."""
+
+    def role(self, analyst: str) -> str: ...
+    def password(self, analyst: str) -> str: ...
+    async def ensure(self, analyst: str) -> None:
+        """The role is there. Raises where the shadow cannot be asked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LetIn:
+    """Who is let in beside a right password, and where to. rules None: a certificate changes nothing."""
+
+    admission: Admission
+    inner: InnerRoles | None = None
+    rules: CertificateRules | None = None
+
+
 @dataclass(slots=True)
 class SharedServerState:
     """
     requires_tls: sessions in plain text are refused
+    let_in: None where every analyst may query every database, by a password
     analysts: sessions by name; connected: sessions in all
     """
 
@@ -42,7 +67,20 @@ class SharedServerState:
     limits: Limits
     gate: LoginGate
     requires_tls: bool = False
+    let_in: LetIn | None = None
     cancels: CancelRegistry = field(default_factory=CancelRegistry)
     analysts: Counter[str] = field(default_factory=Counter)
     connected: int = 0
     is_stopping: bool = False
+    begun_sessions: int = 0
+
+    def begun(self, analyst: str, database: str, address: str) -> WireSession:
+        self.begun_sessions += 1
+        return WireSession(
+            number=self.begun_sessions,
+            analyst=analyst,
+            person=None if self.let_in is None else self.let_in.admission.number_of(analyst),
+            database=database,
+            address=address,
+            since=datetime.now(timezone.utc),
+        )

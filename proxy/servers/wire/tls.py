@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import ssl
+from collections.abc import Mapping
+from typing import Any
 
 # must be negotiated on a direct connection (PostgreSQL 17 documentation, section 55.2.11, ALPACA attack)
 ALPN = "postgresql"
 
 
 class TlsError(Exception):
-    """The handshake or a record failed."""
+    """The handshake or a record failed. alert: what tells the client why, e.g. of its certificate."""
+
+    def __init__(self, reason: str, alert: bytes = b"") -> None:
+        super().__init__(reason)
+        self.alert = alert
 
 
 class TlsLayer:
@@ -40,8 +46,13 @@ class TlsLayer:
         except (ssl.SSLWantReadError, ssl.SSLZeroReturnError):
             pass  # more is to come; or close_notify, and the end of the connection follows
         except ssl.SSLError as error:
-            raise TlsError(error.reason or "TLS failure") from None
+            raise TlsError(error.reason or "TLS failure", self._outgoing.read()) from None
         return b"".join(plain), self._outgoing.read()
+
+    @property
+    def peer(self) -> Mapping[str, Any] | None:
+        """What the client's certificate says, if it has shown one; verified, or there were no session."""
+        return self._tls.getpeercert() if self.is_established else None
 
     def sent(self, plain: bytes) -> bytes:
         """The bytes that carry `plain`. Only after the handshake."""

@@ -6,11 +6,14 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 
+from proxy.pgwire.frames import fatal
+from proxy.servers.admission import no_access
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.connection import ClientConnection
 from proxy.servers.wire.served_database import ServedDatabase
-from proxy.servers.wire.shared_server_state import Limits, SharedServerState
+from proxy.servers.wire.shared_server_state import LetIn, Limits, SharedServerState
 from proxy.servers.wire.strangers import Strangers
+from proxy.servers.wire.wire_sessions import WireSession
 
 _POLL_SECONDS = 0.05
 
@@ -32,11 +35,13 @@ class WireServer:
         gate: LoginGate | None = None,
         *,
         requires_tls: bool = False,
+        let_in: LetIn | None = None,
     ) -> None:
+        """let_in: None where every analyst may query every database, by a password."""
         if requires_tls and tls is None:
             raise ValueError("TLS cannot be required without a certificate")
         self._state = SharedServerState(
-            databases, tls, limits or Limits(), gate or LoginGate(), requires_tls
+            databases, tls, limits or Limits(), gate or LoginGate(), requires_tls, let_in
         )
         self._connections: set[ClientConnection] = set()
         held = self._state.limits
@@ -56,6 +61,35 @@ class WireServer:
     @property
     def connections(self) -> int:
         return len(self._connections)
+
+    @property
+    def sessions(self) -> tuple[WireSession, ...]:
+        """Of who has logged in; the oldest first."""
+        found = [one.session for one in self._connections if one.session is not None]
+        return tuple(sorted(found, key=lambda one: one.number))
+
+    def end_session(self, number: int) -> bool:
+        """Whether there was one."""
+        for connection in list(self._connections):
+            if connection.session is not None and connection.session.number == number:
+                connection.end_with()
+                return True
+        return False
+
+    def end_not_admitted(self) -> int:
+        """Sessions of who was removed or may not query their database any more."""
+        let_in, ended = self._state.let_in, 0
+        for connection in list(self._connections) if let_in is not None else ():
+            session = connection.session
+            if session is None or let_in is None:
+                continue
+            admission = let_in.admission
+            # None: they logged in before it was read that they were added.
+            is_same = session.person in (None, admission.number_of(session.analyst))
+            if not (is_same and admission.may_query(session.analyst, session.database)):
+                connection.end_with(fatal(*no_access(session.database)))
+                ended += 1
+        return ended
 
     async def start(self, host: str, port: int, *, reuse_port: bool = False) -> None:
         """Refuses with OSError where the port is taken."""

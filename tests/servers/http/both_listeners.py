@@ -11,10 +11,13 @@ import httpx
 import psycopg
 from psycopg.pq import DiagnosticField, ExecStatus
 
+from proxy.servers.admission import Admission
+from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.http.http_server import HttpServer
 from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.shadow.analyst_sessions import SessionLimits, ShadowSessions
+from proxy.shadow.inner_logins import InnerLogins
 from tests.live_proxy import LiveProxy
 from tests.servers_fixture import PASSWORD
 
@@ -107,6 +110,9 @@ def open_http(
     gate: GateLimits | None = None,
     connections: ConnectionLimits | None = None,
     tls: tuple[Path, Path] | None = None,
+    inner: InnerLogins | None = None,
+    bearers: Bearers | None = None,
+    admission: Admission | None = None,
 ) -> BothListeners:
     """gate: without one, wrong passwords are hardly delayed."""
     readiness = {"protected": True, "ledger": True}
@@ -119,6 +125,7 @@ def open_http(
                 for name, database in proxy.assembly.databases.items()
             },
             limits,
+            inner,
         )
 
         async def ready() -> dict[str, bool]:
@@ -132,6 +139,8 @@ def open_http(
             lambda: dict(health),
             LoginGate(gate or GateLimits(longest_delay_seconds=0.01)),
             connections,
+            bearers,
+            admission,
         )
         await server.start("127.0.0.1", 0)
         return server, sessions

@@ -1,0 +1,242 @@
+"""Policies and catalogues are taken up while the proxy serves: on SIGHUP, and when a file or catalogue changes.
+
+A policy is taken whole or not at all. What is wrong with a new one is logged, and the one in force stays until
+the file is mended; `dp.policy` tells of it. Statements that have begun end as they were planned.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from proxy.cli.assembly import Database
+from proxy.cli.cli_error import CliError
+from proxy.cli.loading import CheckedPolicy, load_policy, verdict_of
+from proxy.ledger.ledger_lease import BudgetsAwaited
+from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
+from proxy.ledger.text_keys import TextKeyMissing
+from proxy.policy.finding_names import Severity
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.postgres.failure_reason import reason_of
+from proxy.shadow.shadow_tables import ShadowBusy
+
+POLL_SECONDS = 1.0
+RETRY_SECONDS = 5.0
+_LOGGED_PROBLEMS = 5
+
+_log = structlog.get_logger("dpproxy.reloading")
+
+
+class NotTaken(Exception):
+    """A policy stays out of force. reason: for the log; problems: places of the file."""
+
+    def __init__(self, reason: str, problems: Sequence[str] = (), *, for_now: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.problems = tuple(problems)
+        self.for_now = for_now  # it may be taken later as it is
+
+
+@dataclass(slots=True)
+class PolicyWatch:
+    """One database and the file of its policy. environment: as at the start of the process."""
+
+    database: Database
+    file: Path
+    environment: Mapping[str, str]
+    _displayed: object = None  # of the file, when it was looked at last
+    _settled: bool = True
+    _tried: str = ""  # what was refused: nobody is told twice
+    _retry_at: float = 0.0
+    _pending: bool = False
+    _looks: int = 0
+    refusal: str = ""  # why what is in the file is not in force
+
+    def look(self, now: float, *, at_once: bool = False) -> None:
+        """Takes the policy up where file or catalogue have changed. A file is read once it has been left alone
+        from one look to the next.
+
+        Given    at_once: whatever has changed (SIGHUP)
+        """
+        observed = _signature(self.file)
+        if self._displayed is None:
+            self._displayed = observed
+        if observed != self._displayed:
+            self._displayed, self._settled = observed, False
+            if not at_once:
+                return
+        due = self._pending and now >= self._retry_at
+        is_stale = self.database.is_stale and self.database.looks != self._looks
+        if at_once or not self._settled or due or is_stale:
+            self._settled, self._looks = True, self.database.looks
+            self._take(now, is_reported=at_once)
+        elif self._tried and self.database.looks != self._looks:
+            self._looks = self.database.looks
+            if _digest(self.file) == self.database.policy.digest:  # the database fits it again
+                self._tried = self.refusal = ""
+                self.database.report(is_newer_there=False)
+
+    def _take(self, now: float, *, is_reported: bool) -> None:
+        name = self.database.policy.database
+        before = self.database.policy.digest
+        self._pending = False
+        try:
+            checked = self._checked()
+            served = self.database.policy, self.database.catalog
+            if (checked.policy, checked.catalog) != served:
+                self._adopt(checked)
+        except NotTaken as refused:
+            self._pending, self._retry_at = refused.for_now, now + RETRY_SECONDS
+            attempt = f"{_digest(self.file)} {refused.reason} {refused.problems}"
+            if is_reported or attempt != self._tried:
+                _log.error(
+                    "policy_not_taken",
+                    database=name,
+                    file=str(self.file),
+                    in_force=before[:12],
+                    reason=refused.reason,
+                    problems=list(refused.problems),
+                )
+            self._tried, self.refusal = attempt, refused.reason
+            self.database.report(is_newer_there=True)
+        else:
+            self._tried = self.refusal = ""
+            self.database.report(is_newer_there=False)
+            if (checked.policy, checked.catalog) != served:
+                _log.warning(
+                    "policy_taken",
+                    database=name,
+                    file=str(self.file),
+                    digest=checked.policy.digest[:12],
+                    before=before[:12],
+                )
+
+    def _checked(self) -> CheckedPolicy:
+        served = self.database.policy
+        try:
+            checked = load_policy(self.file, self.environment)
+        except PolicyErrors as errors:
+            problems = [f"{p.line}:{p.column}: {p.message}" for p in errors.problems]
+            listed = problems[:_LOGGED_PROBLEMS]
+            raise NotTaken(f"{len(problems)} errors in the file", listed) from None
+        except CliError as error:
+            raise NotTaken(str(error), for_now=True) from None
+        policy = checked.policy
+        if policy.database != served.database:
+            raise NotTaken(f"it is for the database {policy.database}: that takes a new start")
+        if policy.source != served.source:
+            raise NotTaken("its source is another: that takes a new start")
+        lease = self.database.lease
+        try:
+            source = find_source(lease.ledger_dsn, read_identity(policy.source), policy.database)
+        except (SourceError, UnknownSource):
+            source = None
+        if source is None or source.id != lease.source:
+            raise NotTaken("its source holds other data than at the start: that takes a new start")
+        try:
+            verdict = verdict_of(checked)
+        except CliError as error:
+            raise NotTaken(str(error), for_now=True) from None
+        if verdict.refuses:
+            severe = [f"{one.name.name}: {one.what}" for one in verdict.of(Severity.SEVERE)]
+            raise NotTaken(f"{len(severe)} severe findings", severe[:_LOGGED_PROBLEMS])
+        return checked
+
+    def _adopt(self, checked: CheckedPolicy) -> None:
+        try:
+            self.database.adopt(checked.policy, checked.catalog)
+        except (BudgetsAwaited, ShadowBusy, TextKeyMissing) as error:
+            raise NotTaken(str(error), for_now=True) from None
+        except Exception as error:  # whatever it was, the policy in force is whole
+            kind, reason = type(error).__name__, reason_of(error)
+            raise NotTaken(
+                f"it could not be put in force ({kind}: {reason})", for_now=True
+            ) from error
+
+
+class PolicyReloads:
+    """
+    Given    databases, and the files of their policies in their order; environment: as at the start
+    """
+
+    def __init__(
+        self, databases: Sequence[Database], files: Sequence[Path], environment: Mapping[str, str]
+    ) -> None:
+        given = dict(environment)
+        pairs = zip(databases, files, strict=True)
+        self._watches = [PolicyWatch(*pair, given) for pair in pairs]
+        self._turn = asyncio.Lock()
+
+    async def follow(self, every_seconds: float = POLL_SECONDS) -> None:
+        """Until it is cancelled. SIGHUP looks at once, whatever has changed."""
+        with _hang_ups() as signalled:
+            while True:
+                at_once = signalled.is_set()
+                signalled.clear()
+                await self._look(at_once=at_once)
+                with contextlib.suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(signalled.wait(), every_seconds)
+
+    async def reload(self) -> Mapping[str, Any]:
+        """As SIGHUP, for the administrators' API: which policies are in force then, and why others are not."""
+        await self._look(at_once=True)
+        found = [
+            {
+                "database": watch.database.policy.database,
+                "digest": watch.database.policy.digest,
+                "not_taken": watch.refusal or None,
+            }
+            for watch in self._watches
+        ]
+        return {"policies": found}
+
+    async def _look(self, *, at_once: bool) -> None:
+        loop = asyncio.get_running_loop()
+        async with self._turn:
+            for watch in self._watches:
+                try:
+                    if at_once:
+                        await asyncio.to_thread(watch.database.look_for_changes)
+                    await asyncio.to_thread(watch.look, loop.time(), at_once=at_once)
+                except Exception as error:  # one look that fails must not be the last
+                    kind, reason = type(error).__name__, reason_of(error)
+                    name = watch.database.policy.database
+                    _log.error("policy_not_looked_at", database=name, kind=kind, reason=reason)
+
+
+@contextlib.contextmanager
+def _hang_ups() -> Iterator[asyncio.Event]:
+    signalled = asyncio.Event()
+    if not hasattr(signal, "SIGHUP"):  # Windows
+        yield signalled
+        return
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, signalled.set)
+    try:
+        yield signalled
+    finally:
+        loop.remove_signal_handler(signal.SIGHUP)
+
+
+def _signature(file: Path) -> object:
+    """Changes with the file, also where a link to it is turned to another."""
+    try:
+        found = file.stat()
+    except OSError:
+        return "gone"
+    return found.st_ino, found.st_mtime_ns, found.st_size, found.st_ctime_ns
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return "gone"

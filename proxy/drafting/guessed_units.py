@@ -1,0 +1,279 @@
+"""Whom the rows of each table belong to, by what is declared: keys, foreign keys, and names without them.
+
+A table refers to people by a foreign key to the key of a table whose rows are people, by a column that is
+called as such a key is, or by one look into another table that holds whom its row belongs to. More than one
+look cannot be written in a policy. Everything here is a guess, with its reason, for the owner to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from proxy.catalog.catalog_model import Column, Table, TableName
+from proxy.drafting.called_as import CalledAs, key_of
+from proxy.drafting.person_words import (
+    are_people,
+    is_anybody,
+    person_of_column,
+    person_of_table,
+    personal_traits,
+    rank_of,
+    singular,
+    words_of,
+)
+from proxy.policy.policy_model import IdentifierUnit, RowUnit, Unit, UnitPath
+from proxy.policy.type_rules import family
+
+
+class How(IntEnum):
+    """By what a table's people are found, the surest first."""
+
+    ITSELF = 0
+    FOREIGN_KEY = 1
+    NAME = 2
+    THROUGH_KEY = 3
+    THROUGH_NAME = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    unit: Unit
+    how: How | None
+    why: str
+    others: tuple[str, ...] = ()  # people whom the table refers to as well, by their columns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotGuessed:
+    """why: in words; is_about_people: it refers to people, in a way that a policy cannot say."""
+
+    why: str
+    is_about_people: bool = False
+
+
+def guessed_units(tables: Mapping[TableName, Table]) -> dict[TableName, Guess | NotGuessed]:
+    """
+    Given    tables that hold rows of their own
+    Gives    of each the unit that it most likely has. Where none has any, their rows are units
+    """
+    people, called = dict(_people(tables)), CalledAs(tables)
+    direct = {name: _direct(table, tables, people, called) for name, table in tables.items()}
+    found: dict[TableName, Guess | NotGuessed] = {}
+    for name, table in tables.items():
+        guesses = direct[name] or _through(table, tables, direct, called)
+        if guesses:
+            best = guesses[0]
+            others = tuple(
+                _described(one.unit)
+                for one in guesses[1:]
+                if _column_of(one.unit) != _column_of(best.unit)
+            )
+            found[name] = Guess(unit=best.unit, how=best.how, why=best.why, others=others)
+        else:
+            found[name] = _single(table)
+    _spread(tables, found, called)
+    if not any(isinstance(one, Guess) for one in found.values()):
+        return {name: _rows("nothing here says whom a row belongs to") for name in tables}
+    return found
+
+
+def _spread(
+    tables: Mapping[TableName, Table],
+    found: dict[TableName, Guess | NotGuessed],
+    called: CalledAs,
+) -> None:
+    """What refers to what is about people is about them, through any number of tables."""
+    targets = {name: list(_targets(table, tables, called)) for name, table in tables.items()}
+    changed = True
+    while changed:
+        changed = False
+        for name in tables:
+            if _is_about(found[name]):
+                continue
+            target = next((one for one in targets[name] if _is_about(found[one])), None)
+            if target is not None:
+                why = f"its rows belong to people through {target}, by more looks than a policy can name"
+                found[name] = NotGuessed(why=why, is_about_people=True)
+                changed = True
+
+
+def _is_about(guess: Guess | NotGuessed) -> bool:
+    return isinstance(guess, Guess) or guess.is_about_people
+
+
+def _people(tables: Mapping[TableName, Table]) -> Iterator[tuple[TableName, str]]:
+    """Tables of people, each with the word for one of them, which is the name of the identifier."""
+    for name, table in tables.items():
+        key = key_of(table)
+        word = person_of_table(name.name)
+        columns = tuple(column.name for column in table.columns)
+        if word is None and are_people(columns):
+            words = [part for part in words_of(name.name) if part.isalpha()]
+            word = singular(words[-1]) if words else "person"
+            own = None if key is None else person_of_column(key.name)
+            word = own or word
+        if word is not None and key is not None and family(key) is not None:
+            yield name, word
+
+
+def _direct(
+    table: Table,
+    tables: Mapping[TableName, Table],
+    people: Mapping[TableName, str],
+    called: CalledAs,
+) -> list[Guess]:
+    """Units whose identifier is in a column of the table itself, the likeliest first."""
+    found: list[tuple[int, int, int, Guess]] = []
+    place = {column.name: number for number, column in enumerate(table.columns)}
+    referring = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
+    for column, key in referring.items():
+        word = people.get(key.target)
+        target = tables.get(key.target)
+        if word is None or target is None or target.primary_key != key.target_columns:
+            continue
+        is_same = table.primary_key == (column,)  # a row of it is a row of theirs
+        if key.target != table.name and (is_same or table.name not in people):
+            why = f"foreign key to {key.target}.{key.target_columns[0]}"
+            guess = _guess(word, column, How.FOREIGN_KEY, why)
+            found.append((-1 if is_same else How.FOREIGN_KEY, rank_of(word), place[column], guess))
+    if table.name in people:
+        column, word = table.primary_key[0], people[table.name]
+        why = "the key of a table whose rows look like people"
+        found.append((How.ITSELF, 0, 0, _guess(word, column, How.ITSELF, why)))
+    if not found:
+        for each in table.columns:
+            if each.name not in referring and (
+                known := _by_name(each, table, tables, people, called)
+            ):
+                word, why = known
+                guess = _guess(word, each.name, How.NAME, why)
+                found.append((How.NAME, rank_of(word), place[each.name], guess))
+    found.sort(key=lambda one: one[:3])
+    return [guess for *_, guess in found]
+
+
+def _by_name(
+    column: Column,
+    table: Table,
+    tables: Mapping[TableName, Table],
+    people: Mapping[TableName, str],
+    called: CalledAs,
+) -> tuple[str, str] | None:
+    kind = family(column)
+    if kind is None:
+        return None
+    for name in called.of(column, table.name):
+        if name in people:
+            key = tables[name].primary_key[0]
+            return people[name], f"called as {name}.{key} is; no foreign key says so"
+    word = person_of_column(column.name)
+    if word is None:
+        return None
+    alike = [
+        name
+        for name in people
+        if name.schema == table.name.schema
+        and name != table.name
+        and is_anybody(people[name])
+        and _has_kind(tables[name], kind)
+    ]
+    if is_anybody(word) and len(alike) == 1 and people[alike[0]] != word:
+        return people[alike[0]], f"its name; most likely of {alike[0]}; no foreign key says so"
+    return word, "its name; no foreign key says so"
+
+
+def _has_kind(table: Table, kind: str) -> bool:
+    key = key_of(table)
+    return key is not None and family(key) == kind
+
+
+def _through(
+    table: Table,
+    tables: Mapping[TableName, Table],
+    direct: Mapping[TableName, Sequence[Guess]],
+    called: CalledAs,
+) -> list[Guess]:
+    """Units that are found by one look into another table."""
+    found: list[Guess] = []
+    named = {key.columns[0] for key in table.foreign_keys if len(key.columns) == 1}
+    for key in table.foreign_keys:
+        target = tables.get(key.target)
+        if len(key.columns) != 1 or target is None or target.primary_key != key.target_columns:
+            continue
+        found += _look(key.columns[0], target, direct, How.THROUGH_KEY, "foreign key", table)
+    if not found:
+        for column in table.columns:
+            if column.name in named:
+                continue
+            for name in called.of(column, table.name):
+                if name.schema == table.name.schema:
+                    target = tables[name]
+                    found += _look(column.name, target, direct, How.THROUGH_NAME, "name", table)
+    # One that is never NULL first: rows without a unit are left out of every answer.
+    return sorted(found, key=lambda one: (one.how or 0, _is_nullable(table, one)))
+
+
+def _is_nullable(table: Table, guess: Guess) -> bool:
+    column = table.column(_column_of(guess.unit))
+    return column is None or column.nullable
+
+
+def _look(
+    column: str,
+    target: Table,
+    direct: Mapping[TableName, Sequence[Guess]],
+    how: How,
+    by: str,
+    table: Table,
+) -> Iterator[Guess]:
+    own = table.column(column)
+    key = key_of(target)
+    if not direct[target.name] or own is None or key is None or family(own) is None:
+        return
+    held = direct[target.name][0].unit
+    if (
+        target.name == table.name
+        or not isinstance(held, IdentifierUnit)
+        or family(own) != family(key)
+    ):
+        return
+    unit = IdentifierUnit(held.identifier, column, UnitPath(target.name, held.column))
+    yield Guess(unit=unit, how=how, why=f"{by} to {target.name}, which holds whose row it is")
+
+
+def _targets(
+    table: Table, tables: Mapping[TableName, Table], called: CalledAs
+) -> Iterator[TableName]:
+    for reference in table.foreign_keys:
+        if reference.target != table.name and reference.target in tables:
+            yield reference.target
+    for column in table.columns:
+        for name in called.of(column, table.name):
+            if name.schema == table.name.schema:
+                yield name
+
+
+def _single(table: Table) -> Guess | NotGuessed:
+    columns = tuple(column.name for column in table.columns)
+    traits = sorted(personal_traits(columns))
+    if person_of_table(table.name.name) is not None or len(traits) > 1:
+        return _rows("its rows look like people, one row each, and no column tells who")
+    return NotGuessed(why="nothing here says that its rows belong to people")
+
+
+def _rows(why: str) -> Guess:
+    return Guess(unit=RowUnit(), how=None, why=why)
+
+
+def _guess(word: str, column: str, how: How, why: str) -> Guess:
+    return Guess(unit=IdentifierUnit(word, column), how=how, why=why)
+
+
+def _column_of(unit: Unit) -> str:
+    return unit.column if isinstance(unit, IdentifierUnit) else ""
+
+
+def _described(unit: Unit) -> str:
+    return f"{unit.identifier} by {unit.column}" if isinstance(unit, IdentifierUnit) else "row"

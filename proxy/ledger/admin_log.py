@@ -1,0 +1,58 @@
+"""What administrators did, in the ledger: appended in the transaction that does it, and never changed."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+_EVENTS = "SELECT at, who, what, detail FROM ledger.admin_log ORDER BY at, what"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdminEvent:
+    """detail holds no password, token or statement."""
+
+    at: datetime
+    who: str
+    what: str
+    detail: Mapping[str, Any]
+
+
+def at_the_command_line() -> str:
+    """Who runs this process: the system's name of the account, or its number."""
+    number = os.getuid()
+    try:
+        return f"command line: {pwd.getpwuid(number).pw_name}"
+    except KeyError:
+        return f"command line: uid {number}"
+
+
+def note(
+    connection: psycopg.Connection[Any], by: str | None, what: str, detail: Mapping[str, Any]
+) -> None:
+    """In the transaction of the caller. by: None for who runs this process."""
+    connection.execute(
+        "INSERT INTO ledger.admin_event (who, what, detail) VALUES (%s, %s, %s)",
+        (by or at_the_command_line(), what, Jsonb(dict(detail))),
+    )
+
+
+def append_event(ledger_dsn: str, by: str, what: str, detail: Mapping[str, Any]) -> None:
+    """Of what is done outside the ledger; before it is done."""
+    with psycopg.connect(ledger_dsn) as connection:
+        note(connection, by, what, detail)
+
+
+def admin_events(ledger_dsn: str) -> Iterator[AdminEvent]:
+    """All, the oldest first."""
+    with psycopg.connect(ledger_dsn) as connection, connection.cursor("events") as cursor:
+        cursor.execute(_EVENTS)
+        for at, who, what, detail in cursor:
+            yield AdminEvent(at=at, who=who, what=what, detail=detail)

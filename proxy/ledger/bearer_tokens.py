@@ -1,0 +1,131 @@
+"""Bearer tokens of analysts: made, listed, revoked. The ledger keeps the hash; the token is shown once."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+from psycopg.rows import class_row
+
+from proxy.ledger.admin_log import note as log
+from proxy.ledger.data_access import source_number
+from proxy.ledger.groups import analyst_number
+from proxy.ledger.users import UserError
+
+PREFIX = "dpp_"  # so that scanners of repositories find one that has leaked
+LONGEST_DAYS = 366
+_BYTES = 32
+_FORM = re.compile(r"dpp_[A-Za-z0-9_-]{43}")
+_NOTE_CHARACTERS = 200
+_LISTED = """\
+SELECT t.id AS number, a.name AS analyst, s.name AS source, t.note, t.epsilon, t.spent, t.created_at,
+       t.expires_at,
+       CASE WHEN t.revoked_at IS NOT NULL THEN 'revoked' WHEN a.removed_at IS NOT NULL THEN 'user removed'
+            WHEN t.expires_at <= transaction_timestamp() THEN 'expired' ELSE 'valid' END AS state
+FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst LEFT JOIN ledger.source s ON s.id = t.source
+ORDER BY t.id"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewToken:
+    """text: to be shown once, and kept nowhere."""
+
+    number: int
+    text: str
+    expires_at: datetime
+
+    def __repr__(self) -> str:
+        return f"NewToken({self.number})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedToken:
+    """source None: all databases of the analyst's; epsilon None: no limit of its own."""
+
+    number: int
+    analyst: str
+    source: str | None
+    note: str
+    epsilon: Decimal | None
+    spent: Decimal
+    created_at: datetime
+    expires_at: datetime
+    state: str
+
+
+def create_token(
+    ledger_dsn: str,
+    name: str,
+    *,
+    days: float,
+    source: str | None = None,
+    epsilon: Decimal | None = None,
+    note: str = "",
+    by: str | None = None,
+) -> NewToken:
+    """
+    Given    the analyst's name; days: until it expires; the one source that it is for; epsilon: the most that
+             all statements through it may cost together; by: who does it, for the log
+    Refuses  UserError
+    """
+    if not 0 < days <= LONGEST_DAYS:
+        raise UserError(f"a token expires after more than 0 and at most {LONGEST_DAYS} days")
+    if epsilon is not None and not (epsilon.is_finite() and 0 < epsilon < 10**9):
+        raise UserError("epsilon is a number above 0")
+    if len(note) > _NOTE_CHARACTERS or not note.isprintable():
+        raise UserError(f"a note is one line of at most {_NOTE_CHARACTERS} characters")
+    text = PREFIX + base64.urlsafe_b64encode(os.urandom(_BYTES)).rstrip(b"=").decode()
+    with psycopg.connect(ledger_dsn) as connection:
+        row = connection.execute(
+            "INSERT INTO ledger.token (analyst, digest, note, source, epsilon, expires_at)"
+            " VALUES (%s, %s, %s, %s, trunc(%s::numeric, 18), transaction_timestamp() + %s)"
+            " RETURNING id, expires_at",
+            (
+                analyst_number(connection, name),
+                digest_of(text),
+                note,
+                None if source is None else source_number(connection, source),
+                epsilon,
+                timedelta(days=days),
+            ),
+        ).fetchone()
+        assert row is not None
+        detail: dict[str, Any] = {"token": row[0], "name": name, "expires": row[1].isoformat()}
+        detail |= {} if source is None else {"source": source}
+        detail |= {} if epsilon is None else {"epsilon": str(epsilon)}
+        log(connection, by, "token create", detail)
+    return NewToken(number=row[0], text=text, expires_at=row[1])
+
+
+def list_tokens(ledger_dsn: str) -> list[ListedToken]:
+    with psycopg.connect(ledger_dsn) as connection:
+        return connection.cursor(row_factory=class_row(ListedToken)).execute(_LISTED).fetchall()
+
+
+def revoke_token(ledger_dsn: str, number: int, *, by: str | None = None) -> None:
+    """From now on nothing is charged through it. Refuses  UserError"""
+    with psycopg.connect(ledger_dsn) as connection:
+        row = connection.execute(  # a number of any length may be asked for
+            "UPDATE ledger.token t SET revoked_at = transaction_timestamp() FROM ledger.analyst a"
+            " WHERE t.id = %s::numeric AND t.revoked_at IS NULL AND a.id = t.analyst RETURNING a.name",
+            (number,),
+        ).fetchone()
+        if row is None:
+            raise UserError(f"there is no token {number} that could be revoked")
+        log(connection, by, "token revoke", {"token": number, "name": row[0]})
+
+
+def is_token(text: str) -> bool:
+    return _FORM.fullmatch(text) is not None
+
+
+def digest_of(text: str) -> bytes:
+    """Of 256 random bits: there is nothing to guess, so no salt and no slow hash."""
+    return hashlib.sha256(text.encode()).digest()

@@ -1,0 +1,97 @@
+"""What a policy changes about cached answers: for how long they are, and which are not found any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proxy.catalog.catalog_model import TableName
+from proxy.policy.change_words import Change, Direction, Topic, change
+from proxy.policy.policy_model import Policy, PublicTable, Reuse
+
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+
+
+def changed_caching(old: Policy, new: Policy) -> Iterator[Change]:
+    before, after = old.reuse, new.reuse
+    if before is None and after is not None:
+        what = f"a question is drawn once in each {_slots(after)}, and paid once"
+        yield _cached(Direction.GAINS, "reuse", what)
+    elif before is not None and after is None:
+        what = "nothing is cached any more: each statement is drawn and paid anew"
+        yield _cached(Direction.LOSES, "reuse", what)
+    elif before is not None and after is not None:
+        yield from _reuse(before, after)
+        yield from _not_found(old, new)
+
+
+def _reuse(before: Reuse, after: Reuse) -> Iterator[Change]:
+    was, now = _slots(before), _slots(after)
+    if was != now:
+        what = f"{was} -> {now}: slots begin otherwise, and no cached answer of before is found"
+        yield _cached(Direction.LOSES, "reuse", what)
+    if before.is_lifted and not after.is_lifted:
+        what = "on -> off: each slice of a table is a question of its own, paid by itself"
+        yield _cached(Direction.LOSES, "reuse.lift", what)
+    elif after.is_lifted and not before.is_lifted:
+        what = "off -> on: slices of a table are one question, paid once"
+        yield _cached(Direction.GAINS, "reuse.lift", what)
+    if before.step != after.step:
+        was, now = _step(before), _step(after)
+        what = f"{was} -> {now}: "
+        if after.step is None:
+            what += "the present is what it is, and each question about it a new one"
+        else:
+            what += "to this the present is rounded down, so that questions about it stay the same"
+        yield _cached(Direction.CHANGES, "reuse.now", what)
+
+
+def _step(reuse: Reuse) -> str:
+    return "exact" if reuse.step is None else _length(reuse.step)
+
+
+def _slots(reuse: Reuse) -> str:
+    """
+    >>> _slots(Reuse(86_400)), _slots(Reuse(5_400, 4 * 3_600))
+    ('24h', '90min from 04:00')
+    """
+    hours, minutes = divmod(reuse.offset // 60, 60)
+    begins = f" from {hours:02}:{minutes:02}" if reuse.offset else ""
+    return f"{_length(reuse.seconds)}{begins}"
+
+
+def _length(seconds: int) -> str:
+    """As a policy writes it; a day is 24h."""
+    if seconds == _UNITS[0][0]:
+        return "24h"
+    return next(f"{seconds // unit}{word}" for unit, word in _UNITS if seconds % unit == 0)
+
+
+def tables_not_cached(old: Policy, new: Policy) -> tuple[TableName, ...]:
+    """Tables in both policies of which cached answers are not found any more, since what they rely on is said
+    otherwise (proxy/reuse/relied_on.py). Of public tables all answers may rely on."""
+    return tuple(
+        name
+        for name, table in new.tables.items()
+        if name in old.tables and old.tables[name] != table
+    )
+
+
+def _not_found(old: Policy, new: Policy) -> Iterator[Change]:
+    before, after = (
+        {name: table for name, table in one.tables.items() if isinstance(table, PublicTable)}
+        for one in (old, new)
+    )
+    if before != after:
+        what = "no cached answer is found any more: answers rely on what public tables there are"
+        yield _cached(Direction.LOSES, "tables", what)
+        return
+    for name in tables_not_cached(old, new):
+        what = "cached answers are not found any more, and are asked and paid anew"
+        yield _cached(Direction.LOSES, f"tables.{name}", what)
+    if old.privacy != new.privacy:
+        what = "cached answers are found at the terms they were made with only: see privacy above"
+        yield _cached(Direction.CHANGES, "privacy", what)
+
+
+def _cached(direction: Direction, where: str, what: str) -> Change:
+    return change(Topic.CACHE, direction, where, what)

@@ -1,0 +1,136 @@
+"""What a build of a shadow does in its transaction: schemas, tables, public rows; and what it has made."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import psycopg
+from psycopg import sql
+
+from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.policy.policy_model import Policy
+from proxy.query.rewrite.empty_twins import TWIN_SCHEMA
+from proxy.shadow import shadow_statements as statements
+from proxy.shadow.shadow_tables import (
+    ROWS_SCHEMA,
+    ShadowError,
+    ShadowTable,
+    enumerations_of,
+    types_of,
+)
+
+
+def relation_oids(connection: psycopg.Connection) -> dict[TableName, int]:
+    return {
+        TableName(schema, name): oid
+        for schema, name, oid in connection.execute(
+            "SELECT n.nspname, c.relname, c.oid::bigint FROM pg_class c"
+            " JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE (c.relkind IN ('r', 'v') AND n.nspname !~ '^pg_'"
+            " AND n.nspname NOT IN ('dp', 'information_schema'))"
+            " OR (n.nspname = 'dp' AND c.relkind = 'v' AND c.relname IN ('budget', 'history'))"
+        )
+    }
+
+
+def label_oids(connection: psycopg.Connection) -> dict[int, int]:
+    rows = connection.execute(
+        "SELECT t.oid::bigint, t.typarray::bigint FROM pg_type t"
+        " JOIN pg_namespace n ON n.oid = t.typnamespace"
+        " WHERE t.typtype = 'e' AND n.nspname !~ '^pg_'"
+    ).fetchall()
+    text, texts = 25, 1009  # pg_type.dat, stable
+    return {one: text for one, _ in rows} | {many: texts for _, many in rows}
+
+
+def known_types(connection: psycopg.Connection, policy: Policy, catalog: Catalog) -> frozenset[str]:
+    """Those of the system itself: nobody else's type has a place in the shadow."""
+    rows = connection.execute(
+        "SELECT name FROM unnest(%s::text[]) AS name JOIN pg_type t ON t.oid = to_regtype(name)"
+        " WHERE t.typnamespace = 'pg_catalog'::regnamespace",
+        (sorted(types_of(policy, catalog)),),
+    )
+    return frozenset(row[0] for row in rows)
+
+
+def drop_schemas(connection: psycopg.Connection) -> None:
+    rows = connection.execute(
+        "SELECT nspname FROM pg_namespace"
+        " WHERE nspname = ANY (%s) OR"
+        " (nspname !~ '^pg_' AND nspname NOT IN ('dp', 'information_schema'))",
+        ([TWIN_SCHEMA, ROWS_SCHEMA],),
+    ).fetchall()
+    for (schema,) in rows:
+        connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
+
+
+def make_tables(
+    connection: psycopg.Connection, tables: tuple[ShadowTable, ...], source_dsn: str
+) -> None:
+    """Tables with their keys, public rows, empty twins. Nobody has a right on them yet (shadow_guard)."""
+    enumerations = enumerations_of(tables)
+    schemas = {table.name.schema for table in tables} | {"public", TWIN_SCHEMA, ROWS_SCHEMA}
+    for schema in sorted(schemas | {one.schema for one in enumerations}):
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    for one in enumerations:
+        connection.execute(statements.create_enumeration(one))
+    for table in tables:
+        connection.execute(statements.create(table))
+        if table.is_view:
+            connection.execute(statements.create_view(table))
+        if not table.protected:
+            _copy_rows(connection, table, source_dsn)
+    for table in tables:
+        for statement in statements.keys(table):
+            connection.execute(statement)
+        for statement in statements.copied_clauses(table):
+            # Rows that are not as the constraint says, or a constant that this server reads otherwise.
+            with suppress(psycopg.Error), connection.transaction():
+                connection.execute(statement)
+        if table.protected:
+            connection.execute(statements.twin(table))
+    for table in tables:
+        for key in table.foreign_keys:
+            try:
+                with connection.transaction():
+                    connection.execute(statements.foreign_key(table, key, valid=True))
+            except psycopg.errors.ForeignKeyViolation:
+                connection.execute(statements.foreign_key(table, key, valid=False))
+        connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.stored_in)))
+
+
+def copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
+    """The source may have dropped a CHECK since; then the shadow has none of them any more."""
+    for dropped in ((), statements.drop_checks(table)):
+        try:
+            with connection.transaction():
+                for statement in dropped:
+                    connection.execute(statement)
+                connection.execute(
+                    sql.SQL("DELETE FROM {}").format(statements.identifier(table.stored_in))
+                )
+                _copy_rows(connection, table, source_dsn)
+        except ShadowError as error:
+            if dropped or not isinstance(error.__cause__, psycopg.errors.CheckViolation):
+                raise
+        else:
+            return
+
+
+def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
+    """In text, so that a type the shadow lacks arrives as the text it has become."""
+    columns = statements.names(column.name for column in table.columns)
+    name = statements.identifier(table.name)
+    read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, name)
+    written = statements.identifier(table.stored_in)
+    write = sql.SQL("COPY {} ({}) FROM STDIN").format(written, columns)
+    try:
+        # Settings are SET: as `options` they would take the place of those that the source names.
+        with psycopg.connect(source_dsn, client_encoding="utf8") as source:
+            source.read_only = True
+            source.execute("SET datestyle = 'ISO'")
+            with source.cursor().copy(read) as rows, connection.cursor().copy(write) as copy:
+                for block in rows:
+                    copy.write(block)
+    except psycopg.Error as error:
+        raise ShadowError(f"the rows of public table {table.name} cannot be copied") from error

@@ -1,0 +1,484 @@
+"""A policy, or a catalogue, that changes while the proxy serves."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import errors
+from structlog.testing import capture_logs
+
+from proxy.cli import reloading
+from proxy.cli.assembly import Database
+from proxy.cli.reloading import PolicyWatch
+from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
+from proxy.ledger.ledger_sources import SourceError
+from proxy.ledger.text_cipher import TextCipher
+from proxy.ledger.text_keys import TextKeyMissing
+from proxy.policy_file.policy_yaml import read_policy
+from proxy.shadow import shadow_database
+from proxy.shadow.shadow_tables import ShadowError
+from tests.live.served_database import READER, asked, policy_head, served_database
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers_fixture import Servers, servers
+
+_NAME = "reloaded"
+_SCRIPT = """\
+CREATE TABLE public.visits (id int PRIMARY KEY, patient int NOT NULL, cost int NOT NULL, ward text NOT NULL);
+CREATE TABLE public.beds (number int, patient int);
+CREATE TABLE public.wards (name text PRIMARY KEY);
+CREATE TABLE public.doctors (id int PRIMARY KEY, age int);
+INSERT INTO public.wards VALUES ('north'), ('south');
+INSERT INTO public.visits SELECT i, i % 500, 10, CASE WHEN i % 2 = 0 THEN 'north' ELSE 'south' END
+    FROM generate_series(1, 2000) i;
+INSERT INTO public.doctors SELECT i, 40 FROM generate_series(1, 300) i;
+"""
+_VISITS = """\
+  public.visits:
+    unit: {patient: patient}
+    max_rows_per_unit: 4
+    columns: {cost: {bounds: [0, 100]}, ward: {values: [north, south]}}
+"""
+_TABLES = f"tables:\n{_VISITS}  public.wards: public\n"
+_DOCTORS = "  public.doctors: {unit: row, columns: {age: {bounds: [0, 120]}}}\n"
+_SUM = "SELECT sum(cost) FROM visits"
+_MOST = "2"
+
+
+@dataclass(slots=True)
+class Served:
+    """The proxy's own view of one database, and the file of its policy."""
+
+    proxy: LiveProxy
+    database: Database
+    file: Path
+    watch: PolicyWatch
+    clock: float = 0.0
+
+    def write(self, tables: str = _TABLES, **replaced: str) -> None:
+        """A policy file, and two looks at it."""
+        text = policy_head(_NAME, "best", _MOST) + tables
+        for old, new in replaced.items():
+            assert old in text, old
+            text = text.replace(old, new)
+        self.put(text)
+
+    def put(self, text: str) -> None:
+        self.file.write_text(text)
+        self.look()
+        self.look()
+
+    def look(self) -> None:
+        self.clock += 10.0
+        self.watch.look(self.clock)
+
+    def connect(self) -> psycopg.Connection:
+        return self.proxy.connect(_NAME)
+
+    def value(self, statement: str) -> object:
+        with self.connect() as connection:
+            row = connection.execute(statement.encode()).fetchone()
+        return None if row is None else row[0]
+
+    def receipts(self) -> list[tuple[str, float, float]]:
+        """Digest, epsilon and delta of the analyst's charges."""
+        lease = self.database.lease
+        with psycopg.connect(lease.ledger_dsn) as ledger:
+            return ledger.execute(
+                "SELECT policy_digest, epsilon::float8, delta::float8 FROM ledger.receipt"
+                " WHERE source = %s AND analyst = %s ORDER BY id",
+                (lease.source, self.proxy.analyst),
+            ).fetchall()
+
+    def standing(self) -> tuple[object, ...]:
+        with self.connect() as connection:
+            row = connection.execute(
+                "SELECT digest, not_taken_since IS NULL FROM dp.policy"
+            ).fetchone()
+        assert row is not None
+        return row
+
+
+@pytest.fixture(scope="module")
+def pair() -> Servers:
+    return servers()
+
+
+@pytest.fixture(scope="module")
+def world(pair: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    database = served_database(pair, _NAME, _SCRIPT, _TABLES, "best", most=_MOST)
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        limit = f"ALTER ROLE {READER} IN DATABASE {_NAME} SET temp_file_limit = '1GB'"
+        owner.execute(limit.encode())
+    pair.match_roles()
+    proxy = start_proxy(pair, [database])
+    file = tmp_path_factory.mktemp("reloaded") / "policy.yaml"
+    watch = PolicyWatch(database, file, {"DSN": database.policy.source})
+    try:
+        yield Served(proxy, database, file, watch)
+    finally:
+        proxy.stop()
+        for server in (pair.protected, pair.shadow_server):
+            with psycopg.connect(server.dsn(), autocommit=True) as connection:
+                connection.execute(f"DROP DATABASE {_NAME} WITH (FORCE)")
+
+
+@pytest.fixture
+def served(world: Served, pair: Servers, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """Under the first policy, with an analyst who has asked nothing."""
+
+    @dataclass
+    class Same:
+        id: int = world.database.lease.source  # leases of tests are on made-up sources
+
+    monkeypatch.setattr(reloading, "find_source", lambda *_: Same())
+    world.write()
+    assert world.database.policy.digest == hashlib.sha256(world.file.read_bytes()).hexdigest()
+    world.proxy.analyst = pair.new_analyst()
+    return world
+
+
+def test_a_changed_bound_is_taken_up(served: Served) -> None:
+    before = served.database.policy.digest
+    assert abs(float(str(served.value(_SUM))) - 20_000) < 9_000
+    served.write(**{"bounds: [0, 100]": "bounds: [0, 5]"})
+    assert served.database.policy.digest != before
+    assert abs(float(str(served.value(_SUM))) - 10_000) < 1_500
+    digests = [digest for digest, *_ in served.receipts()]
+    assert digests == [before, served.database.policy.digest]
+    assert served.standing() == (served.database.policy.digest, True)
+    with psycopg.connect(served.database.lease.ledger_dsn) as ledger:
+        known = ledger.execute(
+            "SELECT digest FROM ledger.policy_version WHERE source = %s",
+            (served.database.lease.source,),
+        ).fetchall()
+    assert {digest for (digest,) in known} >= set(digests)
+
+
+def test_a_table_that_goes_is_refused_at_the_next_statement(served: Served) -> None:
+    with served.connect() as connection:
+        connection.execute("SELECT count(*) FROM visits")
+        served.write(f"tables:\n{_DOCTORS}")
+        with pytest.raises(errors.UndefinedTable):
+            connection.execute("SELECT count(*) FROM visits")
+        counted = connection.execute("SELECT count(*) FROM doctors").fetchone()
+        assert counted is not None and 200 < counted[0] < 400
+        with pytest.raises(errors.UndefinedTable):
+            connection.execute("SELECT * FROM wards")
+    assert len(served.receipts()) == 2
+
+
+def test_a_public_table_that_becomes_protected_is_shown_no_more(served: Served) -> None:
+    with served.connect() as connection:
+        held = connection.cursor()
+        held.execute("SELECT name FROM wards ORDER BY 1", prepare=True)
+        assert held.fetchall() == [("north",), ("south",)]
+        served.write(f"tables:\n{_VISITS}  public.wards: {{unit: row, columns: {{name: {{}}}}}}\n")
+        with pytest.raises(psycopg.Error):
+            held.execute("SELECT name FROM wards ORDER BY 1", prepare=True)
+        with pytest.raises(errors.InsufficientPrivilege):
+            connection.execute("SELECT name FROM wards LIMIT 1")
+
+
+def test_what_is_prepared_goes_on_under_the_new_policy(served: Served) -> None:
+    with served.connect() as connection:
+        question = "SELECT count(*) FROM visits WHERE cost < %s"
+        connection.execute(question, (50,), prepare=True)
+        served.write(**{"max_rows_per_unit: 4": "max_rows_per_unit: 2"})
+        connection.execute(question, (50,), prepare=True)
+        served.write(f"tables:\n{_VISITS}{_DOCTORS}")  # other tables: the shadow is made anew
+        connection.execute(question, (50,), prepare=True)
+    assert len({digest for digest, *_ in served.receipts()}) == 3
+
+
+def test_what_is_prepared_loses_its_right_with_the_policy(served: Served) -> None:
+    with served.connect() as connection:
+        connection.execute(_SUM, prepare=True)
+        charged = len(served.receipts())
+        served.write(**{"cost: {bounds: [0, 100]}": "cost: {}"})
+        with pytest.raises(errors.InsufficientPrivilege):
+            connection.execute(_SUM, prepare=True)
+    assert len(served.receipts()) == charged
+
+
+def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> None:
+    """The shadow holds a text in which the column does not occur any more: it would not notice."""
+    question = "SELECT count(*) FROM visits WHERE ward = %s"
+    with served.connect() as connection:
+        connection.execute(question, ("north",), prepare=True)
+        served.write(**{", ward: {values: [north, south]}": ""})
+        with pytest.raises(psycopg.Error) as refused:
+            connection.execute(question, ("north",), prepare=True)
+        assert "ward" in str(refused.value)
+    assert len(served.receipts()) == 1
+
+
+def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> None:
+    reused = f"reuse: 24h\n{_TABLES}"
+    assert served.value(_SUM) != served.value(_SUM)
+    served.write(reused)
+    kept = served.value(_SUM)
+    assert served.value(_SUM) == kept
+    served.write(reused, **{"bounds: [0, 100]": "bounds: [0, 5]"})
+    assert abs(float(str(served.value(_SUM))) - 10_000) < 1_500
+    served.write(reused)
+    assert served.value(_SUM) == kept
+    served.write()
+    assert served.value(_SUM) != kept
+    assert [cost for _, cost, _ in served.receipts()] == [1.0] * 5
+
+
+def test_what_is_prepared_says_the_present_as_it_was_read(served: Served) -> None:
+    """The shadow holds the words that round it: they are refused, not taken for those of the new policy."""
+    question = "SELECT count(*) FROM visits WHERE cost < extract(year FROM now())::int"
+    with served.connect() as connection:
+        connection.execute(question, prepare=True)
+        charged = len(served.receipts())
+        served.write(f"reuse: {{for: 24h, now: 1h}}\n{_TABLES}")
+        with pytest.raises(errors.FeatureNotSupported, match="policy has changed"):
+            connection.execute(question, prepare=True)
+        assert len(served.receipts()) == charged
+        connection.rollback()
+        connection.execute(question, prepare=False)
+        connection.execute(question, prepare=False)
+    assert len(served.receipts()) == charged + 1
+
+
+def test_a_lower_epsilon_holds_in_sessions_that_are_open(served: Served) -> None:
+    with served.connect() as connection, served.connect() as own:
+        connection.execute(_SUM)
+        own.execute("SET dp.epsilon = 0.75")
+        served.write(**{"epsilon: 1,": "epsilon: 0.5,"})
+        connection.execute(_SUM)
+        own.execute(_SUM)
+        served.write(**{"epsilon: 1,": "epsilon: 1.5,"})
+        connection.execute(_SUM)  # costs no more than the session says
+    assert [epsilon for _, epsilon, _ in served.receipts()] == [1.0, 0.5, 0.75, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("tables: [", "errors in the file"),
+        ("", "errors in the file"),
+        ("tables: {public.visits: {unit: {patient: nobody}}}\n", "errors in the file"),
+        ("tables:\n" + _VISITS + "  public.beds: public\n", "severe findings"),
+    ],
+)
+def test_a_bad_file_leaves_what_is_in_force(served: Served, text: str, reason: str) -> None:
+    before = served.database.policy, served.database.engine
+    with capture_logs() as logged:
+        served.put(policy_head(_NAME, "best", _MOST) + text if text else "")
+        served.look()
+        served.look()
+    assert (served.database.policy, served.database.engine) == before
+    told = [one for one in logged if one["event"] == "policy_not_taken"]
+    assert len(told) == 1 and reason in told[0]["reason"] and told[0]["problems"]
+    assert before[0].source not in str(logged)
+    assert served.standing() == (before[0].digest, False)
+    assert abs(float(str(served.value(_SUM))) - 20_000) < 9_000
+    served.write()
+    assert served.standing() == (before[0].digest, True)
+
+
+def test_another_database_or_source_takes_a_start(served: Served) -> None:
+    before = served.database.policy
+    with capture_logs() as logged:
+        served.write(**{f"database: {_NAME}": "database: other"})
+        served.write(**{"source: ${DSN}": "source: ${DSN} application_name=x"})
+    assert served.database.policy is before
+    reasons = [one["reason"] for one in logged if one["event"] == "policy_not_taken"]
+    assert len(reasons) == 2 and all("a new start" in reason for reason in reasons)
+
+
+def test_limits_change_with_the_policy(served: Served) -> None:
+    served.value(_SUM)
+    served.write(**{"default: {epsilon: 100000,": "default: {epsilon: 1.5,"})
+    with served.connect() as connection, pytest.raises(errors.ConfigurationLimitExceeded):
+        connection.execute(_SUM)
+    served.write(**{"default: {epsilon: 100000,": "default: {epsilon: 3,"})
+    served.value(_SUM)
+    assert len(served.receipts()) == 2
+
+
+def test_limits_of_tables_and_rho_change_with_the_policy(served: Served) -> None:
+    served.value(_SUM)  # what was drawn before counts for a table that gets a limit
+    head = policy_head(_NAME, "best", _MOST)
+    budgets = "budgets: {"
+    assert head.count(budgets) == 1
+    limit = f"{budgets}tables: {{public.visits: {{epsilon: 0.5, delta: 0}}}}, "
+    served.put(head.replace(budgets, limit) + _TABLES)
+    assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
+    with pytest.raises(psycopg.Error, match=r"public\.visits"):
+        served.value(_SUM)
+    served.put(f"accounting: zcdp\n{head}{_TABLES}")
+    assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
+    served.value(_SUM)
+    with psycopg.connect(served.database.lease.ledger_dsn) as ledger:
+        rho = ledger.execute(
+            "SELECT rho IS NOT NULL FROM ledger.allowance WHERE source = %s AND kind = 'total'",
+            (served.database.lease.source,),
+        ).fetchone()
+    assert rho == (True,)
+    assert len(served.receipts()) == 2
+
+
+def test_statements_are_kept_from_the_policy_on_that_says_so(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> TextCipher:
+        raise TextKeyMissing("the key is not here")
+
+    served.value(_SUM)
+    before = served.database.policy.digest
+    monkeypatch.setattr(served.database, "open_texts", missing)
+    encrypted = f"statements: encrypted\n{_TABLES}"
+    with capture_logs() as logs:
+        served.write(encrypted)
+    assert [one["reason"] for one in logs if one["event"] == "policy_not_taken"] == [
+        "the key is not here"
+    ]
+    assert served.standing() == (before, False)
+    monkeypatch.setattr(served.database, "open_texts", lambda: TextCipher([bytes(32)]))
+    served.look()
+    assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
+    served.value(_SUM)
+    with served.connect() as connection:
+        kept = connection.execute("SELECT text FROM dp.history ORDER BY at").fetchall()
+    assert kept == [(None,), (_SUM,)]
+
+
+def test_shared_limits_wait_for_all_who_serve(served: Served) -> None:
+    """One process alone changes no limits; the last that is given the new ones does."""
+    lease, before = served.database.lease, served.database.policy
+    other = BudgetLease(lease.ledger_dsn, lease.source, before)
+    try:
+        served.write(**{"default: {epsilon: 100000,": "default: {epsilon: 7,"})
+        assert served.database.policy is before
+        new = read_policy(served.file.read_text(), "", {"DSN": before.source})
+        other.change(new)
+        served.look()
+        assert served.database.policy.digest == new.digest
+        with pytest.raises(BudgetsAwaited):
+            other.change(before)
+        other.change(new)  # which takes the vote back
+        served.write()  # the other one is not given it
+        assert served.database.policy.digest == new.digest
+        with pytest.raises(SourceError):
+            BudgetLease(lease.ledger_dsn, lease.source, before)
+    finally:
+        other.close()
+    served.look()  # the other one has ended
+    assert served.database.policy.digest == before.digest
+
+
+def test_a_statement_that_has_begun_ends_as_it_was_planned(served: Served) -> None:
+    engine, before = served.database.engine, served.database.policy.digest
+    question = asked(served.database, _SUM)
+    served.write(**{"epsilon: 1,": "epsilon: 0.5,"})
+    served.proxy.do(engine.run(question, (), {}, served.proxy.analyst))
+    assert served.receipts() == [(before, 1.0, 0.0)]
+
+
+def test_what_fails_half_way_changes_nothing(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = served.database.policy, served.database.catalog, served.database.engine
+    adopt = served.database.shadow.adopt
+
+    def failing(policy: object, catalog: object, old: object, take: object) -> None:
+        def take_and_fail(*given: object) -> None:
+            take(*given)  # type: ignore[operator]
+            raise ShadowError("the disk is full")
+
+        adopt(policy, catalog, old, take_and_fail)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(served.database.shadow, "adopt", failing, raising=False)
+    served.write(
+        f"tables:\n{_DOCTORS}", **{"default: {epsilon: 100000,": "default: {epsilon: 0.1,"}
+    )
+    assert (served.database.policy, served.database.catalog, served.database.engine) == before
+    served.value(_SUM)
+    assert served.standing() == (before[0].digest, False)
+
+
+def test_an_open_transaction_keeps_its_tables(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until it ends; what changes no table does not wait for it."""
+    monkeypatch.setattr(shadow_database, "_LOCK_TIMEOUT", "100ms")
+    before = served.database.policy.digest
+    with served.connect() as connection, connection.transaction():
+        connection.execute("SELECT * FROM wards")
+        connection.execute(_SUM)
+        served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+        assert served.database.policy.digest == before
+        connection.execute(_SUM)
+        served.write(**{"bounds: [0, 100]": "bounds: [0, 50]"})
+        between = served.database.policy.digest
+        assert between != before
+        connection.execute(_SUM)
+    served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+    assert served.database.policy.digest not in (before, between)
+    assert served.value("SELECT count(*) FROM doctors") is not None
+
+
+def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute("ALTER TABLE public.visits ALTER COLUMN cost TYPE bigint")
+        served.database.look_for_changes()
+        with served.connect() as connection, pytest.raises(errors.SystemError):
+            connection.execute(_SUM)
+        served.look()
+        assert abs(float(str(served.value(_SUM))) - 20_000) < 9_000
+        owner.execute("ALTER TABLE public.visits RENAME COLUMN ward TO place")
+        with capture_logs() as logged:
+            for _ in range(3):
+                served.database.look_for_changes()
+                served.look()
+        told = [one for one in logged if one["event"] == "policy_not_taken"]
+        assert len(told) == 1 and "no column 'ward'" in told[0]["problems"][0]
+        assert served.standing()[1] is False
+        owner.execute("ALTER TABLE public.visits RENAME COLUMN place TO ward")
+        served.database.look_for_changes()
+        served.look()
+        assert served.standing()[1] is True
+        served.value(_SUM)
+
+
+@pytest.mark.long
+def test_each_charge_is_of_the_policy_that_it_names(served: Served) -> None:
+    """Questions without a pause while policies change: one spends delta, the other does not."""
+    stop, failed = threading.Event(), []
+
+    def ask() -> None:
+        try:
+            with served.connect() as connection:
+                while not stop.is_set():
+                    with contextlib.suppress(errors.FeatureNotSupported):
+                        connection.execute("SELECT count(*) FROM visits", prepare=True)
+        except Exception as error:
+            failed.append(error)
+
+    asking = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in asking:
+        thread.start()
+    delta: dict[str, bool] = {served.database.policy.digest: False}
+    for number in range(8):
+        gaussian = number % 2 == 0
+        noise = {"mechanism: best": "mechanism: best, noise: gaussian"} if gaussian else {}
+        served.write(f"{_TABLES}{_DOCTORS if number % 4 > 1 else ''}# {number}\n", **noise)
+        delta[served.database.policy.digest] = gaussian
+    stop.set()
+    for thread in asking:
+        thread.join(30)
+    assert failed == []
+    receipts = served.receipts()
+    assert len(delta) == 9 and len({digest for digest, *_ in receipts}) >= 4
+    assert all((spent > 0) is delta[digest] for digest, _, spent in receipts)

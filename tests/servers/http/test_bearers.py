@@ -1,0 +1,259 @@
+"""Bearer tokens over HTTP: whose, for which database, how much; and who may query what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from structlog.testing import capture_logs
+
+from proxy.base.role_names import inner_role
+from proxy.ledger.bearer_tokens import create_token, revoke_token
+from proxy.ledger.data_access import allow, open_to_all, restrict, withdraw
+from proxy.ledger.people_reader import PeopleReader
+from proxy.ledger.presented_tokens import PresentedTokens
+from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.servers.admission import Admission
+from proxy.servers.http.bearers import Bearers
+from proxy.shadow.inner_logins import InnerLogins
+from tests.servers.http.both_listeners import BothListeners, open_http
+from tests.servers_fixture import PASSWORD
+from tests.waiting import until
+
+_COUNT = "SELECT count(*) FROM shop.customers"
+
+
+class ScriptedProvider:
+    """Stands for the provider of test_oidc.py: a text that says who it is."""
+
+    async def analyst_of(self, presented: str) -> str | None:
+        return presented.removeprefix("jwt.of.") if presented.startswith("jwt.of.") else None
+
+
+@dataclass(slots=True)
+class Door:
+    """names: of its data in the ledger, by database"""
+
+    http: BothListeners
+    admission: Admission
+    reader: PeopleReader
+    tokens: PresentedTokens
+    names: dict[str, str]
+
+    @property
+    def dsn(self) -> str:
+        return self.http.proxy.servers.ledger_dsn
+
+    def analyst(self) -> str:
+        name = self.http.proxy.servers.new_analyst()
+        self.follow()
+        return name
+
+    def follow(self) -> None:
+        """What `serve` does each second."""
+        self.admission.people = self.reader.read()
+
+    def post(self, token: str, sql: str = _COUNT, database: str = "shop") -> httpx.Response:
+        return self.http.client.post(
+            "/v1/query",
+            json={"database": database, "sql": sql, "epsilon": 0.25},
+            headers={"Authorization": f"Bearer {token}"},
+        )
+
+    def get(self, token: str, path: str) -> Any:
+        return self.http.client.get(path, headers={"Authorization": f"Bearer {token}"}).json()
+
+
+@pytest.fixture(scope="module")
+def door(listeners: BothListeners) -> Iterator[Door]:
+    """The same proxy, with another HTTP listener before it."""
+    proxy = listeners.proxy
+    pair = proxy.servers
+    sources = proxy.assembly.sources
+    with psycopg.connect(pair.ledger_dsn) as connection:
+        named: dict[int, str] = dict(
+            connection.execute("SELECT id, name FROM ledger.source").fetchall()
+        )
+    reader = PeopleReader(pair.ledger_dsn, tuple(sources.values()))
+    admission = Admission(sources, reader.read())
+    tokens = PresentedTokens(pair.ledger_dsn)
+    proxy.do(tokens.open())
+    http = open_http(
+        proxy,
+        inner=InnerLogins(pair.shadow_server.dsn()),
+        bearers=Bearers(admission, tokens, ScriptedProvider()),
+        admission=admission,
+    )
+    yield Door(http, admission, reader, tokens, {name: named[one] for name, one in sources.items()})
+    http.close()
+    proxy.do(tokens.close())
+    reader.close()
+
+
+def test_a_token_queries_as_its_analyst(door: Door) -> None:
+    name = door.analyst()
+    made = create_token(door.dsn, name, days=1)
+    answer = door.post(made.text)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["privacy"]["epsilon"] == 0.25
+    assert door.http.proxy.when_settled(name)[:2] == (1, 0.25)
+    assert door.get(made.text, "/v1/databases") == {"databases": ["census", "shop"]}
+    told = door.post(made.text, "SELECT session_user, current_user").json()
+    assert told["rows"] == [[inner_role(name)] * 2]
+    history = door.get(made.text, "/v1/history?database=shop")["history"]
+    assert [one["epsilon"] for one in history] == [0.25]
+    # The same person, by a password: the same budget.
+    assert door.http.query(_COUNT, analyst=name, epsilon=0.25).status_code == 200
+    assert door.http.proxy.when_settled(name)[:2] == (2, 0.5)
+
+
+def test_what_a_token_may_spend(door: Door) -> None:
+    name = door.analyst()
+    made = create_token(door.dsn, name, days=1, epsilon=Decimal("0.6"))
+    assert [door.post(made.text).status_code for _ in range(2)] == [200, 200]
+    told = door.post(made.text)
+    assert told.status_code == 403
+    assert "only epsilon 0.1 of it remains" in told.json()["detail"]
+    assert door.http.proxy.when_settled(name)[:2] == (2, 0.5), "what was refused is not charged"
+    shown = door.get(made.text, "/v1/budget?database=shop")
+    assert shown["token"] == {
+        "number": made.number, "epsilon_limit": "0.6", "epsilon_spent": "0.5"
+    }  # fmt: skip
+    assert door.post(made.text, "SELECT 1").status_code == 200, "what is public costs nothing"
+    assert door.http.query(_COUNT, analyst=name, epsilon=0.25).status_code == 200
+
+
+def test_a_token_for_one_database(door: Door) -> None:
+    made = create_token(door.dsn, door.analyst(), days=1, source=door.names["census"])
+    told = door.post(made.text)
+    assert (told.status_code, told.json()["sqlstate"]) == (403, "42501")
+    assert door.post(made.text, "SELECT 1").status_code == 403
+    assert door.post(made.text, "SELECT 1", "census").status_code == 200
+    assert door.get(made.text, "/v1/databases") == {"databases": ["census"]}
+    assert door.post(made.text, "SELECT 1", "nothing").status_code == 404
+    for path in ("schema", "budget", "history"):
+        assert door.get(made.text, f"/v1/{path}?database=shop")["status"] == 403
+
+
+def test_whatever_is_wrong_with_a_token_is_told_alike(door: Door) -> None:
+    name = door.analyst()
+    revoked, expired = create_token(door.dsn, name, days=1), create_token(door.dsn, name, days=1e-9)
+    assert door.post(revoked.text, "SELECT 1").status_code == 200
+    revoke_token(door.dsn, revoked.number)
+    removed = door.http.proxy.servers.new_analyst()
+    of_removed = create_token(door.dsn, removed, days=1)
+    assert door.post(of_removed.text, "SELECT 1").status_code == 200
+    remove_analyst(door.dsn, removed)
+    told = set()
+    wrong = (
+        *(revoked.text, expired.text, of_removed.text, "dpp_" + "A" * 43, "x.y.z"),
+        *("jwt.of.nobody", "jwt.of.postgres", f"jwt.of.{inner_role(name)}", f"jwt.of.{removed}"),
+    )
+    door.follow()
+    with capture_logs() as logs:
+        for text in wrong:
+            refused = door.post(text, "SELECT 1")
+            told.add((refused.status_code, refused.text, refused.headers["www-authenticate"]))
+    assert len(told) == 1, told
+    (status, body, challenge), *_ = told
+    assert status == 401 and "invalid_token" in challenge and "28000" in body
+    assert [one["event"] for one in logs].count("login_failed") == len(wrong), (
+        "slowed like passwords"
+    )
+    assert not any(text in str(logs) for text in wrong if text.startswith("dpp_"))
+
+
+def test_headers_that_are_no_credentials(door: Door) -> None:
+    for value in (b"Bearer", b"Bearer a b", "Bearer é".encode(), b"Bearer " + b"x" * 9000):
+        told = door.http.client.get("/v1/databases", headers={b"Authorization": value})
+        assert told.status_code == 401, value
+
+
+def test_a_token_of_the_provider(door: Door) -> None:
+    name = door.analyst()
+    answer = door.post(f"jwt.of.{name}")
+    assert answer.status_code == 200, answer.text
+    assert door.http.proxy.when_settled(name)[:2] == (1, 0.25)
+
+
+def test_who_has_no_password_comes_in_by_a_token(door: Door) -> None:
+    name = "no password of theirs"
+    add_analyst(door.dsn, name, None)
+    door.http.proxy.servers.match_roles()
+    door.follow()
+    try:
+        made = create_token(door.dsn, name, days=1)
+        assert door.post(made.text, "SELECT 1").status_code == 200
+        for password in (" ", PASSWORD):
+            told = door.http.client.get("/v1/databases", auth=(name, password))
+            assert told.status_code == 401
+    finally:
+        remove_analyst(door.dsn, name)
+        door.http.proxy.servers.match_roles()
+    with psycopg.connect(door.http.proxy.servers.shadow_server.dsn()) as connection:
+        roles = connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (inner_role(name),))
+        assert not roles.fetchall(), "the inner role goes with the analyst"
+
+
+@pytest.mark.parametrize("why", ["revoked", "no access"])
+def test_a_statement_that_runs_ends_with_the_token_and_with_the_right(door: Door, why: str) -> None:
+    name, source = door.analyst(), door.names["shop"]
+    made = create_token(door.dsn, name, days=1)
+    logins, proxy = door.http.server.logins, door.http.proxy
+    with ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(door.post, made.text, "SELECT pg_sleep(60)")
+        until(lambda: made.number in logins.tokens_under_way)
+        numbers = logins.tokens_under_way
+        assert proxy.do(door.tokens.invalid(numbers)) == frozenset()
+        proxy.loop.call_soon_threadsafe(logins.end_not_admitted, frozenset())
+        assert not answer.done()
+        if why == "revoked":
+            revoke_token(door.dsn, made.number)
+            invalid = proxy.do(door.tokens.invalid(numbers))
+            assert invalid == {made.number}
+            proxy.loop.call_soon_threadsafe(logins.end_not_admitted, invalid)
+        else:
+            restrict(door.dsn, source)
+            door.follow()
+            proxy.loop.call_soon_threadsafe(logins.end_not_admitted, frozenset())
+        try:
+            assert answer.result(30).status_code == 401
+        finally:
+            if why != "revoked":
+                open_to_all(door.dsn, source)
+                door.follow()
+    assert not logins.tokens_under_way
+
+
+def test_a_restricted_database(door: Door) -> None:
+    name, other, source = door.analyst(), door.analyst(), door.names["shop"]
+    made = create_token(door.dsn, other, days=1)
+    allow(door.dsn, source, analyst=name)
+    try:
+        # The listener has not heard of it yet: the charge has.
+        assert door.post(made.text).status_code == 403
+        assert door.http.proxy.spent(other)[0] == 0
+        door.follow()
+        assert door.http.query("SELECT 1", analyst=name).status_code == 200
+        for told in (door.http.query("SELECT 1", analyst=other), door.post(made.text, "SELECT 1")):
+            assert told.status_code == 403
+            assert told.json()["detail"] == 'permission denied for database "shop"'
+            assert "dpproxy access allow" in told.json()["hint"]
+        wrong = door.http.client.get(
+            "/v1/budget", params={"database": "shop"}, auth=(other, "wrong")
+        )
+        assert wrong.status_code == 401, "only who has logged in learns it"
+        assert door.post(made.text, "SELECT 1", "census").status_code == 200
+        withdraw(door.dsn, source, analyst=name)
+        door.follow()
+        assert door.http.query("SELECT 1", analyst=name).status_code == 403
+    finally:
+        open_to_all(door.dsn, source)
+        door.follow()
+    assert door.http.query("SELECT 1", analyst=other).status_code == 200
