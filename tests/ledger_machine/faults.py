@@ -49,6 +49,9 @@ SQL: Mapping[str, SqlFault] = {
         text="'number ' || a.id FROM ledger.analyst a WHERE a.name = who AND a.removed_at IS NULL",
         instead="'number ' || min(a.id) FROM ledger.analyst a WHERE a.name = who",
     ),
+    "a clock that goes back opens a window": SqlFault(
+        text="AND start <= known.window_start", instead="AND start = known.window_start"
+    ),
     "another period keeps what was spent": SqlFault(
         text="IF known.period = new_period AND start",
         instead="IF known.period IS NOT NULL AND start",

@@ -90,6 +90,20 @@ class LedgerMachine(RuleBasedStateMachine):
         """What all ask."""
         self.claim(who, (POPULAR,), process, True)
 
+    @rule(who=WHO, process=st.integers(0, 1), times=st.integers(1, 5))
+    def ask_late(self, who: str, process: int, times: int) -> None:
+        """Each time when the lease of whoever was drawing has ended."""
+        for _ in range(times):
+            self.now += timedelta(seconds=61)
+            self.ask(who, process)
+
+    @rule(who=WHO, jump=st.sampled_from(JUMPS))
+    def there_and_back(self, who: str, jump: timedelta) -> None:
+        for step in (timedelta(0), jump, -jump):
+            self.now += step
+            self.reserve(who, AskedPart(name=None), 0)
+        self._compare()
+
     @precondition(lambda self: self.ledger.is_concurrent)
     @rule(first=st.tuples(WHO, PARTS), second=st.tuples(WHO, PARTS))
     def claims_at_once(
