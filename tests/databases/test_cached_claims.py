@@ -298,6 +298,25 @@ def test_beyond_its_size_nothing_new_is_cached(ledger_dsn: str) -> None:
     assert _paid(ledger_dsn) == {"alice": 1, "bob": 2, "all": 2}
 
 
+def test_who_was_taken_over_forgets_nothing(ledger_dsn: str) -> None:
+    """Else two draws were shown under one charge: what the one drew, and what the other did."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> tuple[bool, bool]:
+        first = await _claim(claims, "alice", _question(1))
+        assert first is not None and first.cached[0] is not None
+        await claims.let_go(first.cached[0], first.holder)
+        second = await _claim(claims, "bob", _question(1))
+        assert second is not None and second.cached == first.cached
+        return (
+            await claims.forget(first.cached[0], first.holder),
+            await claims.forget(first.cached[0], second.holder),
+        )
+
+    assert _with_claims(ledger_dsn, use) == (False, True)
+    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
+
+
 def test_what_is_too_large_is_forgotten_and_paid_anew(ledger_dsn: str) -> None:
     set_limits(ledger_dsn, own="5", total="5")
 
