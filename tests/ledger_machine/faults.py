@@ -127,7 +127,7 @@ def _without(table: str) -> Any:
 
 def _for_all(module: Any, name: str) -> Any:
     text = getattr(module, name)
-    known = "EXISTS (SELECT FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL)"
+    known = "ledger.may_charge(n.source, n.name)"
     assert known in text
     return mock.patch.object(module, name, text.replace(known, "true"))
 
@@ -135,6 +135,9 @@ def _for_all(module: Any, name: str) -> Any:
 CALLS: Mapping[str, Any] = {
     "what is not there any more is shown": lambda: mock.patch.object(
         ClaimedBlocks, "stored", _shown_anyway
+    ),
+    "what is shown is not on disk": lambda: mock.patch.object(
+        cached_claims, "_STORE", "SELECT ledger.store(%s, %s) AS relation"
     ),
     "whoever drew too much forgets another's draw": lambda: mock.patch.object(
         CachedClaims, "forget", _forgotten_by_any

@@ -200,7 +200,7 @@ class SimpleModel(Budgets):
         self.happened += [
             Gone(other) for other, slot in slots.items() if slot < slots[row] - timedelta(days=62)
         ]
-        self.committed(is_sure=False)
+        self.committed(is_sure=True)
         return self.text_of(row)
 
     def let_go(self, row: int, holder: str) -> None:
