@@ -12,7 +12,7 @@ from fractions import Fraction
 from uuid import uuid4
 
 from proxy.accounting.amounts import Amount
-from proxy.accounting.budget_lines import lines_of_json, usable
+from proxy.accounting.budget_lines import lines_of_json
 from proxy.accounting.refusal import over_budget
 from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
 from proxy.ledger.ledger_tables import LedgerTables, Receipt, as_json, not_an_analyst
@@ -102,7 +102,7 @@ class CachedClaims:
         lines = lines_of_json(row["lines"])
         if not row["states"]:
             raise over_budget(lines, is_cached=True)
-        receipt, remaining = None, usable(lines)
+        receipt, remaining = None, self._tables.usable(lines)
         if row["receipt"] is not None:
             self._tables.saw(row["receipt"])
             cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))

@@ -42,6 +42,10 @@ SQL: Mapping[str, SqlFault] = {
         text="IF state IN ('draw', 'again', 'apart') THEN\n            drawn",
         instead="IF state IN ('draw', 'apart') THEN\n            drawn",
     ),
+    "a spent budget tells what others have asked": SqlFault(
+        text="states := '{}';\n            RETURN;\n        END IF;\n    END IF;\n    IF paid",
+        instead="NULL;\n        END IF;\n    END IF;\n    IF paid",
+    ),
     "who drew pays for all": SqlFault(
         text="s.cached = one.id AND s.viewer = viewer", instead="s.cached = one.id"
     ),

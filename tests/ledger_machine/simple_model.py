@@ -4,7 +4,7 @@ question reads the whole list anew.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
@@ -115,12 +115,19 @@ class SimpleModel(Budgets):
         if not may_draw and any(state not in ("ready", "wait") for state, _ in found):
             return Answer(states=None)
         pays: dict[Line, list[AskedPart]] = {("analyst", who): [], TOTAL: []}
+        anew: dict[Line, list[AskedPart]] = {}  # as if nobody had asked
         newly = []
         for part, (state, row) in zip(parts, found, strict=True):
             known = None if state == "again" else row
             newly.append(known is None or SeenBy(known, viewer) not in self.happened)
             if newly[-1]:
                 pays["analyst", who].append(part)
+                for line in (
+                    *(("analyst", who), TOTAL),
+                    *(("group", group) for group in groups),
+                    *(("table", table) for table in part.tables),
+                ):
+                    anew.setdefault(line, []).append(part)
                 for group in groups:
                     if known is None or SeenBy(known, f"group {group}") not in self.happened:
                         pays.setdefault(("group", group), []).append(part)
@@ -130,10 +137,9 @@ class SimpleModel(Budgets):
                     pays.setdefault(("table", table), []).append(part)
         own = _sum(pays["analyst", who])
         if own.epsilon > 0:
-            costs = {
-                line: own if line[0] == "analyst" else drawn(own, *_amount(of))
-                for line, of in pays.items()
-            }
+            if not self.fit(at, self._costs(own, anew)):
+                return Answer(states=())
+            costs = self._costs(own, pays)
             if self.pay(at, who, costs, given.receipt) is None:
                 return Answer(states=())
         states, rows, texts = [], [], []
@@ -165,6 +171,13 @@ class SimpleModel(Budgets):
             texts=tuple(texts),
             paid=own.epsilon,
         )
+
+    @staticmethod
+    def _costs(own: Cost, pays: Mapping[Line, Sequence[AskedPart]]) -> Mapping[Line, Cost]:
+        return {
+            line: own if line[0] == "analyst" else drawn(own, *_amount(of))
+            for line, of in pays.items()
+        }
 
     def _new_row(self, given: Answer, place: int) -> int:
         row = given.rows[place] if given.rows and place < len(given.rows) else None

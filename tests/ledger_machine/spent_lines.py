@@ -62,12 +62,17 @@ class Budgets:
     def pay(
         self, at: datetime, who: str, costs: Mapping[Line, Cost], receipt: int | None
     ) -> PaidFor | None:
+        if not self.fit(at, costs):
+            return None
+        starts = [one.start for line in costs for one in self._opened(line)[-1:]]
+        return self._paid(PaidFor(max(at, *starts, at), who, costs, receipt), now=at)
+
+    def fit(self, at: datetime, costs: Mapping[Line, Cost]) -> bool:
         for line, cost in costs.items():
             most = self.terms.most(line)
             if most is not None and not fits(self.spent(line, at)[0] + cost, most):
-                return None
-        starts = [one.start for line in costs for one in self._opened(line)[-1:]]
-        return self._paid(PaidFor(max(at, *starts, at), who, costs, receipt), now=at)
+                return False
+        return True
 
     def _opened(self, line: Line) -> list[Opened]:
         return [one for one in self.happened if isinstance(one, Opened) and one.line == line]
