@@ -114,13 +114,12 @@ def test_what_is_charged_is_what_is_drawn() -> None:
                 walk = private_bound.walk(bound.choice.walk.epsilon)
                 drawn = 1 / walk.of_threshold + 1 / walk.of_counts + 2 / bound.choice.report_scale
                 cost += drawn * bound.times
-        events = plan.events()
+        events = tuple(plan.events())
         charged = sum((Fraction(str(event["epsilon"])) for event in events), Fraction(0))
         assert cost <= plan.loss.epsilon <= Fraction(3, 4), name
         # Each event is written rounded up.
-        assert (
-            0 <= charged - plan.loss.epsilon <= len(events) * Fraction(1, 10**EPSILON_DECIMALS)
-        ), name
+        least = Fraction(1, 10**EPSILON_DECIMALS)
+        assert 0 <= charged - plan.loss.epsilon <= len(events) * least, name
 
 
 def test_a_table_with_nothing_to_propose_is_not_read() -> None:
