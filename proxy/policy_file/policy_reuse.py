@@ -26,9 +26,10 @@ _LONGEST = 31 * 86_400
 
 
 def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
-    """None: nothing is kept, or a problem is reported."""
+    """None: nothing is kept, or a problem is reported. Where nothing is said, a day: a dashboard that is looked
+    at again and again would else eat the budget of a month in a morning."""
     if entry is None:
-        return None
+        return Reuse(_SECONDS["d"])
     if not isinstance(entry.value, MappingNode):
         word = text(entry.value, "reuse", problems)
         if word is None or word == "none":

@@ -47,6 +47,7 @@ dpproxy: 1
 database: {name}
 source: ${{DSN}}
 privacy: {{epsilon: 1, delta: 1e-6, max_epsilon: 4, mechanism: {mechanism}}}
+reuse: none
 budgets: {{total: {{epsilon: 1000, delta: 0.1}}, default: {{epsilon: 1000, delta: 0.1}}}}
 tables:
 """

@@ -44,7 +44,7 @@ class Operator:
     folder: Path
     options: tuple[str, ...] = ()
     analysts: dict[str, int] = field(default_factory=dict)  # name -> epsilon
-    more: str = ""
+    more: str = "reuse: none\n"  # each answer is a draw of its own
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

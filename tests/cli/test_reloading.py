@@ -64,6 +64,7 @@ class Served:
     def write(self, tables: str = _TABLES, **replaced: str) -> None:
         """A policy file, and two looks at it."""
         text = policy_head(_NAME, "best", _MOST) + tables
+        text += "" if "reuse:" in tables else "reuse: none\n"
         for old, new in replaced.items():
             assert old in text, old
             text = text.replace(old, new)

@@ -24,6 +24,7 @@ dpproxy: 1
 database: shop
 source: ${SHOP_DSN}
 privacy: {epsilon: 1, delta: 1e-6, max_epsilon: 2}
+reuse: none
 tables:
   shop.customers:
     unit: {customer: id}

@@ -48,7 +48,7 @@ def policy_text(exact: bool) -> str:
         assert found in text, found
         text = text.replace(found, instead, 1)
     previews = "" if exact else "previews: empty\n"  # as a BI tool needs for virtual datasets
-    return text[: text.index("budgets:")] + _BUDGETS + previews
+    return text[: text.index("budgets:")] + _BUDGETS + "reuse: none\n" + previews
 
 
 @functools.cache

@@ -208,7 +208,7 @@ def test_each_change_is_told(edit: tuple[str, str], expected: list[str]) -> None
 
 
 def test_what_is_cached_from_now_on() -> None:
-    bare = _policy(("reuse: 24h\n", ""))
+    bare = _policy(("reuse: 24h", "reuse: none"))
     (found,) = policy_changes(bare, _policy(("reuse: 24h", "reuse: 90min")))
     assert found.direction is Direction.GAINS
     assert found.what == "a question is drawn once in each 90min, and paid once"
