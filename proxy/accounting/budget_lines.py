@@ -118,7 +118,7 @@ def _share(spent: Fraction, limit: Fraction) -> Fraction:
     return spent / limit if limit else Fraction(0)
 
 
-def as_told(lines: tuple[BudgetLine, ...], *, is_cached: bool) -> tuple[BudgetLine, ...]:
+def as_reported(lines: tuple[BudgetLine, ...], *, is_cached: bool) -> tuple[BudgetLine, ...]:
     """As an analyst is told of them. Where answers are cached, a budget that others spend from moves by what
     is new to all of them, and would tell what they have asked: what of it is spent is told in twentieths.
 

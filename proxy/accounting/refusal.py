@@ -7,10 +7,10 @@ from datetime import datetime
 from typing_extensions import assert_never
 
 from proxy.accounting.amounts import Amount, text
-from proxy.accounting.budget_lines import STEPS, BudgetLine, LineKind, as_told
+from proxy.accounting.budget_lines import STEPS, BudgetLine, LineKind, as_reported
 from proxy.base.errors import Code, Refusal
 
-_SEEN = "A question that you were shown the answer of in this slot costs nothing."
+_REPEATED = "A question that you were shown the answer of in this slot costs nothing."
 
 
 def over_budget(lines: tuple[BudgetLine, ...], *, is_cached: bool = False) -> Refusal:
@@ -21,7 +21,7 @@ def over_budget(lines: tuple[BudgetLine, ...], *, is_cached: bool = False) -> Re
 
     Given    is_cached: whether answers are cached for slots of time
     """
-    short = [line for line in as_told(lines, is_cached=is_cached) if line.falls_short]
+    short = [line for line in as_reported(lines, is_cached=is_cached) if line.falls_short]
     assert short, "something falls short of what is refused"
     waits = [line.wait for line in short]
     if None in waits:
@@ -97,9 +97,10 @@ def _cached(kind: LineKind) -> str:
     """Which cached answers cost this budget nothing. It says nothing about whether there are any."""
     match kind:
         case LineKind.ANALYST:
-            return _SEEN
+            return _REPEATED
         case LineKind.GROUP | LineKind.TABLE | LineKind.TOTAL:
-            return f"{_SEEN} What is left of a budget that others share is told in steps of {100 // STEPS} %."
+            steps = f"in steps of {100 // STEPS} %"
+            return f"{_REPEATED} What is left of a budget that others share is told {steps}."
         case _:
             assert_never(kind)
 

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 import structlog
 
 from proxy.accounting.amounts import text
-from proxy.accounting.budget_lines import WARNED_FROM, BudgetLine, LineKind, as_told
+from proxy.accounting.budget_lines import WARNED_FROM, BudgetLine, LineKind, as_reported
 from proxy.accounting.refusal import nearly_spent
 
 _REMEMBERED = 100_000
@@ -30,7 +30,7 @@ class BudgetWarnings:
         self, analyst: str, lines: tuple[BudgetLine, ...], *, is_cached: bool = False
     ) -> tuple[str, ...]:
         """
-        Given    what a statement of the analyst was charged to; is_cached: as of as_told
+        Given    what a statement of the analyst was charged to; is_cached: as of as_reported
         Gives    what to tell them; the log is told here
         """
         near = [line for line in lines if line.used >= WARNED_FROM]
@@ -45,10 +45,10 @@ class BudgetWarnings:
                     epsilon_left=text(line.left.epsilon),
                     delta_left=text(line.left.delta),
                 )
-        told = as_told(lines, is_cached=is_cached)
+        reported = as_reported(lines, is_cached=is_cached)
         return tuple(
             nearly_spent(line)
-            for line in told
+            for line in reported
             if line.used >= WARNED_FROM
             and self._is_new((analyst, line.kind, line.name, line.window, line.limit))
         )

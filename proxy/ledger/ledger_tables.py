@@ -19,7 +19,7 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from proxy.accounting.amounts import Amount, charge, decimal
-from proxy.accounting.budget_lines import STEPS, BudgetLine, as_told, lines_of_json, usable
+from proxy.accounting.budget_lines import STEPS, BudgetLine, as_reported, lines_of_json, usable
 from proxy.accounting.events import Event
 from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
@@ -245,7 +245,7 @@ class LedgerTables:
 
     def usable(self, lines: tuple[BudgetLine, ...]) -> Amount:
         """What an analyst is told that they can spend now."""
-        return usable(as_told(lines, is_cached=self.is_cached))
+        return usable(as_reported(lines, is_cached=self.is_cached))
 
     async def _lines(
         self, analyst: str, cost: Amount, events: Sequence[Event], record: StatementRecord

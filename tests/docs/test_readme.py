@@ -11,7 +11,7 @@ _ROOT = Path(__file__).parents[2]
 _TEXT = (_ROOT / "README.md").read_text(encoding="utf-8")
 _SECTIONS = [
     "Who it is for", "Install", "Connect", "A first policy for your own database",
-    "What it promises, and what not", "More",
+    "What a dashboard costs", "What it promises, and what not", "More",
 ]  # fmt: skip
 
 

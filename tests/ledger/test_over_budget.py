@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from proxy.accounting.amounts import Amount
-from proxy.accounting.budget_lines import BudgetLine, LineKind, as_told
+from proxy.accounting.budget_lines import BudgetLine, LineKind, as_reported
 from proxy.accounting.refusal import nearly_spent, over_budget
 from proxy.base.errors import Code
 from proxy.ledger.budget_warnings import BudgetWarnings
@@ -171,12 +171,12 @@ def test_budgets_of_others_are_told_in_steps_where_answers_are_cached() -> None:
     """What is spent is told to be more, what is left to be less."""
     shared, own = _spent("8.1"), replace(_spent("8.1"), kind=LineKind.ANALYST)
     shared = replace(shared, left=amount("1.9", "0.1"))
-    told, same = as_told((shared, own), is_cached=True)
+    told, same = as_reported((shared, own), is_cached=True)
     assert (told.spent.epsilon, told.left.epsilon) == (Fraction(17, 2), Fraction(3, 2))
     assert (told.spent.delta, told.left.delta) == (Fraction(0), Fraction(1, 10))
     assert told.used == Fraction(17, 20)
     assert same == own
-    assert as_told((shared, own), is_cached=False) == (shared, own)
+    assert as_reported((shared, own), is_cached=False) == (shared, own)
     warnings = BudgetWarnings(1)
     (warning,) = warnings.of("alice", (shared,), is_cached=True)
     assert "epsilon 8.5 of 10" in warning

@@ -1,4 +1,4 @@
--- What analysts are told of a budget that others spend from, where answers are cached (accounting.budget_lines.as_told):
+-- What analysts are told of a budget that others spend from, where answers are cached (accounting.budget_lines.as_reported):
 -- in so many steps of its limit. steps NULL: exactly.
 CREATE FUNCTION ledger.in_steps(amount numeric, of_limit numeric, steps integer, is_up boolean) RETURNS numeric
 LANGUAGE sql IMMUTABLE AS $$
