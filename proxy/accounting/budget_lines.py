@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from proxy.accounting.amounts import Amount
@@ -99,8 +100,8 @@ def _line(line: Mapping[str, Any]) -> BudgetLine:
         cost=_amount(line["epsilon"], line["delta"]),
         fits=line["fits"],
         fits_fresh=line["fits_fresh"],
-        rho_limit=None if line["rho_limit"] is None else Fraction(line["rho_limit"]),
-        rho_spent=Fraction(line["rho_spent"]),
+        rho_limit=None if line["rho_limit"] is None else _exact(line["rho_limit"]),
+        rho_spent=_exact(line["rho_spent"]),
         window=line["window"],
         renews_at=None if renews is None else datetime.fromtimestamp(renews, tz=timezone.utc),
         renews_in=line["renews_in"],
@@ -109,7 +110,13 @@ def _line(line: Mapping[str, Any]) -> BudgetLine:
 
 def _amount(epsilon: str, delta: str) -> Amount:
     """Never negative, even where a new policy lowered the limit."""
-    return Amount(max(Fraction(epsilon), Fraction(0)), max(Fraction(delta), Fraction(0)))
+    return Amount(max(_exact(epsilon), Fraction(0)), max(_exact(delta), Fraction(0)))
+
+
+@lru_cache(maxsize=1024)
+def _exact(number: str) -> Fraction:
+    """Limits are the same at each charge, and reading thirty decimals takes its time."""
+    return Fraction(number)
 
 
 def _share(spent: Fraction, limit: Fraction) -> Fraction:
