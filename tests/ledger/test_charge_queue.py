@@ -128,6 +128,7 @@ def test_where_nothing_stands_each_goes_alone_and_one_fails() -> None:
         ValueError("of ours"),
         _of_server(errors.OperationalError),  # the connection is lost: no state, no severity
         _of_server(errors.AdminShutdown, "FATAL"),
+        _of_server(errors.DeadlockDetected, "FATAL"),
         _of_server(errors.DiskFull),
         _of_server(errors.QueryCanceled),
     ],
