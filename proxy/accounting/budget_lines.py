@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil, floor
 from typing import Any
 
 from proxy.accounting.amounts import Amount
 
 WARNED_FROM = Fraction(4, 5)
+STEPS = 20  # of a shared budget, as analysts are told of it
 NO_COST = Amount(Fraction(0), Fraction(0))
 
 
@@ -121,6 +123,39 @@ def _exact(number: str) -> Fraction:
 
 def _share(spent: Fraction, limit: Fraction) -> Fraction:
     return spent / limit if limit else Fraction(0)
+
+
+def as_told(lines: tuple[BudgetLine, ...], *, is_cached: bool) -> tuple[BudgetLine, ...]:
+    """As an analyst is told of them. Where answers are cached, a budget that others spend from moves by what
+    is new to all of them, and would tell what they have asked: what of it is spent is told in twentieths.
+
+    Source  docs/design/reuse.md 6
+    """
+    if not is_cached:
+        return lines
+    return tuple(one if one.kind is LineKind.ANALYST else _in_steps(one) for one in lines)
+
+
+def _in_steps(line: BudgetLine) -> BudgetLine:
+    limit, spent, left = line.limit, line.spent, line.left
+    return replace(
+        line,
+        spent=Amount(_up(spent.epsilon, limit.epsilon), _up(spent.delta, limit.delta)),
+        left=Amount(_down(left.epsilon, limit.epsilon), _down(left.delta, limit.delta)),
+        rho_spent=_up(line.rho_spent, line.rho_limit or Fraction(0)),
+    )
+
+
+def _up(amount: Fraction, limit: Fraction) -> Fraction:
+    """
+    >>> _up(Fraction(51), Fraction(100)), _up(Fraction(55), Fraction(100))
+    (Fraction(55, 1), Fraction(55, 1))
+    """
+    return ceil(amount * STEPS / limit) * limit / STEPS if limit else amount
+
+
+def _down(amount: Fraction, limit: Fraction) -> Fraction:
+    return floor(amount * STEPS / limit) * limit / STEPS if limit else amount
 
 
 def usable(lines: tuple[BudgetLine, ...]) -> Amount:

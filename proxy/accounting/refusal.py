@@ -7,8 +7,10 @@ from datetime import datetime
 from typing_extensions import assert_never
 
 from proxy.accounting.amounts import Amount, text
-from proxy.accounting.budget_lines import BudgetLine, LineKind
+from proxy.accounting.budget_lines import STEPS, BudgetLine, LineKind, as_told
 from proxy.base.errors import Code, Refusal
+
+_SEEN = "A question that you were shown the answer of in this slot costs nothing."
 
 
 def over_budget(lines: tuple[BudgetLine, ...], *, is_cached: bool = False) -> Refusal:
@@ -19,7 +21,7 @@ def over_budget(lines: tuple[BudgetLine, ...], *, is_cached: bool = False) -> Re
 
     Given    is_cached: whether answers are cached for slots of time
     """
-    short = [line for line in lines if line.falls_short]
+    short = [line for line in as_told(lines, is_cached=is_cached) if line.falls_short]
     assert short, "something falls short of what is refused"
     waits = [line.wait for line in short]
     if None in waits:
@@ -95,14 +97,11 @@ def _cached(kind: LineKind) -> str:
     """Which cached answers cost this budget nothing. It says nothing about whether there are any."""
     match kind:
         case LineKind.ANALYST:
-            whose = "that you were shown in this slot"
-        case LineKind.GROUP:
-            whose = "that a member of the group was shown in this slot"
-        case LineKind.TABLE | LineKind.TOTAL:
-            whose = "that was answered in this slot"
+            return _SEEN
+        case LineKind.GROUP | LineKind.TABLE | LineKind.TOTAL:
+            return f"{_SEEN} What is left of a budget that others share is told in steps of {100 // STEPS} %."
         case _:
             assert_never(kind)
-    return f"A question {whose} costs this budget nothing."
 
 
 def _pair(amount: Amount) -> str:

@@ -137,7 +137,7 @@ class CachedLedger(Protocol):
 
 
 class Unfinished(Exception):
-    """Whoever was drawing a part is gone: it can be taken over."""
+    """A part can be claimed anew: whoever was drawing it is gone, or it was taken over."""
 
 
 class CachedAnswers:

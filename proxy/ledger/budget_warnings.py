@@ -6,12 +6,12 @@ What was told is known to this process alone: after a restart it is told once mo
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 
 import structlog
 
 from proxy.accounting.amounts import text
-from proxy.accounting.budget_lines import WARNED_FROM, BudgetLine, LineKind
+from proxy.accounting.budget_lines import WARNED_FROM, BudgetLine, LineKind, as_told
 from proxy.accounting.refusal import nearly_spent
 
 _REMEMBERED = 100_000
@@ -26,9 +26,11 @@ class BudgetWarnings:
         self._source = source
         self._reported: OrderedDict[Hashable, None] = OrderedDict()
 
-    def of(self, analyst: str, lines: Iterable[BudgetLine]) -> tuple[str, ...]:
+    def of(
+        self, analyst: str, lines: tuple[BudgetLine, ...], *, is_cached: bool = False
+    ) -> tuple[str, ...]:
         """
-        Given    what a statement of the analyst was charged to
+        Given    what a statement of the analyst was charged to; is_cached: as of as_told
         Gives    what to tell them; the log is told here
         """
         near = [line for line in lines if line.used >= WARNED_FROM]
@@ -43,10 +45,12 @@ class BudgetWarnings:
                     epsilon_left=text(line.left.epsilon),
                     delta_left=text(line.left.delta),
                 )
+        told = as_told(lines, is_cached=is_cached)
         return tuple(
             nearly_spent(line)
-            for line in near
-            if self._is_new((analyst, line.kind, line.name, line.window, line.limit))
+            for line in told
+            if line.used >= WARNED_FROM
+            and self._is_new((analyst, line.kind, line.name, line.window, line.limit))
         )
 
     def _is_new(self, known: Hashable) -> bool:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from uuid import uuid4
 
 from proxy.accounting.amounts import Amount
-from proxy.accounting.budget_lines import lines_of_json, usable
+from proxy.accounting.budget_lines import lines_of_json
 from proxy.accounting.refusal import over_budget
 from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
 from proxy.ledger.charge_queue import ChargeQueue
@@ -103,7 +103,7 @@ class CachedClaims:
         lines = lines_of_json(row["lines"])
         if not row["states"]:
             raise over_budget(lines, is_cached=True)
-        receipt, remaining = None, usable(lines)
+        receipt, remaining = None, self._tables.usable(lines)
         if row["receipt"] is not None:
             self._tables.saw(row["receipt"])
             cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))

@@ -96,7 +96,7 @@ class EngineLedger:
     ) -> Charged:
         reserving = self._reserve(analyst, loss, fingerprint, digest, events, record)
         receipt = await self._to_its_end(reserving, lambda one: one)
-        warnings = self._warnings.of(analyst, receipt.lines)
+        warnings = self._told(analyst, receipt)
         return Charged(str(receipt.id), _loss(receipt.remaining), warnings)
 
     async def claim(
@@ -122,8 +122,11 @@ class EngineLedger:
             states=claimed.states,
             cached=claimed.cached,
             relations=claimed.relations,
-            warnings=() if receipt is None else self._warnings.of(analyst, receipt.lines),
+            warnings=() if receipt is None else self._told(analyst, receipt),
         )
+
+    def _told(self, analyst: str, receipt: Receipt) -> tuple[str, ...]:
+        return self._warnings.of(analyst, receipt.lines, is_cached=self._tables.is_cached)
 
     async def store(self, cached: int, relation: str) -> str | None:
         return await self._cached.store(cached, relation)

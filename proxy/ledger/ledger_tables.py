@@ -19,7 +19,7 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from proxy.accounting.amounts import Amount, charge, decimal
-from proxy.accounting.budget_lines import BudgetLine, lines_of_json, usable
+from proxy.accounting.budget_lines import STEPS, BudgetLine, as_told, lines_of_json, usable
 from proxy.accounting.events import Event
 from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
@@ -52,12 +52,16 @@ _BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
     SELECT CASE kind WHEN 'total' THEN '(everybody together)' WHEN 'analyst' THEN name
                 ELSE format('(%%s %%s)', kind, name) END AS analyst,
-           trim_scale(epsilon_limit) AS epsilon_limit, trim_scale(epsilon_spent) AS epsilon_spent,
-           trim_scale(epsilon_left) AS epsilon_remaining,
-           trim_scale(delta_limit) AS delta_limit, trim_scale(delta_spent) AS delta_spent,
-           trim_scale(delta_left) AS delta_remaining,
-           period, renews_at, trim_scale(rho_limit) AS rho_limit, trim_scale(rho_spent) AS rho_spent
+           trim_scale(epsilon_limit) AS epsilon_limit,
+           ledger.in_steps(epsilon_spent, epsilon_limit, steps, true) AS epsilon_spent,
+           ledger.in_steps(epsilon_left, epsilon_limit, steps, false) AS epsilon_remaining,
+           trim_scale(delta_limit) AS delta_limit,
+           ledger.in_steps(delta_spent, delta_limit, steps, true) AS delta_spent,
+           ledger.in_steps(delta_left, delta_limit, steps, false) AS delta_remaining,
+           period, renews_at, trim_scale(rho_limit) AS rho_limit,
+           ledger.in_steps(rho_spent, rho_limit, steps, true) AS rho_spent
     FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())
+    CROSS JOIN LATERAL (SELECT CASE WHEN kind <> 'analyst' THEN %(steps)s::integer END AS steps) told
     UNION ALL
     SELECT name, NULL, trim_scale(epsilon_spent), NULL, NULL, trim_scale(delta_spent), NULL, period, NULL, NULL,
            trim_scale(rho_spent)
@@ -184,7 +188,7 @@ class LedgerTables:
         if row["receipt"] is None:
             raise over_budget(lines, is_cached=self.is_cached)
         self.saw(row["receipt"])
-        return Receipt(row["receipt"], one.cost, usable(lines), lines)
+        return Receipt(row["receipt"], one.cost, self.usable(lines), lines)
 
     async def _reserve_each(self, these: Sequence[AskedCharge]) -> Sequence[Row | None]:
         if len(these) == 1:
@@ -240,7 +244,11 @@ class LedgerTables:
 
     async def remaining(self, analyst: str) -> Amount:
         """As `lines`: what the analyst can still spend."""
-        return usable(await self.lines(analyst))
+        return self.usable(await self.lines(analyst))
+
+    def usable(self, lines: tuple[BudgetLine, ...]) -> Amount:
+        """What an analyst is told that they can spend now."""
+        return usable(as_told(lines, is_cached=self.is_cached))
 
     async def _lines(
         self, analyst: str, cost: Amount, events: Sequence[Event], record: StatementRecord
@@ -263,7 +271,14 @@ class LedgerTables:
     async def budget(self, analyst: str) -> str:
         """The analyst's lines and everybody's, as a JSON array of objects: the rows of dp.budget."""
         async with self._connection() as connection:
-            cursor = await connection.execute(_BUDGET, {"source": self.source, "analyst": analyst})
+            cursor = await connection.execute(
+                _BUDGET,
+                {
+                    "source": self.source,
+                    "analyst": analyst,
+                    "steps": STEPS if self.is_cached else None,
+                },
+            )
             row = await cursor.fetchone()
         if row is None:
             raise Fault("the ledger gave no answer")
@@ -285,18 +300,15 @@ class LedgerTables:
         return f"[{','.join(each if newest_first else each[::-1])}]"
 
     async def first(self, statement: str, parameters: tuple[object, ...]) -> Row | None:
-        """As `rows`: the first of them."""
         return next(iter(await self.rows(statement, parameters)), None)
 
     async def rows(self, statement: str, parameters: tuple[object, ...]) -> list[Row]:
-        """Of one statement, which is one transaction.
-
-        Refuses  Fault
-        """
-        async with self._connection() as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(statement.encode(), parameters)
-            return await cursor.fetchall()
+        """Of one statement, which is one transaction. Refuses  Fault"""
+        async with (
+            self._connection() as connection,
+            connection.cursor(row_factory=dict_row) as cursor,
+        ):
+            return await (await cursor.execute(statement.encode(), parameters)).fetchall()
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[psycopg.AsyncConnection[TupleRow]]:

@@ -20,6 +20,7 @@ _TURNED: Mapping[type[exp.Expr], type[exp.Expr]] = {
     exp.GTE: exp.LTE,
     exp.EQ: exp.EQ,
 }
+_KEEPING = (exp.DType.TEXT, exp.DType.VARCHAR, exp.DType.DECIMAL, exp.DType.DOUBLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,8 +122,11 @@ def _bare(node: exp.Expr) -> exp.Expr:
 
 
 def _column(node: exp.Expr) -> str | None:
-    """A column, cast or not: what is compared has its order and its text, or the constraint could not hold."""
-    inner = _bare(node)
+    """A column, cast to what keeps its order and its text, as PostgreSQL writes varchar and integers where they
+    are compared."""
+    inner = node.unnest()
+    while isinstance(inner, exp.Cast) and inner.to.this in _KEEPING and not inner.to.expressions:
+        inner = inner.this.unnest()
     if (
         not isinstance(inner, exp.Column)
         or inner.table

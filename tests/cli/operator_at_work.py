@@ -39,16 +39,17 @@ budgets:
 
 @dataclass(slots=True)
 class Operator:
-    """Runs commands on one state folder. options: that every command has."""
+    """Runs commands on one state folder. options: that every command has; more: lines of the policy."""
 
     folder: Path
     options: tuple[str, ...] = ()
     analysts: dict[str, int] = field(default_factory=dict)  # name -> epsilon
+    more: str = ""
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         lines = ", ".join(f"{n}: {{epsilon: {e}, delta: 1e-4}}" for n, e in self.analysts.items())
-        self.policy.write_text(_POLICY.format(analysts=lines))
+        self.policy.write_text(_POLICY.format(analysts=lines) + self.more)
 
     @property
     def policy(self) -> Path:

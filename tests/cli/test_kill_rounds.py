@@ -9,6 +9,8 @@ import signal
 import statistics
 import threading
 import time
+from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
 import psycopg
@@ -17,12 +19,46 @@ import pytest
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.postgres.embedded import EmbeddedPostgres
-from tests.cli.operator_at_work import Listening, Operator, query_over_the_wire
+from tests.cli.operator_at_work import QUESTION, Listening, Operator, query_over_the_wire
 from tests.databases.ledger_database import rows
 
 _ANALYSTS = ("ann", "bob", "cid", "dee")
 _SEED = 20261122
 _VICTIMS = ("process", "shadow", "ledger", "all")
+
+
+class _ReusingLoad:
+    """Clients that ask what others ask: counts of more and more epsilon, as a better answer that was shown
+    would serve for nothing. shown: the analyst, the question by its epsilon, the answer; asked: how many.
+    """
+
+    def __init__(self, listening: Listening, asked: Counter[str]) -> None:
+        self.shown: list[tuple[str, Fraction, int]] = []
+        self._threads = [
+            threading.Thread(target=self._client, args=(listening, name, asked))
+            for name in _ANALYSTS
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _client(self, listening: Listening, name: str, asked: Counter[str]) -> None:
+        try:
+            with listening.connect(name) as connection:
+                while True:
+                    asked[name] += 1
+                    epsilon = 1 + Fraction(asked[name], 10_000)
+                    connection.execute(f"SET dp.epsilon = {float(epsilon)}")
+                    row = connection.execute(QUESTION).fetchone()
+                    assert row is not None
+                    self.shown.append((name, epsilon, row[0]))
+        except (psycopg.Error, OSError):
+            return
+
+    def end(self) -> list[tuple[str, Fraction, int]]:
+        for thread in self._threads:
+            thread.join(60)
+            assert not thread.is_alive(), "a client hangs"
+        return self.shown
 
 
 class _Load:
@@ -102,6 +138,40 @@ def _rounds(folder: Path, count: int, is_cold: bool) -> None:
     print(
         f"{count} rounds, {len(seen)} answers, {len(known)} receipts;"
         f" restart: median {statistics.median(restarts):.2f} s, worst {max(restarts):.2f} s"
+    )
+
+
+@pytest.mark.long
+def test_what_is_reused_costs_no_less_than_was_shown(tmp_path: Path) -> None:
+    """Whatever is killed: one answer of each charge, and nobody is shown what they have not paid."""
+    operator = Operator(tmp_path, more="reuse: 24h\n")
+    operator.adopt(*_ANALYSTS)
+    chance = random.Random(_SEED)
+    shown: list[tuple[str, Fraction, int]] = []
+    asked: Counter[str] = Counter()
+    for victim in _VICTIMS * 2:
+        with operator.serving() as listening:
+            load = _ReusingLoad(listening, asked)
+            time.sleep(chance.uniform(0.5, 1.5))
+            _kill(operator, listening, victim)
+            shown += load.end()
+    ledger = EmbeddedPostgres(operator.state, "ledger", tcp=False)
+    ledger.start()
+    try:
+        dsn = embedded_ledger(ledger)
+        found = rows(dsn, "SELECT analyst, epsilon, drawn_epsilon FROM ledger.receipt")
+        assert ledger_problems(dsn) == ()
+    finally:
+        ledger.stop()
+    draws = Counter(Fraction(drawn) for _, _, drawn in found if drawn)
+    answers = Counter(epsilon for epsilon, _ in {(one[1], one[2]) for one in shown})
+    assert {(who, epsilon) for who, epsilon, _ in shown} <= {
+        (who, Fraction(epsilon)) for who, epsilon, _ in found
+    }, "nobody is shown what they have not paid"
+    assert answers <= draws, "two answers under one charge"
+    assert len(shown) > len(found) / 2 > 20, "there was load"
+    print(
+        f"{len(shown)} answers, {answers.total()} draws shown of {draws.total()}, {len(found)} receipts"
     )
 
 

@@ -482,3 +482,37 @@ def test_each_charge_is_of_the_policy_that_it_names(served: Served) -> None:
     receipts = served.receipts()
     assert len(delta) == 9 and len({digest for digest, *_ in receipts}) >= 4
     assert all((spent > 0) is delta[digest] for digest, _, spent in receipts)
+
+
+_PUBLISHED = """\
+publish:
+  - {name: costs, sql: "SELECT ward, sum(cost) AS cost FROM visits GROUP BY ward", every: 24h, epsilon: 2}
+"""
+
+
+def test_published_tables_come_and_go_with_the_policy(served: Served) -> None:
+    served.write(f"{_PUBLISHED}{_TABLES}")
+    publishing = served.database.publishing
+    assert publishing is not None
+    served.proxy.do(publishing.release_due())
+    served.proxy.do(publishing.show())
+    with served.connect() as connection:
+        before = connection.execute("SELECT * FROM published.costs ORDER BY ward").fetchall()
+        assert [row[0] for row in before] == ["north", "south"]
+        in_force = served.database.policy.digest
+        served.write(f"{_PUBLISHED.replace('sum(cost)', 'sum(price)')}{_TABLES}")
+        assert served.database.policy.digest == in_force, "what cannot be released is not taken"
+        assert served.watch.refusal == "1 errors in the file"
+        more = _DOCTORS + _PUBLISHED.replace("every: 24h", "every: 12h")
+        served.write(f"tables:\n{_VISITS}  public.wards: public\n{more}")
+        assert served.database.publishing is not publishing
+        found = connection.execute("SELECT * FROM published.costs ORDER BY ward").fetchall()
+        assert found == before, "shown on, though the schema was made anew"
+        served.write()
+        with pytest.raises(errors.UndefinedTable):
+            connection.execute("SELECT * FROM published.costs")
+        served.proxy.do(publishing.show())  # of the policy before: it has begun
+        with pytest.raises(errors.UndefinedTable):
+            connection.execute("SELECT * FROM published.costs")
+    assert served.database.publishing is None
+    assert served.database.shadow.verify() == ()

@@ -145,20 +145,22 @@ def test_a_name_that_is_given_again_has_seen_nothing(ledger_dsn: str) -> None:
     assert _paid(ledger_dsn) == {"eve": 2, "all": 1}
 
 
-def test_total_is_used_up_but_what_is_drawn_is_shown(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="1")
+def test_total_is_used_up_but_what_was_shown_is_shown(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="2.5")
 
     async def use(claims: CachedClaims) -> tuple[Claimed | None, Refusal]:
         await _drawn(claims, "alice", _question(1))
+        await _drawn(claims, "bob", _question(1))
+        await _drawn(claims, "alice", _question(2, "1.5"))
         displayed = await _claim(claims, "bob", _question(1))
         with pytest.raises(Refusal) as refused:
-            await _claim(claims, "bob", _question(2))
+            await _claim(claims, "bob", _question(2, "1.5"))
         return displayed, refused.value
 
     displayed, refused = _with_claims(ledger_dsn, use)
     assert displayed is not None and displayed.states == (_READY,)
     assert refused.code is Code.OVER_BUDGET and "shared" in refused.message
-    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
+    assert _paid(ledger_dsn) == {"alice": 2.5, "bob": 1, "all": 2.5}
 
 
 def test_own_budget_bounds_what_is_shown(ledger_dsn: str) -> None:
@@ -298,6 +300,25 @@ def test_beyond_its_size_nothing_new_is_cached(ledger_dsn: str) -> None:
     assert _paid(ledger_dsn) == {"alice": 1, "bob": 2, "all": 2}
 
 
+def test_who_was_taken_over_forgets_nothing(ledger_dsn: str) -> None:
+    """Else two draws were shown under one charge: what the one drew, and what the other did."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> tuple[bool, bool]:
+        first = await _claim(claims, "alice", _question(1))
+        assert first is not None and first.cached[0] is not None
+        await claims.let_go(first.cached[0], first.holder)
+        second = await _claim(claims, "bob", _question(1))
+        assert second is not None and second.cached == first.cached
+        return (
+            await claims.forget(first.cached[0], first.holder),
+            await claims.forget(first.cached[0], second.holder),
+        )
+
+    assert _with_claims(ledger_dsn, use) == (False, True)
+    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
+
+
 def test_what_is_too_large_is_forgotten_and_paid_anew(ledger_dsn: str) -> None:
     set_limits(ledger_dsn, own="5", total="5")
 
@@ -394,9 +415,10 @@ def test_every_table_is_in_a_backup(ledger_dsn: str) -> None:
 
 def test_what_remains_by_rho_is_told_with_and_without_a_charge(ledger_dsn: str) -> None:
     """bob is shown what alice drew; by epsilon nothing is left, by rho there is."""
-    set_limits(ledger_dsn, own="1.5", total="1.5", delta="0.001")
+    set_limits(ledger_dsn, own="1.5", total="9", delta="0.001")
     with psycopg.connect(ledger_dsn) as connection:
-        connection.execute("UPDATE ledger.allowance SET rho = 1.2")
+        connection.execute("UPDATE ledger.allowance SET rho = 1.2 WHERE kind <> 'total'")
+        connection.execute("UPDATE ledger.allowance SET rho = 9 WHERE kind = 'total'")
     first, second = (
         replace(_question(number), events=(mechanism(loss("1", "0")),)) for number in (1, 2)
     )
@@ -422,7 +444,9 @@ def test_what_remains_by_rho_is_told_with_and_without_a_charge(ledger_dsn: str) 
     remaining = drawn.remaining.epsilon
     assert rho_of_pure(remaining) <= Fraction(6, 5) - 2 * each
     assert rho_of_pure(remaining * Fraction(1000, 999)) > Fraction(6, 5) - 2 * each
-    assert again.receipt is None and again.remaining.epsilon == remaining == other.remaining.epsilon
+    assert again.receipt is None and again.remaining.epsilon == remaining
+    others = other.remaining.epsilon
+    assert rho_of_pure(others) <= Fraction(6, 5) - each < rho_of_pure(others * Fraction(1000, 999))
     assert ledger_problems(ledger_dsn) == ()
 
 
@@ -476,27 +500,55 @@ def test_a_table_pays_for_what_is_drawn_of_it(ledger_dsn: str) -> None:
     set_limits(ledger_dsn, own="9", total="9")
     with psycopg.connect(ledger_dsn) as connection:
         connection.execute(
-            "INSERT INTO ledger.allowance VALUES (1, 'table', 's.t', 2, 0.5, 'none')"
+            "INSERT INTO ledger.allowance VALUES (1, 'table', 's.t', 3, 0.5, 'none')"
         )
     one = replace(_question(1), tables=("s.t",))
     two = replace(_question(2, "0.5"), tables=("s.t", "s.u"))
-    apart = replace(_question(None, "0.75"), tables=("s.t",))
+    apart = replace(_question(None, "1.75"), tables=("s.t",))
 
     async def use(claims: CachedClaims) -> tuple[Refusal, Claimed]:
         await _drawn(claims, "ann", one)
         await _drawn(claims, "bob", one, two)
         with pytest.raises(Refusal) as refused:
             await _claim(claims, "bob", apart)
-        again = await _claim(claims, "carol", one, two)
+        again = await _claim(claims, "carol", two)
         assert again is not None
         return refused.value, again
 
     refused, again = _with_claims(ledger_dsn, use)
     assert _of(ledger_dsn, "table") == {"s.t": Fraction(3, 2), "s.u": Fraction(1, 2)}
     assert "of the table s.t does not cover" in refused.message
-    assert "A question that was answered in this slot costs this budget nothing." in refused.hint
-    assert again.states == (_READY, _READY)
-    assert _of(ledger_dsn, "analyst")["carol"] == Fraction(3, 2)
+    assert "epsilon 1.75" in refused.message and "but only epsilon 1.5" in refused.message
+    assert "that you were shown the answer of in this slot costs nothing" in refused.hint
+    assert again.states == (_READY,)
+    assert _of(ledger_dsn, "analyst")["carol"] == Fraction(1, 2)
+    assert ledger_problems(ledger_dsn) == ()
+
+
+def test_a_spent_budget_does_not_tell_what_others_have_asked(ledger_dsn: str) -> None:
+    """bob gets the same refusal for what ann has asked and for what nobody has; ann is shown hers again."""
+    set_limits(ledger_dsn, own="9", total="9")
+    with psycopg.connect(ledger_dsn) as connection:
+        connection.execute(
+            "INSERT INTO ledger.allowance VALUES (1, 'table', 's.t', 1.5, 0.5, 'none')"
+        )
+    asked = replace(_question(1), tables=("s.t",))
+    unasked = replace(_question(2), tables=("s.t",))
+
+    async def use(claims: CachedClaims) -> tuple[str, str]:
+        await _drawn(claims, "ann", asked)
+        found = []
+        for question in (asked, unasked):
+            with pytest.raises(Refusal) as refused:
+                await _claim(claims, "bob", question)
+            found.append(f"{refused.value.message} {refused.value.hint}")
+        again = await _claim(claims, "ann", asked)
+        assert again is not None and again.receipt is None
+        return found[0], found[1]
+
+    first, second = _with_claims(ledger_dsn, use)
+    assert first == second and "of the table s.t does not cover" in first
+    assert _of(ledger_dsn, "analyst") == {"ann": 1, "bob": 0}
     assert ledger_problems(ledger_dsn) == ()
 
 

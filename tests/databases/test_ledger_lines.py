@@ -475,3 +475,33 @@ def test_a_charge_with_lines_is_quick(people: str) -> None:
     median = with_ledger(people, use)
     print(f"{median * 1000:.2f} ms")
     assert median < 0.03, f"{median * 1000:.2f} ms: it was about 1 ms on an idle machine"
+
+
+def test_a_clock_that_goes_back_and_a_window_that_is_open(ledger_dsn: str) -> None:
+    """What is charged meanwhile is of that window: also for `ledger verify`, and where another period and the
+    first again add the receipts up anew."""
+    noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    with psycopg.connect(ledger_dsn) as connection:
+
+        def charge_at(at: datetime) -> bool:
+            row = connection.execute(
+                "SELECT receipt FROM ledger.reserve_at(1, 'ann', 1, 0, '[]', 'f', 'p', %s)", (at,)
+            ).fetchone()
+            return row is not None and row[0] is not None
+
+        def per(period: str) -> None:
+            connection.execute("DELETE FROM ledger.allowance")
+            connection.execute(
+                "INSERT INTO ledger.allowance VALUES (1, 'total', '', 9, 1, 'none'),"
+                " (1, 'default', '', 2, 1, %s)",
+                (period,),
+            )
+
+        per("day")
+        assert charge_at(noon) and charge_at(noon - timedelta(days=1))
+        assert not charge_at(noon)
+        per("none")
+        assert not charge_at(noon)
+        per("day")
+        assert not charge_at(noon)
+    assert ledger_problems(ledger_dsn) == ()

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from proxy.accounting.amounts import Amount
-from proxy.accounting.budget_lines import BudgetLine, LineKind
+from proxy.accounting.budget_lines import BudgetLine, LineKind, as_told
 from proxy.accounting.refusal import nearly_spent, over_budget
 from proxy.base.errors import Code
 from proxy.ledger.budget_warnings import BudgetWarnings
@@ -65,9 +65,9 @@ def test_what_is_left_and_when_it_renews() -> None:
     ("kind", "whose", "cached"),
     [
         (LineKind.ANALYST, 'the privacy budget of "alice"', "that you were shown"),
-        (LineKind.GROUP, 'the privacy budget of the group "sales"', "that a member of the group"),
-        (LineKind.TABLE, "the privacy budget of the table shop.orders", "that was answered"),
-        (LineKind.TOTAL, "the shared privacy budget", "that was answered"),
+        (LineKind.GROUP, 'the privacy budget of the group "sales"', "steps of 5 %"),
+        (LineKind.TABLE, "the privacy budget of the table shop.orders", "steps of 5 %"),
+        (LineKind.TOTAL, "the shared privacy budget", "steps of 5 %"),
     ],
 )
 def test_each_budget_by_name(kind: LineKind, whose: str, cached: str) -> None:
@@ -75,7 +75,8 @@ def test_each_budget_by_name(kind: LineKind, whose: str, cached: str) -> None:
     others = tuple(line(amount("1"), amount("5"), kind=one) for one in LineKind if one is not kind)
     refusal = over_budget((short, *others), is_cached=True)
     assert refusal.message.startswith(f"{whose} does not cover this statement")
-    assert "only epsilon 0.25" in refusal.message
+    told = "0.25" if kind is LineKind.ANALYST else "0"  # of others' in steps of 0.5
+    assert f"only epsilon {told}, " in refusal.message
     assert "does not renew" in refusal.hint and cached in refusal.hint
     assert "in this slot" not in over_budget((short,)).hint
     assert refusal.retry_after is None
@@ -135,13 +136,13 @@ def _spent(epsilon: str, window: int | None = None) -> BudgetLine:
 
 def test_a_warning_is_told_once_in_a_window() -> None:
     warnings = BudgetWarnings(1)
-    assert warnings.of("alice", [_spent("7.99")]) == ()
-    (told,) = warnings.of("alice", [_spent("8")])
+    assert warnings.of("alice", (_spent("7.99"),)) == ()
+    (told,) = warnings.of("alice", (_spent("8"),))
     assert told == nearly_spent(_spent("8"))
     assert "80 % of the privacy budget of the group" in told and "epsilon 8 of 10" in told
-    assert warnings.of("alice", [_spent("9")]) == ()
-    assert len(warnings.of("bob", [_spent("9")])) == 1
-    assert len(warnings.of("alice", [_spent("9", window=7)])) == 1
+    assert warnings.of("alice", (_spent("9"),)) == ()
+    assert len(warnings.of("bob", (_spent("9"),))) == 1
+    assert len(warnings.of("alice", (_spent("9", window=7),))) == 1
 
 
 def test_a_budget_of_nothing_is_no_reason_to_warn() -> None:
@@ -164,3 +165,18 @@ def test_of_two_ways_to_fit_the_one_that_is_less_spent_counts() -> None:
     assert by_rho.used == Fraction(3, 4)
     assert replace(by_rho, left=amount("2", "0.005")).used == Fraction(9, 10)
     assert replace(by_rho, spent=amount("1", "0.01")).used == Fraction(1, 5)
+
+
+def test_budgets_of_others_are_told_in_steps_where_answers_are_cached() -> None:
+    """What is spent is told to be more, what is left to be less."""
+    shared, own = _spent("8.1"), replace(_spent("8.1"), kind=LineKind.ANALYST)
+    shared = replace(shared, left=amount("1.9", "0.1"))
+    told, same = as_told((shared, own), is_cached=True)
+    assert (told.spent.epsilon, told.left.epsilon) == (Fraction(17, 2), Fraction(3, 2))
+    assert (told.spent.delta, told.left.delta) == (Fraction(0), Fraction(1, 10))
+    assert told.used == Fraction(17, 20)
+    assert same == own
+    assert as_told((shared, own), is_cached=False) == (shared, own)
+    warnings = BudgetWarnings(1)
+    (warning,) = warnings.of("alice", (shared,), is_cached=True)
+    assert "epsilon 8.5 of 10" in warning

@@ -84,8 +84,8 @@ DECLARE
     shares jsonb[] := '{}';
     found_lines jsonb[] := '{}';
     receipts bigint[];
-    one ledger.charge;
-    balance ledger.balance;
+    asked ledger.charge;
+    one ledger.balance;
     after ledger.balance;
     allowed ledger.allowance;
     whole ledger.price;
@@ -99,9 +99,9 @@ DECLARE
     delta numeric;
     admitted integer := 0;
 BEGIN
-    FOREACH one IN ARRAY charges LOOP
-        IF one.cost_epsilon < 0 OR one.cost_delta < 0 OR one.drawn_epsilon < 0 OR one.drawn_delta < 0
-           OR one.cost_epsilon + one.cost_delta + one.drawn_epsilon + one.drawn_delta IS NULL THEN
+    FOREACH asked IN ARRAY charges LOOP
+        IF asked.cost_epsilon < 0 OR asked.cost_delta < 0 OR asked.drawn_epsilon < 0 OR asked.drawn_delta < 0
+           OR asked.cost_epsilon + asked.cost_delta + asked.drawn_epsilon + asked.drawn_delta IS NULL THEN
             RAISE EXCEPTION 'a charge is not negative';
         END IF;
     END LOOP;
@@ -110,14 +110,14 @@ BEGIN
         ARRAY(SELECT g FROM unnest(charges) c, jsonb_object_keys(c.of_groups) g),
         ARRAY(SELECT t FROM unnest(charges) c, jsonb_object_keys(c.of_tables) t));
     FOR n IN 1 .. cardinality(spent) LOOP
-        balance := spent[n];
-        allowed := ledger.allowance_of(of_source, balance.kind, balance.analyst);
-        spent[n] := ledger.in_window(balance, allowed.period, at);
+        one := spent[n];
+        allowed := ledger.allowance_of(of_source, one.kind, one.analyst);
+        spent[n] := ledger.in_window(one, allowed.period, at);
         limits := array_append(limits, allowed);
         is_charged := array_append(is_charged, false);
     END LOOP;
-    FOREACH one IN ARRAY charges LOOP
-        whole := ledger.price_of(one.events, one.cost_epsilon, one.cost_delta);
+    FOREACH asked IN ARRAY charges LOOP
+        whole := ledger.price_of(asked.events, asked.cost_epsilon, asked.cost_delta);
         mine := '{}';
         epsilons := '{}';
         deltas := '{}';
@@ -126,30 +126,30 @@ BEGIN
         paid := '[]';
         fits := true;
         FOR n IN 1 .. cardinality(spent) LOOP
-            balance := spent[n];
+            one := spent[n];
             price := whole;
-            IF balance.kind = 'analyst' THEN
-                CONTINUE WHEN balance.analyst <> one.who;
-                epsilon := one.cost_epsilon;
-                delta := one.cost_delta;
-            ELSIF balance.kind = 'total' THEN
-                epsilon := one.drawn_epsilon;
-                delta := one.drawn_delta;
-                price := ledger.drawn_price(whole, one.cost_epsilon, one.cost_delta, epsilon, delta);
+            IF one.kind = 'analyst' THEN
+                CONTINUE WHEN one.analyst <> asked.who;
+                epsilon := asked.cost_epsilon;
+                delta := asked.cost_delta;
+            ELSIF one.kind = 'total' THEN
+                epsilon := asked.drawn_epsilon;
+                delta := asked.drawn_delta;
+                price := ledger.drawn_price(whole, asked.cost_epsilon, asked.cost_delta, epsilon, delta);
             ELSE
-                share := CASE balance.kind WHEN 'group' THEN one.of_groups ELSE one.of_tables END -> balance.analyst;
+                share := CASE one.kind WHEN 'group' THEN asked.of_groups ELSE asked.of_tables END -> one.analyst;
                 CONTINUE WHEN share IS NULL;
                 epsilon := share ->> 'epsilon';
                 delta := share ->> 'delta';
                 IF epsilon < 0 OR delta < 0 OR epsilon + delta IS NULL THEN
                     RAISE EXCEPTION 'a charge is not negative';
                 END IF;
-                price := ledger.drawn_price(whole, one.cost_epsilon, one.cost_delta, epsilon, delta);
+                price := ledger.drawn_price(whole, asked.cost_epsilon, asked.cost_delta, epsilon, delta);
                 paid := paid || jsonb_build_object(
-                    'kind', balance.kind, 'name', balance.analyst, 'epsilon', epsilon, 'delta', delta);
+                    'kind', one.kind, 'name', one.analyst, 'epsilon', epsilon, 'delta', delta);
             END IF;
             allowed := limits[n];
-            after := ledger.after(balance, epsilon, delta, price);
+            after := ledger.after(one, epsilon, delta, price);
             fits := fits AND (allowed.source IS NULL OR ledger.fits(after, allowed));
             mine := array_append(mine, n);
             epsilons := array_append(epsilons, epsilon);
@@ -161,11 +161,11 @@ BEGIN
         FOR i IN 1 .. cardinality(mine) LOOP
             allowed := limits[mine[i]];
             IF fits THEN
-                balance := afters[i];
-                spent[mine[i]] := balance;
+                one := afters[i];
+                spent[mine[i]] := one;
                 is_charged[mine[i]] := true;
                 CONTINUE WHEN allowed.source IS NULL;
-                line := ledger.line_json(balance, allowed, 0, 0, nothing, at);
+                line := ledger.line_json(one, allowed, 0, 0, nothing, at);
             ELSE
                 CONTINUE WHEN allowed.source IS NULL;
                 line := ledger.line_json(spent[mine[i]], allowed, epsilons[i], deltas[i], prices[i], at);
@@ -193,11 +193,11 @@ BEGIN
     END IF;
     FOR n IN 1 .. cardinality(spent) LOOP
         CONTINUE WHEN NOT is_charged[n];
-        balance := spent[n];
+        one := spent[n];
         UPDATE ledger.balance b SET (period, window_start, epsilon, delta, rho, approx_delta, gaussian_delta)
-             = (balance.period, balance.window_start, balance.epsilon, balance.delta, balance.rho,
-                balance.approx_delta, balance.gaussian_delta)
-        WHERE b.source = of_source AND b.kind = balance.kind AND b.analyst = balance.analyst;
+             = (one.period, one.window_start, one.epsilon, one.delta, one.rho,
+                one.approx_delta, one.gaussian_delta)
+        WHERE b.source = of_source AND b.kind = one.kind AND b.analyst = one.analyst;
     END LOOP;
     FOR n IN 1 .. cardinality(charges) LOOP
         place := n;

@@ -1,0 +1,127 @@
+"""What a history asks of a ledger, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from proxy.accounting.amounts import charge, limit, rho_limit
+from proxy.accounting.events import Event, gaussian, mechanism
+from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.zcdp import rho_of_loss
+from proxy.policy.policy_model import Period
+from tests.ledger_model.two_ways import Cost, Most, priced
+
+Line = tuple[str, str]  # kind, name
+TOTAL = ("total", "")
+PUBLISHED = "(published)"
+NAMES = ("a", "b", "c")
+GROUPS = ("g", "h")
+TABLES = ("s.t", "s.u")
+MILLIONTH = Fraction(1, 10**6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """Of one part: the loss and its events."""
+
+    loss: Loss
+    events: tuple[Event, ...]
+    cost: Cost
+
+
+def _price(loss: Loss, *events: Event) -> Price:
+    return Price(loss=loss, events=events, cost=priced(events, *charge(loss)))
+
+
+def _pure(tenths: int) -> Price:
+    loss = Loss(Fraction(tenths, 10), Fraction(0))
+    return _price(loss, mechanism(loss))
+
+
+_THIRD = Loss(Fraction(1, 3), MILLIONTH)
+PRICES = (
+    *(_pure(5), _pure(10), _pure(7)),
+    _price(_THIRD, mechanism(_THIRD)),
+    _price(_THIRD, gaussian(_THIRD, Fraction(4), 2 / rho_of_loss(_THIRD.epsilon, _THIRD.delta))),
+    _price(
+        _THIRD, mechanism(Loss(_THIRD.epsilon, Fraction(0)))
+    ),  # events that do not tell all of it
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedPart:
+    """A block of a statement. name None: it is never cached; price: of PRICES."""
+
+    name: int | None
+    question: str = "q"
+    price: int = 0
+    tables: tuple[str, ...] = ()
+
+    @property
+    def of(self) -> Price:
+        return PRICES[self.price]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """In halves of epsilon, millionths of delta."""
+
+    epsilon: int
+    delta: int
+    period: Period = Period.NONE
+
+    @property
+    def loss(self) -> Loss:
+        return Loss(Fraction(self.epsilon, 2), self.delta * MILLIONTH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What a policy says. slot: how long and from when, in seconds."""
+
+    default: Limit
+    total: Limit
+    analysts: Mapping[str, Limit] = field(default_factory=dict)
+    groups: Mapping[str, Limit] = field(default_factory=dict)
+    tables: Mapping[str, Limit] = field(default_factory=dict)
+    is_zcdp: bool = False
+    slot: tuple[int, int] = (86_400, 0)
+
+    def of(self, line: Line) -> Limit | None:
+        kind, name = line
+        match kind:
+            case "analyst" if name == PUBLISHED:
+                return self.total
+            case "analyst":
+                return self.analysts.get(name, self.default)
+            case "group":
+                return self.groups.get(name)
+            case "table":
+                return self.tables.get(name)
+            case _:
+                return self.total
+
+    def most(self, line: Line) -> Most | None:
+        one = self.of(line)
+        if one is None:
+            return None
+        of = limit(one.loss)
+        return Most(epsilon=of.epsilon, delta=of.delta, rho=rho_limit(of) if self.is_zcdp else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """states None: nothing was done, as something were to be drawn; empty: refused."""
+
+    states: tuple[str, ...] | None
+    rows: tuple[int | None, ...] = ()
+    texts: tuple[str | None, ...] = ()
+    paid: Fraction = Fraction(0)
+    receipt: int | None = field(default=None, compare=False)
+    holder: str = field(default="", compare=False)
+
+
+NOT_AN_ANALYST = Answer(states=(), paid=Fraction(-1))

@@ -1,0 +1,154 @@
+"""A ledger in one transaction of one connection: commits are savepoints, and a crash of the server goes back to
+the last that was waited for, or to one since. Nothing is written for good, so a history takes milliseconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import psycopg
+
+from proxy.ledger.ledger_backup import backup, restore
+from proxy.ledger.ledger_migrations import migrate
+from proxy.ledger.ledger_sources import Identity, adopt_new
+from tests.ledger_machine.driven_ledger import CLOCK, PATH, DrivenLedger, small_texts
+
+_BOOT = """\
+CREATE FUNCTION machine.pg_postmaster_start_time() RETURNS timestamptz STABLE LANGUAGE sql
+AS $$ SELECT to_timestamp(current_setting('machine.boot')::integer) $$"""
+
+
+class Borrowed:
+    """The one connection, to who would make another: what they commit is a savepoint's."""
+
+    isolation_level = None
+    read_only = None
+
+    def __init__(self, session: psycopg.Connection[Any]) -> None:
+        self._session = session
+        self._stack = contextlib.ExitStack()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def execute(self, statement: Any, parameters: Any = None) -> Any:
+        if isinstance(statement, str) and statement.startswith("SET search_path = pg_catalog"):
+            statement = PATH
+        return self._session.execute(statement, parameters)
+
+    def __enter__(self) -> Borrowed:
+        self._stack.enter_context(self._session.transaction())
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)
+
+
+class LedgerInOneTransaction(DrivenLedger):
+    """Between `begin` and `end` of each history."""
+
+    is_concurrent = False
+    most_crashes = 100
+
+    def __init__(self, dsn: str, folder: Path) -> None:
+        """In an empty database."""
+        migrate(dsn)
+        adopt_new(dsn, Identity("invented", "data"), "data")
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute(CLOCK)
+            connection.execute(_BOOT)
+        session = psycopg.connect(dsn, prepare_threshold=0)
+        super().__init__(dsn, [session, session], folder)
+        self._histories = 0
+        self._saved = 0
+        self._boot = 0
+        self._commits: list[str] = []
+        self._backup = ""
+
+    @contextlib.contextmanager
+    def connected(self) -> Iterator[None]:
+        with (
+            small_texts(),
+            mock.patch.object(psycopg, "connect", lambda *_, **__: Borrowed(self.session)),
+        ):
+            yield
+
+    def begin(self) -> None:
+        self._histories += 1
+        if self._histories % 200 == 0:
+            self.session.autocommit = True
+            self.session.execute("VACUUM")
+            self.session.autocommit = False
+        self.session.execute(PATH)
+        self._boot = 0
+        self._booted()
+        self._save("empty")
+        self.mark.state.joinpath("ledger.mark").unlink(missing_ok=True)
+
+    def begun(self) -> None:
+        self._sure()
+
+    def end(self) -> None:
+        self.session.rollback()
+
+    @property
+    def has_raw(self) -> bool:
+        return self._backup != ""
+
+    def committed(self) -> bool:
+        """Whether it was waited for."""
+        row = self.session.execute("SELECT current_setting('synchronous_commit')").fetchone()
+        assert row is not None
+        if row[0] == "on":
+            self._sure()
+            return True
+        self._commits.append(self._save())
+        return False
+
+    def crash(self, kept: int) -> int:
+        self._back_to(self._commits[kept])
+        self._boot += 1
+        self._booted()
+        return kept
+
+    def back_up(self) -> None:
+        self.backup_file.unlink(missing_ok=True)
+        backup(self.dsn, self.backup_file)
+        self._sure()
+        self._backup = self._commits[0]
+
+    def restore(self, *, is_raw: bool) -> None:
+        if is_raw:
+            self._back_to(self._backup)
+            self._boot += 1
+            self._booted()
+            return
+        self._back_to("empty")
+        self.session.execute("DELETE FROM ledger.source_identity")
+        self.session.execute("DELETE FROM ledger.source")
+        restore(self.dsn, self.backup_file)
+        self._sure()
+        self._backup = ""
+
+    def close(self) -> None:
+        self.session.close()
+
+    def _booted(self) -> None:
+        self.session.execute("SELECT set_config('machine.boot', %s, false)", (str(self._boot),))
+
+    def _save(self, name: str = "") -> str:
+        self._saved += 1
+        made = name or f"s{self._saved}"
+        self.session.execute(f"SAVEPOINT {made}")
+        return made
+
+    def _sure(self) -> None:
+        self._commits = [self._save()]
+
+    def _back_to(self, name: str) -> None:
+        self.session.execute(f"ROLLBACK TO SAVEPOINT {name}")
+        self._commits = [name]
