@@ -16,7 +16,7 @@ from proxy.accounting.refusal import over_budget
 from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
 from proxy.ledger.charge_queue import ChargeQueue
 from proxy.ledger.charge_statements import (
-    AskedClaim,
+    ClaimRequest,
     ClaimTerms,
     Row,
     claiming,
@@ -83,7 +83,7 @@ class CachedClaims:
         Refuses  OVER_BUDGET, PROTECTED, Fault: as LedgerTables.reserve
         """
         holder = str(uuid4())
-        one = AskedClaim(
+        one = ClaimRequest(
             analyst=analyst,
             parts=list(map(_as_json, parts)),
             holder=holder,
@@ -120,7 +120,7 @@ class CachedClaims:
     async def close(self) -> None:
         await self._claiming.close()
 
-    async def _claim_each(self, these: Sequence[AskedClaim]) -> Sequence[Row | None]:
+    async def _claim_each(self, these: Sequence[ClaimRequest]) -> Sequence[Row | None]:
         tables, terms = self._tables, self._terms
         if len(these) == 1:
             return [await tables.first(*claiming(tables.source, these[0], terms, None))]

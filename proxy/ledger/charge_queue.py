@@ -95,12 +95,12 @@ class ChargeQueue(Generic[T, R]):
     async def _charge(self, these: Sequence[_Waiter[T, R]]) -> None:
         error = await self._try(these)
         if error is not None and len(these) > 1 and _is_undone(error):
-            error = await self._charge_alone(these)
+            error = await self._charge_singly(these)
         for waiter in these:
             if error is not None:
                 _fail(waiter.result, error)
 
-    async def _charge_alone(self, these: Sequence[_Waiter[T, R]]) -> Exception | None:
+    async def _charge_singly(self, these: Sequence[_Waiter[T, R]]) -> Exception | None:
         """One of them cannot be charged, and the others can. Gives what ends this for those after it, too."""
         for waiter in these:
             error = None if waiter.result.done() else await self._try((waiter,))

@@ -40,7 +40,7 @@ SqlCall = tuple[str, tuple[object, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedCharge:
+class ChargeRequest:
     """events, tables: as JSON can have them; statement: its text, encrypted"""
 
     analyst: str
@@ -53,7 +53,7 @@ class AskedCharge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedClaim:
+class ClaimRequest:
     analyst: str
     parts: Sequence[Mapping[str, object]]
     holder: str
@@ -77,7 +77,7 @@ class ClaimTerms:
         return self.lease_seconds, self.slot_seconds, self.slot_offset, self.most_bytes
 
 
-def reserving(source: int, one: AskedCharge, token: int | None) -> SqlCall:
+def reserving(source: int, one: ChargeRequest, token: int | None) -> SqlCall:
     return _RESERVE, (
         one.analyst,
         source,
@@ -92,7 +92,7 @@ def reserving(source: int, one: AskedCharge, token: int | None) -> SqlCall:
     )
 
 
-def reserving_each(source: int, these: Sequence[AskedCharge]) -> SqlCall:
+def reserving_each(source: int, these: Sequence[ChargeRequest]) -> SqlCall:
     charges = [
         {
             "who": one.analyst,
@@ -108,7 +108,7 @@ def reserving_each(source: int, these: Sequence[AskedCharge]) -> SqlCall:
     return _RESERVE_EACH, (source, json.dumps(charges), [one.statement for one in these])
 
 
-def claiming(source: int, one: AskedClaim, terms: ClaimTerms, token: int | None) -> SqlCall:
+def claiming(source: int, one: ClaimRequest, terms: ClaimTerms, token: int | None) -> SqlCall:
     return _CLAIM, (
         one.analyst,
         source,
@@ -123,7 +123,7 @@ def claiming(source: int, one: AskedClaim, terms: ClaimTerms, token: int | None)
     )
 
 
-def claiming_each(source: int, these: Sequence[AskedClaim], terms: ClaimTerms) -> SqlCall:
+def claiming_each(source: int, these: Sequence[ClaimRequest], terms: ClaimTerms) -> SqlCall:
     claims = [
         {
             "who": one.analyst,

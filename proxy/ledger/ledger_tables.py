@@ -26,7 +26,7 @@ from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.ledger.charge_queue import ChargeQueue
 from proxy.ledger.charge_statements import (
-    AskedCharge,
+    ChargeRequest,
     Row,
     in_their_order,
     reserving,
@@ -169,7 +169,7 @@ class LedgerTables:
                  not query this data; `Fault` where the ledger does not answer: the charge may then stand, so
                  there is no second try
         """
-        one = AskedCharge(
+        one = ChargeRequest(
             analyst=analyst,
             cost=charge(loss),
             events=events,
@@ -190,7 +190,7 @@ class LedgerTables:
         self.saw(row["receipt"])
         return Receipt(row["receipt"], one.cost, self.usable(lines), lines)
 
-    async def _reserve_each(self, these: Sequence[AskedCharge]) -> Sequence[Row | None]:
+    async def _reserve_each(self, these: Sequence[ChargeRequest]) -> Sequence[Row | None]:
         if len(these) == 1:
             return [await self.first(*reserving(self.source, these[0], None))]
         rows = await self.rows(*reserving_each(self.source, these))
@@ -304,11 +304,10 @@ class LedgerTables:
 
     async def rows(self, statement: str, parameters: tuple[object, ...]) -> list[Row]:
         """Of one statement, which is one transaction. Refuses  Fault"""
-        async with (
-            self._connection() as connection,
-            connection.cursor(row_factory=dict_row) as cursor,
-        ):
-            return await (await cursor.execute(statement.encode(), parameters)).fetchall()
+        async with self._connection() as connection:
+            cursor = connection.cursor(row_factory=dict_row)
+            await cursor.execute(statement.encode(), parameters)
+            return await cursor.fetchall()
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[psycopg.AsyncConnection[TupleRow]]:
