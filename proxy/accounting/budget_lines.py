@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
@@ -112,13 +113,13 @@ def _line(line: Mapping[str, Any]) -> BudgetLine:
 
 def _amount(epsilon: str, delta: str) -> Amount:
     """Never negative, even where a new policy lowered the limit."""
-    return Amount(max(_exact(epsilon), Fraction(0)), max(_exact(delta), Fraction(0)))
+    return Amount(*(_exact("0" if of.startswith("-") else of) for of in (epsilon, delta)))
 
 
 @lru_cache(maxsize=1024)
 def _exact(number: str) -> Fraction:
-    """Limits are the same at each charge, and reading thirty decimals takes its time."""
-    return Fraction(number)
+    """Limits are the same at each charge. A Decimal is read as it stands, faster than a Fraction."""
+    return Fraction(Decimal(number))
 
 
 def _share(spent: Fraction, limit: Fraction) -> Fraction:

@@ -318,3 +318,21 @@ BEGIN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
 END $$;
+
+-- As before (0004): the row is there but for the first of a source, so it is looked for first.
+CREATE OR REPLACE FUNCTION ledger.join_chain() RETURNS trigger LANGUAGE plpgsql SET timezone = 'UTC' SET bytea_output = 'hex'
+AS $$
+DECLARE
+    content bytea := ledger.content_digest(TG_TABLE_NAME, to_jsonb(NEW));
+BEGIN
+    -- The row of the chain is locked by this and until the end, after all balances.
+    UPDATE ledger.chain c SET (place, digest) = (c.place + 1, sha256(c.digest || content))
+    WHERE c.source = NEW.source RETURNING c.place, c.digest INTO NEW.place, NEW.digest;
+    IF NOT FOUND THEN
+        INSERT INTO ledger.chain AS c (source, place, digest)
+        VALUES (NEW.source, 1, sha256(ledger.chain_start(NEW.source) || content))
+        ON CONFLICT (source) DO UPDATE SET (place, digest) = (c.place + 1, sha256(c.digest || content))
+        RETURNING c.place, c.digest INTO NEW.place, NEW.digest;
+    END IF;
+    RETURN NEW;
+END $$;
