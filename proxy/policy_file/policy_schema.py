@@ -59,7 +59,7 @@ def _explained(manual: str) -> Mapping[str, str]:
         row = _ROW.fullmatch(line)
         if row is not None:
             for name in _NAME.findall(row["names"]):
-                found.setdefault(name, row["text"])
+                found.setdefault(name.replace(": ", "."), row["text"])
     return found
 
 

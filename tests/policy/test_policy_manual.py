@@ -26,7 +26,7 @@ def test_every_key_is_explained() -> None:
         *(f"columns.C.{key}" for key in COLUMN_KEYS),
         *(f"budgets.{key}" for key in BUDGETS_KEYS),
         *BUDGET_KEYS,
-        *(f"publish.{key}" for key in PUBLICATION_KEYS),
+        *(f"publish: {key}" for key in PUBLICATION_KEYS),
         "tables.T: public",
     }
     assert explained == known

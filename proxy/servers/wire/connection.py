@@ -194,7 +194,7 @@ class ClientConnection(asyncio.Protocol):
     def _begin_relay(self, login: Login) -> None:
         authentication = login.authentication
         served, self._shadow, self._analyst = login.served, login.shadow, login.analyst
-        self.session = self._state.begun(login.analyst, login.database, self._address)
+        self.session = self._state.begun(login.analyst, login.database, self._address, login.person)
         self._login = None
         self.authentication_is_over()
         self._leave_unauthenticated()

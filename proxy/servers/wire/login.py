@@ -64,6 +64,9 @@ class Login:
         self._any_database = database
         self.authentication = Authentication(connect, database)
         self.shadow: ShadowConnection | None = None
+        let_in = state.let_in
+        # Before anything is verified: a name may be given to somebody else meanwhile.
+        self.person = None if let_in is None else let_in.admission.number_of(connect.user)
         self._attempt: Attempt | None = None
         self._silence: asyncio.TimerHandle | None = None
         self._refusal: asyncio.TimerHandle | None = None

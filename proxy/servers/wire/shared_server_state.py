@@ -74,12 +74,12 @@ class SharedServerState:
     is_stopping: bool = False
     begun_sessions: int = 0
 
-    def begun(self, analyst: str, database: str, address: str) -> WireSession:
+    def begun(self, analyst: str, database: str, address: str, person: int | None) -> WireSession:
         self.begun_sessions += 1
         return WireSession(
             number=self.begun_sessions,
             analyst=analyst,
-            person=None if self.let_in is None else self.let_in.admission.number_of(analyst),
+            person=person,
             database=database,
             address=address,
             since=datetime.now(timezone.utc),
