@@ -200,6 +200,8 @@ def test_two_processes_at_the_limit_charge_never_one_too_many(people: str, seed:
         people, "SELECT count(*) FROM ledger.receipt GROUP BY xmin::text ORDER BY 1 DESC"
     )
     assert 1 < together[0][0] <= charge_queue.MOST_TOGETHER
+    deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+    assert rows(people, deadlocks) == [(0,)], "all lock in one order"
     assert ledger_problems(people) == ()
 
 
