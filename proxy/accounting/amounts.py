@@ -16,6 +16,7 @@ from proxy.mechanisms.zcdp import rho_of_loss
 EPSILON_DECIMALS = 18
 DELTA_DECIMALS = 30
 RHO_DECIMALS = 30
+_EXACT = Context(prec=400)
 
 
 class Amount(NamedTuple):
@@ -65,7 +66,7 @@ def rho_limit(of: Amount) -> Fraction | None:
 
 
 def _floor(number: Fraction, decimals: int) -> Fraction:
-    return Fraction(number * 10**decimals // 1, 10**decimals)
+    return Fraction(number.numerator * 10**decimals // number.denominator, 10**decimals)
 
 
 def decimal(number: Fraction) -> Decimal:
@@ -74,10 +75,9 @@ def decimal(number: Fraction) -> Decimal:
     >>> decimal(Fraction(1, 4))
     Decimal('0.25')
     """
-    whole = number * 10**DELTA_DECIMALS
-    assert whole.denominator == 1, "amounts are in whole steps of the ledger"
-    context = Context(prec=400)
-    return Decimal(whole.numerator).scaleb(-DELTA_DECIMALS, context=context).normalize(context)
+    whole, rest = divmod(number.numerator * 10**DELTA_DECIMALS, number.denominator)
+    assert rest == 0, "amounts are in whole steps of the ledger"
+    return Decimal(whole).scaleb(-DELTA_DECIMALS, context=_EXACT).normalize(_EXACT)
 
 
 def text(number: Fraction) -> str:

@@ -5,7 +5,6 @@ Source  ledger_migrations/0002_cached_answers.sql
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,6 +14,15 @@ from proxy.accounting.amounts import Amount
 from proxy.accounting.budget_lines import lines_of_json
 from proxy.accounting.refusal import over_budget
 from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
+from proxy.ledger.charge_queue import ChargeQueue
+from proxy.ledger.charge_statements import (
+    ClaimRequest,
+    ClaimTerms,
+    Row,
+    claiming,
+    claiming_each,
+    in_their_order,
+)
 from proxy.ledger.ledger_tables import LedgerTables, Receipt, as_json, not_an_analyst
 from proxy.policy.policy_model import Reuse
 from proxy.reuse.derivable import source_document
@@ -24,14 +32,6 @@ LEASE_SECONDS = 60
 # Of all that is cached in a ledger: beyond, what is drawn is not kept. At the least epsilon an analyst may ask
 # millions of questions.
 MOST_BYTES = 8 * 1024**3
-_CLAIM = """\
-SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left
-FROM (
-    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
-    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token) n OFFSET 0) who
-CROSS JOIN LATERAL ledger.claim(who.source, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s,
-                                %s, %s, %s, %s, %s, %s, %s) r
-WHERE who.may_ask"""
 # Durable before it is shown. ledger.store itself does not wait for the disk; `started` tells of a server that
 # was started again, not of one that goes on after one of its processes was killed, and loses as much.
 _STORE = """\
@@ -58,8 +58,14 @@ class CachedClaims:
 
     def __init__(self, tables: LedgerTables, reuse: Reuse, most_bytes: int = MOST_BYTES) -> None:
         self._tables = tables
-        self._most_bytes = most_bytes
         self._reuse = reuse
+        self._terms = ClaimTerms(
+            lease_seconds=LEASE_SECONDS,
+            slot_seconds=reuse.seconds,
+            slot_offset=reuse.offset,
+            most_bytes=most_bytes,
+        )
+        self._claiming = ChargeQueue(self._claim_each)
 
     async def claim(
         self,
@@ -77,24 +83,19 @@ class CachedClaims:
         Refuses  OVER_BUDGET, PROTECTED, Fault: as LedgerTables.reserve
         """
         holder = str(uuid4())
-        row = await self._tables.first(
-            _CLAIM,
-            (
-                analyst,
-                self._tables.source,
-                token,
-                json.dumps(list(map(_as_json, parts))),
-                holder,
-                may_draw,
-                LEASE_SECONDS,
-                self._reuse.seconds,
-                self._reuse.offset,
-                self._most_bytes,
-                fingerprint,
-                policy_digest,
-                self._tables.encrypted(text, analyst, fingerprint),
-            ),
+        one = ClaimRequest(
+            analyst=analyst,
+            parts=list(map(_as_json, parts)),
+            holder=holder,
+            may_draw=may_draw,
+            fingerprint=fingerprint,
+            policy_digest=policy_digest,
+            statement=self._tables.encrypted(text, analyst, fingerprint),
         )
+        if token is None:
+            row = await self._claiming.charged(one)
+        else:  # as in LedgerTables.reserve
+            row = await self._tables.first(*claiming(self._tables.source, one, self._terms, token))
         if row is None:
             raise not_an_analyst(analyst)
         if row["states"] is None:
@@ -115,6 +116,16 @@ class CachedClaims:
             cached=tuple(row["cached"]),
             relations=tuple(row["relations"]),
         )
+
+    async def close(self) -> None:
+        await self._claiming.close()
+
+    async def _claim_each(self, these: Sequence[ClaimRequest]) -> Sequence[Row | None]:
+        tables, terms = self._tables, self._terms
+        if len(these) == 1:
+            return [await tables.first(*claiming(tables.source, these[0], terms, None))]
+        rows = await tables.rows(*claiming_each(tables.source, these, terms))
+        return in_their_order(rows, [one.analyst for one in these])
 
     async def store(self, cached: int, relation: str) -> str | None:
         row = await self._tables.first(_STORE, (cached, relation))

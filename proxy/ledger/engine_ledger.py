@@ -65,6 +65,8 @@ class EngineLedger:
         await self._rest()
         for task in self._under_way:  # a note that is lost; the charge stands
             task.cancel()
+        if self._claims is not None:
+            await self._claims.close()
         await self._tables.close()
 
     async def is_ready(self) -> bool:

@@ -1,7 +1,8 @@
 """One source's part of the ledger: a charge is one round trip, durable before it returns.
 
 `ledger.reserve` (ledger_migrations) is one statement and so one transaction: it locks the balances of all its
-lines, checks all limits, appends the receipt and commits. Nothing is ever refunded.
+lines, checks all limits, appends the receipt and commits. Nothing is ever refunded. Charges that wait for one
+that is under way are one statement together (`ledger.reserve_each`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 import psycopg
 from psycopg.rows import TupleRow, dict_row
@@ -24,31 +24,29 @@ from proxy.accounting.events import Event
 from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
+from proxy.ledger.charge_queue import ChargeQueue
+from proxy.ledger.charge_statements import (
+    ChargeRequest,
+    Row,
+    in_their_order,
+    reserving,
+    reserving_each,
+)
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
 
 # What a commit must mean (PostgreSQL 17 documentation, section 19.5): on disk, whole, before the answer comes.
 _DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
+# Plans are made once: what is read is found by its keys, and a charge is many small statements.
 _OPTIONS = (
     "-c synchronous_commit=on -c search_path=pg_catalog -c timezone=UTC"
     " -c default_transaction_isolation=read\\ committed -c statement_timeout=30s"
-    " -c idle_in_transaction_session_timeout=30s -c jit=off"
+    " -c idle_in_transaction_session_timeout=30s -c jit=off -c plan_cache_mode=force_generic_plan"
 )
 _OPEN_SECONDS = 30.0
 CONNECTIONS = 4
 _TEXT_OCTETS = 4 * 1024 * 1024  # of statements in one dp.history
 _WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
-# Whoever was removed charges nothing, whatever a shadow still lets them do. The call takes the name from the
-# row that says so, and is not made without it.
-_RESERVE = """\
-SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, who.cost) AS token_left
-FROM (
-    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
-    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token,
-                 %s::numeric AS cost) n OFFSET 0) who
-CROSS JOIN LATERAL ledger.reserve(who.source, CASE WHEN who.may_ask THEN who.name END, who.cost,
-                                  %s, %s, %s, %s, %s::jsonb, %s) r
-WHERE who.may_ask"""
 _TOKEN_OVER, _TOKEN_SPENT = "DPT01", "DPT02"
 _BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
@@ -127,6 +125,7 @@ class LedgerTables:
             kwargs={"autocommit": True, "options": _OPTIONS, "prepare_threshold": 0},
             name="ledger",
         )
+        self._reserving = ChargeQueue(self._reserve_each)
 
     async def open(self) -> None:
         """
@@ -147,6 +146,7 @@ class LedgerTables:
             raise
 
     async def close(self) -> None:
+        await self._reserving.close()
         await self._pool.close()
 
     async def reserve(
@@ -169,29 +169,32 @@ class LedgerTables:
                  not query this data; `Fault` where the ledger does not answer: the charge may then stand, so
                  there is no second try
         """
-        cost = charge(loss)
-        row = await self.first(
-            _RESERVE,
-            (
-                analyst,
-                self.source,
-                token,
-                decimal(cost.epsilon),
-                decimal(cost.delta),
-                json.dumps(list(events)),
-                fingerprint,
-                policy_digest,
-                json.dumps({name: as_json(of) for name, of in record.tables.items()}),
-                self.encrypted(record.text, analyst, fingerprint),
-            ),
+        one = ChargeRequest(
+            analyst=analyst,
+            cost=charge(loss),
+            events=events,
+            tables={name: as_json(of) for name, of in record.tables.items()},
+            fingerprint=fingerprint,
+            policy_digest=policy_digest,
+            statement=self.encrypted(record.text, analyst, fingerprint),
         )
+        if token is None:
+            row = await self._reserving.charged(one)
+        else:  # it may raise, which would undo the charges of others
+            row = await self.first(*reserving(self.source, one, token))
         if row is None:
             raise not_an_analyst(analyst)
         lines = lines_of_json(row["lines"])
         if row["receipt"] is None:
             raise over_budget(lines, is_cached=self.is_cached)
         self.saw(row["receipt"])
-        return Receipt(row["receipt"], cost, self.usable(lines), lines)
+        return Receipt(row["receipt"], one.cost, self.usable(lines), lines)
+
+    async def _reserve_each(self, these: Sequence[ChargeRequest]) -> Sequence[Row | None]:
+        if len(these) == 1:
+            return [await self.first(*reserving(self.source, these[0], None))]
+        rows = await self.rows(*reserving_each(self.source, these))
+        return in_their_order(rows, [one.analyst for one in these])
 
     def encrypted(self, text: str | None, analyst: str, fingerprint: str) -> bytes | None:
         """A statement's text as a receipt keeps it; None where it keeps none."""
@@ -296,15 +299,15 @@ class LedgerTables:
         ]
         return f"[{','.join(each if newest_first else each[::-1])}]"
 
-    async def first(self, statement: str, parameters: tuple[object, ...]) -> dict[str, Any] | None:
-        """One row of one statement, which is one transaction.
+    async def first(self, statement: str, parameters: tuple[object, ...]) -> Row | None:
+        return next(iter(await self.rows(statement, parameters)), None)
 
-        Refuses  Fault
-        """
+    async def rows(self, statement: str, parameters: tuple[object, ...]) -> list[Row]:
+        """Of one statement, which is one transaction. Refuses  Fault"""
         async with self._connection() as connection:
             cursor = connection.cursor(row_factory=dict_row)
             await cursor.execute(statement.encode(), parameters)
-            return await cursor.fetchone()
+            return await cursor.fetchall()
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[psycopg.AsyncConnection[TupleRow]]:

@@ -10,14 +10,17 @@ from typing import Any, TypeVar
 
 import psycopg
 
+from proxy.ledger.groups import add_to_group
 from proxy.ledger.ledger_migrations import migrate
 from proxy.ledger.ledger_sources import Identity, adopt_new
 from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.users import add_analyst
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Period
 
 _T = TypeVar("_T")
 SOURCE = 1
+ANALYSTS = ("ann", "bob", "carol", "dan", "eve")
 INTO_ALLOWANCE = "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, delta, period)"
 
 
@@ -37,6 +40,14 @@ def set_limits(
             " (1, 'default', '', %s, %s, %s)",
             (Decimal(total), Decimal(delta), Decimal(own), Decimal(delta), per.value),
         )
+
+
+def add_people(dsn: str) -> None:
+    """Five analysts; ann and bob in a group, bob and carol in another."""
+    for name in ANALYSTS:
+        add_analyst(dsn, name, None)
+    for name, group in (("ann", "g"), ("bob", "g"), ("bob", "h"), ("carol", "h")):
+        add_to_group(dsn, group, name)
 
 
 def with_ledger(dsn: str, use: Callable[[LedgerTables], Awaitable[_T]], connections: int = 4) -> _T:

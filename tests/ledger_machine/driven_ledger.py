@@ -48,6 +48,7 @@ from tests.ledger_machine.asked import (
     Terms,
 )
 from tests.ledger_machine.simple_model import Person
+from tests.ledger_machine.single_charges import SingleCharges
 
 T = TypeVar("T")
 SOURCE = 1
@@ -123,6 +124,7 @@ class TablesOfOne(LedgerTables):
     def __init__(self, session: psycopg.Connection[Any]) -> None:
         super().__init__("", SOURCE)
         self.session = session
+        self._reserving = cast(Any, SingleCharges(self._reserve_each))
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Any]:
@@ -193,6 +195,8 @@ class DrivenLedger:
     def use_slots(self, terms: Terms) -> None:
         reuse = Reuse(*terms.slot)
         self._claims = [CachedClaims(tables, reuse) for tables in self.processes]
+        for claims in self._claims:
+            claims._claiming = cast(Any, SingleCharges(claims._claim_each))
 
     def claim(
         self, process: int, who: str, parts: tuple[AskedPart, ...], *, may_draw: bool

@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 
 from proxy.engine.cached_answers import ClaimedBlocks
-from proxy.ledger import cached_claims, ledger_backup, ledger_migrations, ledger_tables
+from proxy.ledger import cached_claims, charge_statements, ledger_backup, ledger_migrations
 from proxy.ledger.cached_claims import CachedClaims
 from tests.ledger_machine import driven_ledger
 
@@ -165,8 +165,8 @@ CALLS: Mapping[str, Any] = {
     "the mark is not looked at": lambda: mock.patch.object(
         driven_ledger, "check_mark", lambda *_: None
     ),
-    "who was removed asks for what is cached": lambda: _for_all(cached_claims, "_CLAIM"),
-    "who was removed asks": lambda: _for_all(ledger_tables, "_RESERVE"),
+    "who was removed asks for what is cached": lambda: _for_all(charge_statements, "_CLAIM"),
+    "who was removed asks": lambda: _for_all(charge_statements, "_RESERVE"),
 }
 # Not found in 150 to 200 histories, or not tried: how many it takes has not been measured.
 RARE = (

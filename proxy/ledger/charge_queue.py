@@ -1,0 +1,145 @@
+"""Charges that wait in one process are committed together: one round trip and one flush for all of them.
+
+The first goes at once. What comes while it is under way goes next, together, in the order in which it came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import psycopg
+
+from proxy.base.errors import Fault
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# Whoever waits is sent with the next transaction but for those before them, so many at a time.
+MOST_TOGETHER = 32
+_WAIT_SECONDS = 5.0  # for those before, as for a connection
+# Classes of errors that are of one charge's values, or of a deadlock, and not of the server's state
+# (PostgreSQL 17 documentation, appendix A).
+_OF_VALUES = ("21", "22", "23", "40", "P0")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Waiter(Generic[T, R]):
+    one: T
+    result: asyncio.Future[R]
+    patience: asyncio.TimerHandle
+
+
+class ChargeQueue(Generic[T, R]):
+    """
+    Given    together: charges several in one transaction, and gives what became of each, in their order
+    """
+
+    def __init__(
+        self, together: Callable[[Sequence[T]], Awaitable[Sequence[R]]], most: int = MOST_TOGETHER
+    ) -> None:
+        self._together = together
+        self._most = most
+        self._waiting: deque[_Waiter[T, R]] = deque()
+        self._sending: asyncio.Task[None] | None = None
+
+    async def charged(self, one: T) -> R:
+        """
+        Gives    what became of it, once it is committed with all that it was sent with
+        Refuses  `Fault` of who has waited too long, and was not sent; what `together` raises: the charge may
+                 then stand. That of who is cancelled may stand too: it is not taken out of the midst of others
+        """
+        loop = asyncio.get_running_loop()
+        result: asyncio.Future[R] = loop.create_future()
+        patience = loop.call_later(_WAIT_SECONDS, _fail, result, Fault("the ledger is busy"))
+        self._waiting.append(_Waiter(one=one, result=result, patience=patience))
+        if self._sending is None:
+            self._sending = asyncio.create_task(self._send())
+        try:
+            return await result
+        finally:
+            patience.cancel()
+
+    async def close(self) -> None:
+        """Who still waits is told so; what was sent may stand."""
+        if self._sending is not None:
+            self._sending.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._sending
+
+    async def _send(self) -> None:
+        these: list[_Waiter[T, R]] = []
+        try:
+            while these := self._next():
+                await self._charge(these)
+        finally:
+            self._sending = None
+            for waiter in (*these, *self._waiting):
+                _fail(waiter.result, Fault("the ledger is closed"))
+            self._waiting.clear()
+
+    def _next(self) -> list[_Waiter[T, R]]:
+        """Whoever was cancelled before is not charged."""
+        found: list[_Waiter[T, R]] = []
+        while self._waiting and len(found) < self._most:
+            waiter = self._waiting.popleft()
+            if not waiter.result.done():
+                waiter.patience.cancel()
+                found.append(waiter)
+        return found
+
+    async def _charge(self, these: Sequence[_Waiter[T, R]]) -> None:
+        error = await self._try(these)
+        if error is not None and len(these) > 1 and _is_undone(error):
+            error = await self._charge_singly(these)
+        for waiter in these:
+            if error is not None:
+                _fail(waiter.result, error)
+
+    async def _charge_singly(self, these: Sequence[_Waiter[T, R]]) -> Exception | None:
+        """One of them cannot be charged, and the others can. Gives what ends this for those after it, too."""
+        for waiter in these:
+            error = None if waiter.result.done() else await self._try((waiter,))
+            if error is None:
+                continue
+            if not _is_undone(error):
+                return error
+            _fail(waiter.result, error)
+        return None
+
+    async def _try(self, these: Sequence[_Waiter[T, R]]) -> Exception | None:
+        """What went wrong with all of them."""
+        try:
+            given = await self._together([waiter.one for waiter in these])
+            for waiter, result in zip(these, given, strict=True):
+                if not waiter.result.done():
+                    waiter.result.set_result(result)
+        except Exception as error:
+            return error
+        return None
+
+
+def _fail(result: asyncio.Future[R], error: Exception) -> None:
+    """Each with an error of its own, as each is raised somewhere else."""
+    if result.done():
+        return
+    own = error
+    if isinstance(error, Fault):
+        own = Fault(error.message, is_logged=error.is_logged)
+        own.__cause__ = error.__cause__
+    result.set_exception(own)
+
+
+def _is_undone(error: Exception) -> bool:
+    """Whether nothing stands for certain, and each may go by itself: the server itself says that the
+    transaction has failed, of values or of a deadlock."""
+    cause = error.__cause__
+    return (
+        isinstance(cause, psycopg.Error)
+        and cause.diag.severity_nonlocalized == "ERROR"
+        and (cause.sqlstate or "").startswith(_OF_VALUES)
+    )

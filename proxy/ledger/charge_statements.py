@@ -1,0 +1,156 @@
+"""The statements that charge, one or several at once: each is one transaction.
+
+Source  ledger_migrations/0009_batches.sql
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proxy.accounting.amounts import Amount, decimal
+from proxy.base.errors import Fault
+
+# Whoever was removed charges nothing, whatever a shadow still lets them do. The call takes the name from the
+# row that says so, and is not made without it.
+_RESERVE = """\
+SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, who.cost) AS token_left
+FROM (
+    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
+    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token,
+                 %s::numeric AS cost) n OFFSET 0) who
+CROSS JOIN LATERAL ledger.reserve(who.source, CASE WHEN who.may_ask THEN who.name END, who.cost,
+                                  %s, %s::jsonb, %s, %s, %s::jsonb, %s) r
+WHERE who.may_ask"""
+_RESERVE_EACH = "SELECT * FROM ledger.reserve_each(%s, %s::jsonb, %s::bytea[])"
+_CLAIM = """\
+SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left
+FROM (
+    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
+    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token) n OFFSET 0) who
+CROSS JOIN LATERAL ledger.claim(who.source, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s,
+                                %s, %s, %s, %s, %s, %s, %s) r
+WHERE who.may_ask"""
+_CLAIM_EACH = "SELECT * FROM ledger.claim_each(%s, %s::jsonb, %s::bytea[], %s, %s, %s, %s)"
+
+Row = dict[str, Any]
+SqlCall = tuple[str, tuple[object, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeRequest:
+    """events, tables: as JSON can have them; statement: its text, encrypted"""
+
+    analyst: str
+    cost: Amount
+    events: Sequence[Mapping[str, object]]
+    tables: Mapping[str, Mapping[str, str]]
+    fingerprint: str
+    policy_digest: str
+    statement: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimRequest:
+    analyst: str
+    parts: Sequence[Mapping[str, object]]
+    holder: str
+    may_draw: bool
+    fingerprint: str
+    policy_digest: str
+    statement: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimTerms:
+    """What is the same for all claims."""
+
+    lease_seconds: int
+    slot_seconds: int
+    slot_offset: int
+    most_bytes: int
+
+    @property
+    def values(self) -> tuple[int, int, int, int]:
+        return self.lease_seconds, self.slot_seconds, self.slot_offset, self.most_bytes
+
+
+def reserving(source: int, one: ChargeRequest, token: int | None) -> SqlCall:
+    return _RESERVE, (
+        one.analyst,
+        source,
+        token,
+        decimal(one.cost.epsilon),
+        decimal(one.cost.delta),
+        json.dumps(one.events),
+        one.fingerprint,
+        one.policy_digest,
+        json.dumps(one.tables),
+        one.statement,
+    )
+
+
+def reserving_each(source: int, these: Sequence[ChargeRequest]) -> SqlCall:
+    charges = [
+        {
+            "who": one.analyst,
+            "epsilon": str(decimal(one.cost.epsilon)),
+            "delta": str(decimal(one.cost.delta)),
+            "events": one.events,
+            "tables": one.tables,
+            "fingerprint": one.fingerprint,
+            "policy": one.policy_digest,
+        }
+        for one in these
+    ]
+    return _RESERVE_EACH, (source, json.dumps(charges), [one.statement for one in these])
+
+
+def claiming(source: int, one: ClaimRequest, terms: ClaimTerms, token: int | None) -> SqlCall:
+    return _CLAIM, (
+        one.analyst,
+        source,
+        token,
+        json.dumps(one.parts),
+        one.holder,
+        one.may_draw,
+        *terms.values,
+        one.fingerprint,
+        one.policy_digest,
+        one.statement,
+    )
+
+
+def claiming_each(source: int, these: Sequence[ClaimRequest], terms: ClaimTerms) -> SqlCall:
+    claims = [
+        {
+            "who": one.analyst,
+            "parts": one.parts,
+            "holder": one.holder,
+            "may_draw": one.may_draw,
+            "fingerprint": one.fingerprint,
+            "policy": one.policy_digest,
+        }
+        for one in these
+    ]
+    statements = [one.statement for one in these]
+    return _CLAIM_EACH, (source, json.dumps(claims), statements, *terms.values)
+
+
+def in_their_order(rows: Sequence[Row], analysts: Sequence[str]) -> list[Row | None]:
+    """
+    Given    what reserve_each or claim_each gave; whose charges were sent
+    Gives    what became of each; None of who may not ask
+    Refuses  Fault: it is not sure whose is whose, so nothing is answered
+    """
+    found = {row["place"]: row for row in rows}
+    if len(rows) != len(analysts) or any(
+        place not in found or found[place]["who"] != analyst
+        for place, analyst in enumerate(analysts, 1)
+    ):
+        raise Fault("the ledger does not say what became of each charge")
+    return [
+        found[place] if found[place]["may_ask"] else None for place in range(1, len(analysts) + 1)
+    ]
