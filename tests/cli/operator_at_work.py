@@ -25,7 +25,7 @@ dpproxy: 1
 database: shop
 source: ${{SHOP_DSN}}
 privacy: {{epsilon: 1, delta: 1e-6, max_epsilon: 2}}
-tables:
+{reuse}tables:
   shop.customers:
     unit: {{customer: id}}
     max_rows_per_unit: 1
@@ -44,12 +44,13 @@ class Operator:
     folder: Path
     options: tuple[str, ...] = ()
     analysts: dict[str, int] = field(default_factory=dict)  # name -> epsilon
-    more: str = "reuse: none\n"  # each answer is a draw of its own
+    more: str = ""
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         lines = ", ".join(f"{n}: {{epsilon: {e}, delta: 1e-4}}" for n, e in self.analysts.items())
-        self.policy.write_text(_POLICY.format(analysts=lines) + self.more)
+        draws = "" if "reuse:" in self.more else "reuse: none\n"  # each answer is one of its own
+        self.policy.write_text(_POLICY.format(analysts=lines, reuse=draws) + self.more)
 
     @property
     def policy(self) -> Path:

@@ -54,8 +54,8 @@ def test_serve_refuses_what_publishes_people(clinic: Superuser, tmp_path: Path) 
     done = _run("serve", "--policy", path, "--state", tmp_path / "s", *_ANY)
     assert done.code == 1
     assert done.out == ""
-    assert f"{path}:8:3: PUBLIC_REFERS_TO_PEOPLE: c.visits is public, and its column" in done.err
-    assert "    8 |   c.visits: public\n      |   ^\n" in done.err
+    assert f"{path}:9:3: PUBLIC_REFERS_TO_PEOPLE: c.visits is public, and its column" in done.err
+    assert "    9 |   c.visits: public\n      |   ^\n" in done.err
     assert 'accept: {PUBLIC_REFERS_TO_PEOPLE: {c.visits: "the reason"}}' in done.err
     assert not (tmp_path / "s").exists()
 

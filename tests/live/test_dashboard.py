@@ -71,7 +71,9 @@ def served() -> Iterator[LiveProxy]:
     text = policy_text(exact=False).replace("database: shop", f"database: {DATABASE}")
     catalog = pair.catalogs["shop"]
     environment = {"SHOP_DSN": pair.source_dsns["shop"]}
-    policy = fitted(read_policy(text + "reuse: 24h\n", "shop.yaml", environment), catalog)
+    policy = fitted(
+        read_policy(text.replace("reuse: none", "reuse: 24h"), "shop.yaml", environment), catalog
+    )
     shadow = Shadow(pair.shadow_server.dsn(), DATABASE, pair.shadow_server.address)
     shadow.build(policy, catalog)
     proxy = start_proxy(pair, [assemble(policy, catalog, shadow, pair.lease(policy))])
