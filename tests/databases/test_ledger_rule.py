@@ -113,7 +113,9 @@ def test_the_database_decides_as_the_pure_rule(
                 assert row is not None
                 if isinstance(expected, Granted):
                     own, total = expected.own, expected.total
-                    model.receipts.append((now, first, cost))
+                    # Of no earlier time than the windows that it is charged in (0009).
+                    at = max(now, own.window_start or now, total.window_start or now)
+                    model.receipts.append((at, first, cost))
                     model.balances.update({first: own, "": total})
                 own_left, total_left = (
                     left_of(own.spent, limits[0]),

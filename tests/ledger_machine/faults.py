@@ -61,8 +61,8 @@ SQL: Mapping[str, SqlFault] = {
         instead="IF known.period IS NOT NULL AND start",
     ),
     "a receipt is of before its window": SqlFault(
-        text="SELECT greatest(NEW.at, max(b.window_start)) INTO",
-        instead="SELECT greatest(NEW.at, min(NEW.at)) INTO",
+        text="moment := greatest(moment, after.window_start)",
+        instead="moment := greatest(moment, at)",
     ),
     "a charge does not wait for the disk": SqlFault(
         text="    IF paid_epsilon > 0 OR paid_delta > 0 THEN\n        SELECT",

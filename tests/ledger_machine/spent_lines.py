@@ -64,8 +64,9 @@ class Budgets:
     ) -> PaidFor | None:
         if not self.fit(at, costs):
             return None
-        starts = [one.start for line in costs for one in self._opened(line)[-1:]]
-        return self._paid(PaidFor(max(at, *starts, at), who, costs, receipt), now=at)
+        windows = (self.spent(line, at)[1] or self._opened(line)[-1] for line in costs)
+        moment = max((at, *(one.start for one in windows)))
+        return self._paid(PaidFor(moment, who, costs, receipt), now=at)
 
     def fit(self, at: datetime, costs: Mapping[Line, Cost]) -> bool:
         for line, cost in costs.items():

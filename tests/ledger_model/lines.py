@@ -46,8 +46,10 @@ class Lines:
             if line in self.limits and not balance.spent.fits(self.limits[line][0]):
                 return False
         self.balances.update(after)
+        # Of no earlier time than the windows that it is charged in.
+        at = max((now, *(one.window_start for one in after.values() if one.window_start)))
         for line, cost in costs.items():
-            self.payments.setdefault(line, []).append((now, cost))
+            self.payments.setdefault(line, []).append((at, cost))
         return True
 
     def adjust(self, line: Line, by: Amount, now: datetime) -> bool:
