@@ -80,12 +80,15 @@ def backup(ledger_dsn: str, file: Path) -> int:
         assert row is not None
         digest.line({"dpproxy_ledger": _FORMAT, "version": version, "at": row[0]})
         receipts = 0
-        for table, _ in TABLES:
+        for table, counter in TABLES:
             row = connection.execute(
                 sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier("ledger", table))
             ).fetchone()
             assert row is not None
-            digest.line({"table": table, "rows": row[0]})
+            head = {"table": table, "rows": row[0]}
+            if counter is not None:
+                head["last"] = _last_number(connection, table)
+            digest.line(head)
             receipts = row[0] if table == "receipt" else receipts
             copy = sql.SQL("COPY {} TO STDOUT").format(sql.Identifier("ledger", table))
             with connection.cursor().copy(copy) as rows:
@@ -125,15 +128,15 @@ def restore(ledger_dsn: str, file: Path) -> int:
         # operation is append-only too; TRUNCATE of an empty identity row is all that is undone.
         connection.execute("DELETE FROM ledger.identity")
         for table, counter in TABLES:
-            count = _restore_table(connection, table, lines)
+            count, last = _restore_table(connection, table, lines)
             receipts = count if table == "receipt" else receipts
-            if counter is not None:
+            if counter is not None:  # also of rows that were gone by then no number is given again
                 connection.execute(
                     sql.SQL(
                         "SELECT setval(pg_get_serial_sequence(%s, 'id'),"
-                        " (SELECT coalesce(max(id), 0) + 1 FROM {}), false)"
+                        " greatest((SELECT coalesce(max(id), 0) FROM {}), %s) + 1, false)"
                     ).format(sql.Identifier("ledger", table)),
-                    (f"ledger.{table}",),
+                    (f"ledger.{table}", last),
                 )
         if is_of_demo(connection):
             raise BackupError(f"{file}: a backup of a demo's ledger, which is no place for budgets")
@@ -151,7 +154,22 @@ def _last_known(connection: psycopg.Connection) -> str:
     return "an unknown time" if row is None or row[0] is None else str(row[0])
 
 
-def _restore_table(connection: psycopg.Connection, table: str, lines: Iterator[bytes]) -> int:
+def _last_number(connection: psycopg.Connection, table: str) -> int:
+    """That was given to a row of it; 0: none was."""
+    row = connection.execute(
+        "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(%s, 'id')::regclass), 0)",
+        (f"ledger.{table}",),
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def _restore_table(
+    connection: psycopg.Connection, table: str, lines: Iterator[bytes]
+) -> tuple[int, int]:
+    """
+    Gives    the number of its rows, and the last number that was given to one
+    """
     head = json.loads(next(lines))
     if head.get("table") != table:
         raise BackupError(f"the backup has no table {table} where it must be")
@@ -168,7 +186,7 @@ def _restore_table(connection: psycopg.Connection, table: str, lines: Iterator[b
             rows.write(next(lines))
     if is_chained:
         connection.execute(_switched("ENABLE", "join_chain", name))
-    return int(head["rows"])
+    return int(head["rows"]), int(head.get("last", 0))
 
 
 def _switched(word: LiteralString, trigger: LiteralString, table: sql.Identifier) -> sql.Composed:

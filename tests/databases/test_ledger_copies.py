@@ -55,6 +55,7 @@ def test_there_and_back(used: str, tmp_path: Path) -> None:
         connection.execute("INSERT INTO ledger.membership SELECT id, 'g' FROM ledger.analyst")
         connection.execute("INSERT INTO ledger.text_key (key) VALUES ('k')")
         connection.execute("SELECT ledger.adjust_at(1, 'total', '', 1, 0, 'why', 'me', now())")
+        connection.execute("SELECT setval('ledger.cached_id_seq', 3)")
     assert backup(used, file) == 3
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with pytest.raises(BackupError, match="File exists"):
@@ -73,6 +74,8 @@ def test_there_and_back(used: str, tmp_path: Path) -> None:
             return (await ledger.reserve("alice", loss("1"), "f", "p")).id
 
         assert with_ledger(again, use) == 4, "numbers go on"
+        numbers = "SELECT nextval('ledger.cached_id_seq')"
+        assert rows(again, numbers) == [(4,)], "and those of rows that were gone by then"
         with pytest.raises(BackupError, match="not empty"):
             restore(again, file)
         (tmp_path / "short").write_bytes(file.read_bytes()[:-30])
