@@ -39,7 +39,8 @@ ANALYSTS, _PASSWORD = ("analyst", "another"), "analyst's password"
 _SETTINGS = {"shared_buffers": "1GB", "max_wal_size": "4GB", "maintenance_work_mem": "512MB"}
 _SCRIPTS = files("tests.bench")
 
-Served = Mapping[str, tuple[Policy, Catalog, Shadow, str, int]]
+_Way = tuple[str, str, tuple[str, int]]
+Served = Mapping[str, tuple[Policy, Catalog, _Way, str, int]]
 
 
 @dataclass(frozen=True)
@@ -151,13 +152,13 @@ def _run(connection: psycopg.Connection, script: str, rows: int) -> None:
 def _shadows(server: EmbeddedPostgres, ledger: str, source: str, *, scale: bool) -> Served:
     found = {}
     for database, (policy, catalog) in served(source, read_catalog(source), scale=scale).items():
-        shadow = Shadow(server.dsn(), database, server.address)
-        shadow.build(policy, catalog)
+        way = server.dsn(), database, server.address  # a shadow cannot be handed to another process
+        Shadow(*way).build(policy, catalog)
         identity = Identity("bench", database)
         found[database] = (
             policy,
             catalog,
-            shadow,
+            way,
             ledger,
             adopt_new(ledger, identity, database).id,
         )
@@ -196,8 +197,8 @@ def _serve(found: Served, pipe: Connection, stages: Path | None) -> None:
 async def _serving(found: Served, pipe: Connection) -> None:
     assembly = Assembly(
         [
-            assemble(policy, catalog, shadow, BudgetLease(ledger, source, policy))
-            for policy, catalog, shadow, ledger, source in found.values()
+            assemble(policy, catalog, Shadow(*way), BudgetLease(ledger, source, policy))
+            for policy, catalog, way, ledger, source in found.values()
         ]
     )
     await assembly.open()
