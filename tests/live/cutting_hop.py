@@ -1,4 +1,4 @@
-"""A TCP hop to the protected server, or the ledger's, that cuts connections or falls silent at chosen points."""
+"""A TCP hop to the protected server or the ledger's, that cuts connections or falls silent at chosen points."""
 
 from __future__ import annotations
 

@@ -63,8 +63,10 @@ ANSWERS_OF_DAY = (
     ),
     "SELECT sum(extract(hour FROM came)), sum(extract(minute FROM came)), sum(extract(second FROM came)),"
     " sum(extract(epoch FROM came)) FROM w.sales",
-    "SELECT avg(extract(epoch FROM came)), avg(extract(epoch FROM went - came)) FROM w.sales"
-    " WHERE came IS NOT NULL AND went IS NOT NULL",
+    *(
+        f"SELECT avg(extract(epoch FROM {of})) FROM w.sales WHERE came IS NOT NULL AND went IS NOT NULL"
+        for of in ("came", "went - came")
+    ),
     "SELECT count(came), count(went), count(DISTINCT went), count(DISTINCT extract(hour FROM came))"
     " FROM w.sales",
     "SELECT count(*) FROM w.sales s JOIN w.kinds k ON k.id = s.kind WHERE s.came >= k.opens",
