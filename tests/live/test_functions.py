@@ -27,9 +27,9 @@ from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
 # An answer may be off by a ten thousandth: of the 6,000 rows, less than one. Where the first draw is farther
-# off, the mean of more has to be near. Noise at epsilon 100 is Laplace's, of a scale s <= tolerance / 1.4 (measured:
-# 1.6 of a mean of intervals, else 2.3 and more), so by Chernoff's bound the mean of 100 is farther off with
-# probability <= 2 exp(-100 (1.4 u + log(1 - u^2))) = 3e-18 at u = 0.51. What is wrong is so in the mean, too.
+# off, the mean of more has to be near. At epsilon 100 noise is Laplace's, of a scale s <= tolerance / 1.4
+# (seen: 1.6 of a mean of intervals, else 2.3 and more), so by Chernoff's bound the mean of 100 is farther off
+# with a probability <= 2 exp(-100 (1.4 u + log(1 - u^2))) = 3e-18 at u = 0.51. What is wrong is so in it, too.
 _TOLERANCE = 1e-4
 _OF_COUNTS, _OF_OTHERS = 0.6, 0.01  # at least
 _DRAWS = 100
