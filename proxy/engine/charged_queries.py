@@ -106,7 +106,7 @@ class ChargedQueries:
         begun = _clock()
         parts = await self._parts(query)
         if parts is not None and not parts.claimed:
-            remaining = await self._ledger.remaining(query.analyst)
+            remaining = await self._ledger.admitted(query.analyst)
             free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
             return await self._answered(query, free, parts, None, {}, begun)
         if parts is not None and self._may_be_ready(query, parts):
