@@ -17,7 +17,8 @@ CREATE TABLE w.sales
 weight float8 NOT NULL, state text NOT NULL, word varchar(12), note text,
 is_new boolean NOT NULL, is_paid boolean, day date NOT NULL,
 at timestamptz NOT NULL, size w.size NOT NULL, kind int NOT NULL REFERENCES w.kinds,
-attrs jsonb, tags text[], scores int[], lasted interval, came time, went time(3));
+attrs jsonb, tags text[], scores int[], lasted interval, came time, went time(3),
+seen timestamptz, noted timestamp);
 INSERT INTO w.sales
 SELECT n, 18 + n % 60, (n % 200) * 1.25, n % 7, 1 + (n % 90) / 8.0,
  (ARRAY['north-east','south','west'])[1 + n % 3],
@@ -37,7 +38,10 @@ SELECT n, 18 + n % 60, (n % 200) * 1.25, n % 7, 1 + (n % 90) / 8.0,
   [1 + n % 7]::interval,
  CASE WHEN n % 26 < 24 THEN (n % 26 || ':' || n * 7 % 60 || ':30.25')::time
   WHEN n % 26 = 24 THEN '24:00' END,
- (ARRAY['00:00', '24:00', '12:00', NULL, '09:30:59.999'])[1 + n % 5]::time
+ (ARRAY['00:00', '24:00', '12:00', NULL, '09:30:59.999'])[1 + n % 5]::time,
+ CASE WHEN n % 9 > 0 THEN timestamptz '2023-01-10 00:00:00.25+00' + n * interval '37 minutes 11 seconds' END,
+ CASE n % 50 WHEN 0 THEN 'infinity' WHEN 1 THEN '4713-01-01 11:00 BC' WHEN 2 THEN '294276-12-31 23:59:59.999999'
+  ELSE timestamp '2023-01-10' + n % 96 * interval '15 minutes' END
 FROM generate_series(0, {_ROWS - 1}) n;
 """
 TABLES = """\
@@ -65,4 +69,6 @@ tables:
       lasted: {}
       came: {}
       went: {}
+      seen: {}
+      noted: {}
 """

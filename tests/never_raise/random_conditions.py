@@ -71,6 +71,9 @@ class RandomConditions(RandomParts):
                 f"(iv {self._one(COMPARATORS[:6])} {self._one((*INTERVALS, 'iv'))})",
                 f"(iv BETWEEN interval '1 day' AND {self._one(INTERVALS)})",
                 f"(tod {self._one(COMPARATORS)} {self._one((*CLOCK_TIMES, 'tod'))})",
+                f"(({self._one((*INSTANTS, self.instant(depth)))})::time"
+                f" {self._one(COMPARATORS)} {self._one((*CLOCK_TIMES, 'tod'))})",
+                f"({self._one(INSTANTS)}::time IN ('9:30', {self._one(CLOCK_TIMES)}))",
                 f"(tod IN ('9:30', {self._one(CLOCK_TIMES)}))",
                 f"(tod - {self._one(('tod', CLOCK_TIMES[2]))} < {self._one(INTERVALS)})",
                 f"(extract(epoch FROM iv) {self._one(COMPARATORS)} {number})",

@@ -47,6 +47,7 @@ class RandomNumbers(RandomParts):
                         for field in ("hour", "minute", "second", "epoch")
                     ),
                     "extract(epoch FROM tod - tod)",
+                    f"extract({self._one(('hour', 'epoch'))} FROM ({self.time(1)})::timestamp::time)",
                     "ia[1]",
                 )
             ),
