@@ -32,6 +32,7 @@ class RandomNumbers(RandomParts):
             self._number_cast,
             *(self._extract,) * 2,
             self._between_times,
+            self._of_clock,
             self._measured_text,
             self._bucket,
             lambda d: self._one(
@@ -47,7 +48,6 @@ class RandomNumbers(RandomParts):
                         for field in ("hour", "minute", "second", "epoch")
                     ),
                     "extract(epoch FROM tod - tod)",
-                    f"extract({self._one(('hour', 'epoch'))} FROM ({self.time(1)})::timestamp::time)",
                     "ia[1]",
                 )
             ),
@@ -86,7 +86,7 @@ class RandomNumbers(RandomParts):
         plain = self._one(("abs", "floor", "ceil", "sign", "trunc", "round", "-"))
         digits = self._one(("0", "1", "3", "20"))
         return self._one(
-            (f"{plain}({inner})",) * 2
+            (f"{plain}({inner})",) * 4
             + (f"round(({inner})::numeric, {digits})", f"trunc(({inner})::numeric, {digits})")
             + (f"round(({inner})::numeric, -3)", f"trunc(({inner})::numeric, -20)")
             + ("i4::numeric(5, 2)", "n2::numeric(9, 1)", f"({inner})::numeric(400, 20)")
@@ -102,6 +102,14 @@ class RandomNumbers(RandomParts):
         # Inside an aggregate only a column can be taken apart.
         of = self._one((*DAYS, *INSTANTS)) if self.draw.random() < 0.7 else self.time(depth)
         return f"extract({self._one(FIELDS)} FROM {of})"
+
+    def _of_clock(self, depth: int) -> str:
+        """Of what a clock shows at a timestamp."""
+        field = self._one(("hour", "minute", "second", "epoch"))
+        of = self._one(
+            (f"{self._one(INSTANTS)}::time", f"({self.time(min(depth, 1))})::timestamp::time")
+        )
+        return f"extract({field} FROM {of})"
 
     def _measured_text(self, depth: int) -> str:
         inner = self.text(depth)
