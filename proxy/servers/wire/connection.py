@@ -13,7 +13,7 @@ import structlog
 
 from proxy.pgwire.effects import Effects, Result
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
-from proxy.pgwire.relay import Relay
+from proxy.pgwire.quick_relay import QuickRelay
 from proxy.pgwire.startup import Cancel, Connect, StartTls, Startup, StartupReply
 from proxy.servers.client_address import network_of
 from proxy.servers.error_boundary import refuse_of
@@ -48,7 +48,7 @@ class ClientConnection(asyncio.Protocol):
         self._tls: TlsLayer | None = None
         self._startup: Startup | None = None
         self._login: Login | None = None
-        self._relay: Relay | None = None
+        self._relay: QuickRelay | None = None
         self._shadow: ShadowConnection | None = None
         self._tasks: QueryTasks | None = None
         self._analyst = ""
@@ -203,7 +203,7 @@ class ClientConnection(asyncio.Protocol):
         self._cancel_key = authentication.cancel_key
         if self._cancel_key is not None:
             self._state.cancels.add(self._cancel_key, served.shadow, self.cancel_query)
-        self._relay = relay = Relay(served.engine, authentication.client_encoding)
+        self._relay = relay = QuickRelay(served.engine, authentication.client_encoding)
         self._tasks = QueryTasks(served.engine, self._analyst, self._go_on_with)
         _log.info("session_started", analyst=printable(self._analyst))
         from_client, from_shadow = authentication.left_over()
