@@ -41,6 +41,8 @@ _BOUND_BYTES: Final = len(_BIND_COMPLETE)
 _READY_FOR_QUERY: Final = frame(b"Z", b"I")[:-1]
 _READY_BYTES: Final = len(_READY_FOR_QUERY) + 1
 _OPENING: Final = struct.Struct("!5sBI")  # BindComplete, and the head of what follows
+_OPENING_BYTES: Final = _OPENING.size
+_opening_at, _head_at = _OPENING.unpack_from, HEAD.unpack_from
 # The beginnings of the tags of DISCARD ALL and DEALLOCATE ALL, and of DELETE.
 DISCARDING: Final = (b"DI", b"DE")
 
@@ -110,7 +112,7 @@ def round_of(data: bytes) -> PassingRun | None:
     """
     if len(data) < _HEAD_BYTES:
         return None
-    tag, length = HEAD.unpack_from(data)
+    tag, length = _head_at(data)
     # No ending begins within a head: behind a length that is none, there is none.
     return _ENDINGS.get(data[1 + length :]) if tag == _BIND else None
 
@@ -139,9 +141,9 @@ def round_status(data: bytes, run: PassingRun) -> bytes | None:
     (b'I', None)
     """
     end = len(data) - _READY_BYTES
-    if not _OPENING.size <= end <= _SHORT:
+    if not _OPENING_BYTES <= end <= _SHORT:
         return None
-    bound, tag, length = _OPENING.unpack_from(data)
+    bound, tag, length = _opening_at(data)
     if bound != _BIND_COMPLETE or length < SMALLEST_LENGTH:
         return None
     position = _BOUND_BYTES
@@ -149,9 +151,8 @@ def round_status(data: bytes, run: PassingRun) -> bytes | None:
         if tag != _ROWS:
             return None
         position += 1 + length
-    head_at = HEAD.unpack_from
     while position < end:
-        tag, length = head_at(data, position)
+        tag, length = _head_at(data, position)
         if length < SMALLEST_LENGTH:
             return None
         after = position + 1 + length

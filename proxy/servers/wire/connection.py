@@ -237,18 +237,17 @@ class ClientConnection(asyncio.Protocol):
     def from_shadow(self, data: bytes) -> None:
         if self._is_closing:
             return
+        relay, transport = self._relay, self._transport
         try:
-            relay = self._relay
-            if relay is not None:
-                if not self._state.is_stopping and relay.answer_passes(data):
-                    if self._tls is None and self._transport is not None:
-                        self._transport.write(data)
-                    else:
-                        self._write(data)
-                else:
-                    self._perform(relay.from_shadow(data))
-            elif self._login is not None and self._login.from_shadow(data):
-                self._begin_relay(self._login)
+            if relay is None:
+                if self._login is not None and self._login.from_shadow(data):
+                    self._begin_relay(self._login)
+            elif self._state.is_stopping or not relay.answer_passes(data):
+                self._perform(relay.from_shadow(data))
+            elif self._tls is None and transport is not None:
+                transport.write(data)
+            else:
+                self._write(data)
         except Exception as error:
             self._end_on(error)
 
