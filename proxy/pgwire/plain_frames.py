@@ -38,13 +38,14 @@ _SHORT: Final = (
 _ROWS, _ROW, _COMPLETE = b"TDC"
 _BIND_COMPLETE: Final = frame(b"2")
 _BOUND_BYTES: Final = len(_BIND_COMPLETE)
-_READY_FOR_QUERY: Final = frame(b"Z", b"I")[:-1]
-_READY_BYTES: Final = len(_READY_FOR_QUERY) + 1
+_READY_BYTES: Final = len(frame(b"Z", b"I"))
+_STATUS_OF: Final = {frame(b"Z", status): status for status in (b"I", b"T", b"E")}  # ReadyForQuery
 _OPENING: Final = struct.Struct("!5sBI")  # BindComplete, and the head of what follows
 _OPENING_BYTES: Final = _OPENING.size
 _opening_at, _head_at = _OPENING.unpack_from, HEAD.unpack_from
 # The beginnings of the tags of DISCARD ALL and DEALLOCATE ALL, and of DELETE.
 DISCARDING: Final = (b"DI", b"DE")
+_NOTED: Final = b"D"[0]  # of all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,10 +158,8 @@ def round_status(data: bytes, run: PassingRun) -> bytes | None:
             return None
         after = position + 1 + length
         if tag == _COMPLETE:
-            is_noted = data[position + 5 : position + 7] in DISCARDING
-            if is_noted or after != end or not data.startswith(_READY_FOR_QUERY, end):
-                return None
-            return data[end + len(_READY_FOR_QUERY) :]
+            is_noted = data[position + 5] == _NOTED
+            return None if is_noted or after != end else _STATUS_OF.get(data[end:])
         if tag != _ROW:
             return None
         position = after
