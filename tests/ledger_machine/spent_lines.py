@@ -15,6 +15,8 @@ from tests.ledger_machine.happened import Happened, Opened, PaidFor
 from tests.ledger_model.two_ways import Cost, fits
 from tests.ledger_model.windows import window_start
 
+SpentLines = tuple[tuple[str, str, Fraction, Fraction, Fraction], ...]
+_KINDS = ("analyst", "group", "table", "total")
 _FIRST = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 
@@ -74,6 +76,15 @@ class Budgets:
             if most is not None and not fits(self.spent(line, at)[0] + cost, most):
                 return False
         return True
+
+    def lines_of(self, costs: Mapping[Line, Cost], at: datetime) -> SpentLines:
+        """What is spent of those of them that have a limit, in the order in which they are told."""
+        found = []
+        for kind, name in sorted(costs, key=lambda line: (_KINDS.index(line[0]), line[1])):
+            if self.terms.of((kind, name)) is not None:
+                spent = self.spent((kind, name), at)[0]
+                found.append((kind, name, spent.epsilon, spent.delta, spent.rho))
+        return tuple(found)
 
     def _opened(self, line: Line) -> list[Opened]:
         return [one for one in self.happened if isinstance(one, Opened) and one.line == line]
