@@ -124,6 +124,9 @@ class DrivenLedger(DrivenReleases):
         """Around a step, one transaction of which may be undone while the others stand."""
         return nullcontext()
 
+    def nothing_happened(self) -> None:
+        """In a step: there was nothing to commit."""
+
     def write_terms(self, terms: Terms) -> None:
         write_budgets(self.session, SOURCE, policy_of(terms))
         self.use_slots(terms)

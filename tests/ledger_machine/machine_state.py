@@ -196,7 +196,9 @@ class Step:
             self._failing.__exit__(kind, error, trace)
         model = self._machine.model
         self._machine.is_broken |= error is not None
-        if error is None and model.commits != self._commits:
+        if error is None and model.commits == self._commits:
+            self._machine.ledger.nothing_happened()
+        elif error is None:
             waited = self._machine.ledger.committed()
             if waited and self._may_wait and model.unsure:
                 model.committed(is_sure=True)

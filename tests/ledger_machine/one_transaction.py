@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from unittest import mock
 
 import psycopg
@@ -125,6 +125,9 @@ class LedgerInOneTransaction(DrivenLedger):
             for one in self.processes:
                 one.pool.guard = contextlib.nullcontext
 
+    def nothing_happened(self) -> None:
+        self._now = None  # the settings of that step do not last
+
     def committed(self) -> bool:
         """Whether it was waited for."""
         made = self._name()
@@ -158,7 +161,10 @@ class LedgerInOneTransaction(DrivenLedger):
             self._boot += 1
             self._booted()
             return
+        now = self._now
         self._back_to("empty")
+        if now is not None:
+            self.at(now)
         self.session.execute("DELETE FROM ledger.source_identity")
         self.session.execute("DELETE FROM ledger.source")
         restore(self.dsn, self.backup_file)

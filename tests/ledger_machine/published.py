@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
 
 from proxy.accounting.amounts import charge
 from proxy.engine.published_ports import DrawnRelease, ReleaseClaim, ReleaseState, StoredBlock
 from proxy.ledger.bounds_account import PUBLISHED
+from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.mechanisms.loss import Loss
 from proxy.policy.publication import Publication
@@ -37,6 +40,8 @@ class DrivenReleases:
 
     def serve_releases(self) -> None:
         self._releases = [PublishedReleases(tables) for tables in self.processes]
+        for one in self._releases:
+            one._warnings = cast(BudgetWarnings, SimpleNamespace(of=lambda *_: ()))
 
     def publish(self, process: int, asked: AskedRelease) -> tuple[ReleaseAnswer, list[Releasing]]:
         claim = at_once(
