@@ -77,7 +77,8 @@ class LedgerInOneTransaction(DrivenLedger):
         self._boot = 0
         self._commits: list[str] = []
         self._backup = ""
-        self._now: datetime | None = None  # as it stands in the transaction, where that is known
+        self._now: datetime | None = None
+        self._is_set = False  # in the transaction, with the settings of its connection
 
     @contextlib.contextmanager
     def connected(self) -> Iterator[None]:
@@ -89,7 +90,7 @@ class LedgerInOneTransaction(DrivenLedger):
 
     def begin(self) -> None:
         self._histories += 1
-        self._now = None
+        self._now, self._is_set = None, False
         if self._histories % 25 == 0:  # what was rolled back is read past
             self.session.autocommit = True
             self.session.execute("VACUUM")
@@ -111,9 +112,9 @@ class LedgerInOneTransaction(DrivenLedger):
         return self._backup != ""
 
     def at(self, now: datetime) -> None:
-        if now != self._now:
+        if not self._is_set or now != self._now:
             super().at(now)
-            self._now = now
+            self._now, self._is_set = now, True
 
     @contextlib.contextmanager
     def may_fail(self) -> Iterator[None]:
@@ -126,7 +127,7 @@ class LedgerInOneTransaction(DrivenLedger):
                 one.pool.guard = contextlib.nullcontext
 
     def nothing_happened(self) -> None:
-        self._now = None  # the settings of that step do not last
+        self._is_set = False  # the settings of that step do not last
 
     def committed(self) -> bool:
         """Whether it was waited for."""
@@ -161,10 +162,9 @@ class LedgerInOneTransaction(DrivenLedger):
             self._boot += 1
             self._booted()
             return
-        now = self._now
         self._back_to("empty")
-        if now is not None:
-            self.at(now)
+        if self._now is not None:
+            self.at(self._now)
         self.session.execute("DELETE FROM ledger.source_identity")
         self.session.execute("DELETE FROM ledger.source")
         restore(self.dsn, self.backup_file)
@@ -197,4 +197,4 @@ class LedgerInOneTransaction(DrivenLedger):
     def _back_to(self, name: str) -> None:
         self._alone(f"ROLLBACK TO SAVEPOINT {name}")
         self._commits = [name]
-        self._now = None
+        self._is_set = False
