@@ -99,7 +99,7 @@ class ReleaseHeld:
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class ReleaseStored:
     """table None: what was drawn is none."""
 
     row: int
@@ -144,7 +144,7 @@ class TokenSpent:
     epsilon: Fraction
 
 
-OfRelease = ReleaseCharged | ReleaseHeld | Released | ReleaseGone | Stale
+OfRelease = ReleaseCharged | ReleaseHeld | ReleaseStored | ReleaseGone | Stale
 OfToken = TokenMade | TokenRevoked | TokenSpent
 Happened = (
     OfRelease | OfToken | Opened | PaidFor | Begun | Held | LetGo | Drawn | SeenBy | Gone | Settled

@@ -19,9 +19,9 @@ from tests.ledger_machine.asked import (
 )
 from tests.ledger_machine.happened import (
     ReleaseCharged,
-    Released,
     ReleaseGone,
     ReleaseHeld,
+    ReleaseStored,
     Settled,
     Stale,
 )
@@ -34,24 +34,26 @@ _NEXT = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseState:
+class KnownRelease:
     charged: ReleaseCharged
     held: ReleaseHeld
     draws: int
-    released: Released | None
+    released: ReleaseStored | None
 
 
 class PublishingModel(SimpleModel):
-    def releases(self) -> list[ReleaseState]:
+    def releases(self) -> list[KnownRelease]:
         """That are there."""
         found = []
         for one in self.happened:
             if not isinstance(one, ReleaseCharged) or ReleaseGone(one.row) in self.happened:
                 continue
             held = [h for h in self.happened if isinstance(h, ReleaseHeld) and h.row == one.row]
-            released = [r for r in self.happened if isinstance(r, Released) and r.row == one.row]
+            released = [
+                r for r in self.happened if isinstance(r, ReleaseStored) and r.row == one.row
+            ]
             found.append(
-                ReleaseState(
+                KnownRelease(
                     charged=one,
                     held=held[-1],
                     draws=sum(h.is_draw for h in held),
@@ -60,7 +62,7 @@ class PublishingModel(SimpleModel):
             )
         return found
 
-    def _of(self, name: str, version: str) -> list[ReleaseState]:
+    def _of(self, name: str, version: str) -> list[KnownRelease]:
         """The latest last."""
         found = [
             one
@@ -69,19 +71,19 @@ class PublishingModel(SimpleModel):
         ]
         return sorted(found, key=lambda one: one.held.due)
 
-    def _release(self, row: int) -> ReleaseState | None:
+    def _release(self, row: int) -> KnownRelease | None:
         return next((one for one in self.releases() if one.charged.row == row), None)
 
-    def is_displayed(self, one: ReleaseState) -> bool:
+    def is_displayed(self, one: KnownRelease) -> bool:
         """A table, and not of before one that came after it."""
         return self._stands(one) and one.released is not None and one.released.table is not None
 
-    def _stands(self, one: ReleaseState) -> bool:
+    def _stands(self, one: KnownRelease) -> bool:
         if one.released is None:
             return False
         since = self.happened[self.happened.index(one.released) + 1 :]
         for later in since:
-            if not isinstance(later, Released) or later.table is None:
+            if not isinstance(later, ReleaseStored) or later.table is None:
                 continue
             of = self._release(later.row)
             if of is None or of.charged.name != one.charged.name or of.held.due <= one.held.due:
@@ -162,7 +164,7 @@ class PublishingModel(SimpleModel):
         one = self._release(row)
         if one is None or one.released is not None:
             return False
-        self.happened.append(Released(row, at, table, block))
+        self.happened.append(ReleaseStored(row, at, table, block))
         if one.charged.receipt not in self.settled():
             self.happened.append(Settled(one.charged.receipt, "answered"))
         self.committed(is_sure=True)
