@@ -16,6 +16,7 @@ from proxy.accounting.amounts import Amount
 
 WARNED_FROM = Fraction(4, 5)
 STEPS = 20  # of a shared budget, as analysts are told of it
+_FAR = float(WARNED_FROM) - 2 / STEPS
 NO_COST = Amount(Fraction(0), Fraction(0))
 
 
@@ -72,6 +73,14 @@ class BudgetLine:
         return max(
             min(epsilon, _share(self.rho_spent, self.rho_limit)),
             _share(half - self.left.delta, half),
+        )
+
+    @property
+    def may_be_nearly_spent(self) -> bool:
+        """False where even a step less (as_reported) is far from what is warned from: in floats, soon."""
+        limit, spent = self.limit, self.spent
+        return self.rho_limit is not None or any(
+            float(of) > _FAR * float(most) for of, most in zip(spent, limit, strict=True)
         )
 
     @property
@@ -138,13 +147,18 @@ def as_reported(lines: tuple[BudgetLine, ...], *, is_cached: bool) -> tuple[Budg
 
 
 def _in_steps(line: BudgetLine) -> BudgetLine:
-    limit, spent, left = line.limit, line.spent, line.left
+    limit, spent = line.limit, line.spent
     return replace(
         line,
         spent=Amount(_up(spent.epsilon, limit.epsilon), _up(spent.delta, limit.delta)),
-        left=Amount(_down(left.epsilon, limit.epsilon), _down(left.delta, limit.delta)),
+        left=_left_in_steps(line),
         rho_spent=_up(line.rho_spent, line.rho_limit or Fraction(0)),
     )
+
+
+def _left_in_steps(line: BudgetLine) -> Amount:
+    limit, left = line.limit, line.left
+    return Amount(_down(left.epsilon, limit.epsilon), _down(left.delta, limit.delta))
 
 
 def _up(amount: Fraction, limit: Fraction) -> Fraction:
@@ -159,7 +173,12 @@ def _down(amount: Fraction, limit: Fraction) -> Fraction:
     return floor(amount * STEPS / limit) * limit / STEPS if limit else amount
 
 
-def usable(lines: tuple[BudgetLine, ...]) -> Amount:
-    """What an analyst can spend now, of whatever table: it must fit all lines but those of tables."""
-    left = [one.left for one in lines if one.kind is not LineKind.TABLE]
+def usable(lines: tuple[BudgetLine, ...], *, is_cached: bool) -> Amount:
+    """What an analyst is told that they can spend now, of whatever table: it must fit all lines but those of
+    tables. is_cached: as of as_reported."""
+    left = [
+        one.left if one.kind is LineKind.ANALYST or not is_cached else _left_in_steps(one)
+        for one in lines
+        if one.kind is not LineKind.TABLE
+    ]
     return Amount(min(one.epsilon for one in left), min(one.delta for one in left))

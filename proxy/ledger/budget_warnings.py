@@ -33,6 +33,8 @@ class BudgetWarnings:
         Given    what a statement of the analyst was charged to; is_cached: as of as_reported
         Gives    what to tell them; the log is told here
         """
+        if not any(line.may_be_nearly_spent for line in lines):
+            return ()
         near = [line for line in lines if line.used >= WARNED_FROM]
         for line in near:
             if self._is_new((line.kind, line.name, line.window, line.limit)):

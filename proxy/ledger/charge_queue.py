@@ -10,7 +10,7 @@ import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import psycopg
 
@@ -45,7 +45,10 @@ class ChargeQueue(Generic[T, R]):
         self._together = together
         self._most = most
         self._waiting: deque[_Waiter[T, R]] = deque()
-        self._sending: asyncio.Task[None] | None = None
+        self._is_sending = False
+        self._first: asyncio.Task[Any] | None = None  # of who is sent alone
+        self._rest: asyncio.Task[None] | None = None  # sends those that wait
+        self._is_closed = False
 
     async def charged(self, one: T) -> R:
         """
@@ -53,12 +56,12 @@ class ChargeQueue(Generic[T, R]):
         Refuses  `Fault` of who has waited too long, and was not sent; what `together` raises: the charge may
                  then stand. That of who is cancelled may stand too: it is not taken out of the midst of others
         """
+        if not self._is_sending:
+            return await self._single(one)
         loop = asyncio.get_running_loop()
         result: asyncio.Future[R] = loop.create_future()
         patience = loop.call_later(_WAIT_SECONDS, _fail, result, Fault("the ledger is busy"))
         self._waiting.append(_Waiter(one=one, result=result, patience=patience))
-        if self._sending is None:
-            self._sending = asyncio.create_task(self._send())
         try:
             return await result
         finally:
@@ -66,10 +69,31 @@ class ChargeQueue(Generic[T, R]):
 
     async def close(self) -> None:
         """Who still waits is told so; what was sent may stand."""
-        if self._sending is not None:
-            self._sending.cancel()
+        self._is_closed = True
+        if self._first is not None:
+            self._first.cancel()
+        if self._rest is not None:
+            self._rest.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._sending
+                await self._rest
+        self._report_closed(())
+
+    async def _single(self, one: T) -> R:
+        """Nobody is before it, and it is sent by who asks."""
+        self._is_sending = True
+        self._first = asyncio.current_task()
+        try:
+            (given,) = await self._together((one,))
+            return given
+        except asyncio.CancelledError:
+            if self._is_closed:
+                raise Fault("the ledger is closed") from None
+            raise
+        finally:
+            self._first = None
+            self._is_sending = bool(self._waiting)
+            if self._is_sending:
+                self._rest = asyncio.create_task(self._send())
 
     async def _send(self) -> None:
         these: list[_Waiter[T, R]] = []
@@ -77,10 +101,15 @@ class ChargeQueue(Generic[T, R]):
             while these := self._next():
                 await self._charge(these)
         finally:
-            self._sending = None
-            for waiter in (*these, *self._waiting):
-                _fail(waiter.result, Fault("the ledger is closed"))
-            self._waiting.clear()
+            self._rest = None
+            self._is_sending = False
+            self._report_closed(these)
+
+    def _report_closed(self, these: Sequence[_Waiter[T, R]]) -> None:
+        """Those that were sent and did not come back, and those that wait."""
+        for waiter in (*these, *self._waiting):
+            _fail(waiter.result, Fault("the ledger is closed"))
+        self._waiting.clear()
 
     def _next(self) -> list[_Waiter[T, R]]:
         """Whoever was cancelled before is not charged."""

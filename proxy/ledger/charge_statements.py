@@ -13,18 +13,11 @@ from typing import Any
 from proxy.accounting.amounts import Amount, decimal
 from proxy.base.errors import Fault
 
-# Whoever was removed charges nothing, whatever a shadow still lets them do. The call takes the name from the
-# row that says so, and is not made without it.
+# Whoever was removed charges nothing, whatever a shadow still lets them do.
 _RESERVE = """\
-SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, who.cost) AS token_left
-FROM (
-    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
-    FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token,
-                 %s::numeric AS cost) n OFFSET 0) who
-CROSS JOIN LATERAL ledger.reserve(who.source, CASE WHEN who.may_ask THEN who.name END, who.cost,
-                                  %s, %s::jsonb, %s, %s, %s::jsonb, %s) r
-WHERE who.may_ask"""
+SELECT * FROM ledger.reserve_one(%s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s::jsonb, %s) r WHERE r.may_ask"""
 _RESERVE_EACH = "SELECT * FROM ledger.reserve_each(%s, %s::jsonb, %s::bytea[])"
+# The call takes the name from the row that says that they may, and is not made without it.
 _CLAIM = """\
 SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left
 FROM (
@@ -79,8 +72,8 @@ class ClaimTerms:
 
 def reserving(source: int, one: ChargeRequest, token: int | None) -> SqlCall:
     return _RESERVE, (
-        one.analyst,
         source,
+        one.analyst,
         token,
         decimal(one.cost.epsilon),
         decimal(one.cost.delta),

@@ -27,6 +27,9 @@ T = TypeVar("T")
 
 _LOG = structlog.get_logger()
 _SETTLE_SECONDS = 2.0
+_TOGETHER_SECONDS = (
+    0.1  # outcomes are written together: one by one they would cost what a charge does
+)
 _DELTA_LARGEST = Fraction(10**12 - 1, 10**12)
 
 
@@ -42,6 +45,7 @@ class EngineLedger:
         self._claims = None if reuse is None else CachedClaims(tables, reuse)
         self._under_way: set[asyncio.Task[Any]] = set()  # charges and outcomes
         self._unsettled: set[int] = set()  # receipts without an outcome
+        self._outcomes: dict[int, ChargeOutcome] = {}  # that are to be written
         self._warnings = BudgetWarnings(tables.source)
 
     def keep(self, reuse: Reuse | None, texts: TextCipher | None = None) -> None:
@@ -235,7 +239,10 @@ class EngineLedger:
     def _settle_later(self, receipt: int, *, answered: bool) -> None:
         if receipt in self._unsettled:  # else `close` has settled it
             self._unsettled.discard(receipt)
-            self._begin(self._settle(receipt, answered))
+            is_first = not self._outcomes
+            self._outcomes[receipt] = ChargeOutcome.ANSWERED if answered else ChargeOutcome.FAILED
+            if is_first:
+                self._begin(self._settle())
 
     def _begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
@@ -248,13 +255,13 @@ class EngineLedger:
         if self._under_way:
             await asyncio.wait(self._under_way, timeout=_SETTLE_SECONDS)
 
-    async def _settle(self, receipt: int, answered: bool) -> None:
+    async def _settle(self) -> None:
+        await asyncio.sleep(_TOGETHER_SECONDS)
+        outcomes, self._outcomes = self._outcomes, {}
         try:
-            await self._tables.settle(
-                receipt, ChargeOutcome.ANSWERED if answered else ChargeOutcome.FAILED
-            )
+            await self._tables.settle_each(outcomes)
         except Fault:
-            _LOG.error("settle_failed", receipt=receipt)
+            _LOG.error("settle_failed", receipts=sorted(outcomes))
 
 
 def _loss(amount: Amount) -> Loss:

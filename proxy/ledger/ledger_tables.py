@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import Enum
@@ -19,7 +19,7 @@ from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from proxy.accounting.amounts import Amount, charge, decimal
-from proxy.accounting.budget_lines import STEPS, BudgetLine, as_reported, lines_of_json, usable
+from proxy.accounting.budget_lines import STEPS, BudgetLine, lines_of_json, usable
 from proxy.accounting.events import Event
 from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
@@ -206,19 +206,19 @@ class LedgerTables:
         """A receipt that is committed."""
         self.last_receipt = max(self.last_receipt, receipt)
 
-    async def settle(self, receipt: int, outcome: ChargeOutcome) -> None:
-        """Mark what became of a charge. Never a refund; a second outcome does not replace the first.
+    async def settle_each(self, outcomes: Mapping[int, ChargeOutcome]) -> None:
+        """Mark what became of charges. Never a refund; a second outcome does not replace the first.
 
+        Given    outcomes: by receipt
         This commit alone does not wait for the disk (PostgreSQL 17 documentation, section 28.4): in a crash
-        the note may be lost, never
-        the charge. So the next question's charge does not queue behind it.
+        the note may be lost, never the charge. So the next question's charge does not queue behind it.
         """
         async with self._connection() as connection:
             await connection.execute(
-                "INSERT INTO ledger.settlement (receipt, outcome) SELECT %s, %s"
-                " FROM pg_catalog.set_config('synchronous_commit', 'off', true)"
-                " ON CONFLICT (receipt) DO NOTHING",
-                (receipt, outcome.value),
+                "INSERT INTO ledger.settlement (receipt, outcome)"
+                " SELECT s.receipt, s.outcome FROM pg_catalog.set_config('synchronous_commit', 'off', true),"
+                " unnest(%s::bigint[], %s::text[]) s(receipt, outcome) ON CONFLICT (receipt) DO NOTHING",
+                (list(outcomes), [one.value for one in outcomes.values()]),
             )
 
     async def lines(
@@ -248,7 +248,7 @@ class LedgerTables:
 
     def usable(self, lines: tuple[BudgetLine, ...]) -> Amount:
         """What an analyst is told that they can spend now."""
-        return usable(as_reported(lines, is_cached=self.is_cached))
+        return usable(lines, is_cached=self.is_cached)
 
     async def _lines(
         self, analyst: str, cost: Amount, events: Sequence[Event], record: StatementRecord

@@ -115,7 +115,7 @@ async def _batch(
 ) -> Sequence[asyncio.Future[Any]]:
     """Sent together, where the table is locked: behind one that is ended for it, and charged nothing."""
     first = asyncio.ensure_future(process.tables.reserve("carol", loss("1", "0"), "first", "p"))
-    pid = await _until_waiting(watcher, "ledger.reserve(")
+    pid = await _until_waiting(watcher, "ledger.reserve_one(")
     tasks = [asyncio.ensure_future(one) for one in asked]
     await asyncio.sleep(0)
     watcher.execute("SELECT pg_cancel_backend(%s)", (pid,))

@@ -33,7 +33,7 @@ def used(ledger_dsn: str) -> str:
         for name in ("alice", "alice", "bob\ttab"):
             one = loss("0.5")
             receipt = await ledger.reserve(name, one, "f", "p", (mechanism(one),))
-        await ledger.settle(receipt.id, ChargeOutcome.ANSWERED)
+        await ledger.settle_each({receipt.id: ChargeOutcome.ANSWERED})
 
     with_ledger(ledger_dsn, use)
     return ledger_dsn

@@ -22,10 +22,10 @@ def test_a_receipt_and_what_remains(ledger_dsn: str) -> None:
 
     async def use(ledger: LedgerTables) -> tuple[Receipt, Receipt]:
         first = await ledger.reserve("alice", loss("1/3"), "count orders", "policy 1")
-        await ledger.settle(first.id, ChargeOutcome.ANSWERED)
-        await ledger.settle(first.id, ChargeOutcome.FAILED)
+        await ledger.settle_each({first.id: ChargeOutcome.ANSWERED})
+        await ledger.settle_each({first.id: ChargeOutcome.FAILED})
         second = await ledger.reserve("bob", loss("0.5"), "sum total", "policy 1")
-        await ledger.settle(second.id, ChargeOutcome.FAILED)
+        await ledger.settle_each({second.id: ChargeOutcome.FAILED})
         own, total = await ledger.lines("alice")
         assert (await ledger.remaining("alice")).epsilon == total.left.epsilon
         assert own.left.epsilon == Fraction(3) - charge(loss("1/3")).epsilon

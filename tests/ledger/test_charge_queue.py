@@ -41,6 +41,18 @@ async def _soon(queue: ChargeQueue[int, int], *these: int) -> list[asyncio.Task[
     return tasks
 
 
+async def _behind_another(
+    charges: Recorded, queue: ChargeQueue[int, int], *these: int
+) -> list[object]:
+    """What becomes of these, which wait for charge 0."""
+    charges.held.clear()
+    (first,) = await _soon(queue, 0)
+    tasks = await _soon(queue, *these)
+    charges.held.set()
+    assert await first == 0
+    return list(await asyncio.gather(*tasks, return_exceptions=True))
+
+
 def test_the_first_goes_at_once_and_the_others_together_in_their_order() -> None:
     async def run() -> list[list[int]]:
         charges = Recorded()
@@ -82,15 +94,16 @@ def test_who_waits_too_long_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None
         charges = Recorded()
         charges.held.clear()
         queue = ChargeQueue(charges.together)
-        first, late = await _soon(queue, 1, 2), await _soon(queue, 3)
-        with pytest.raises(Fault, match="busy"):
-            await late[0]
+        first, late = await _soon(queue, 1), await _soon(queue, 2, 3)
+        for one in late:
+            with pytest.raises(Fault, match="busy"):
+                await one
         assert not first[0].done(), "it was sent, so it may stand"
         charges.held.set()
         assert await first[0] == 10
         return charges.sent
 
-    assert asyncio.run(run()) == [[1, 2]]
+    assert asyncio.run(run()) == [[1]]
 
 
 def _of_server(kind: type[psycopg.Error], severity: str = "ERROR") -> Fault:
@@ -111,12 +124,11 @@ def test_where_nothing_stands_each_goes_alone_and_one_fails() -> None:
     async def run() -> tuple[list[list[int]], list[object]]:
         charges = Recorded(error)
         queue = ChargeQueue(charges.together)
-        tasks = [queue.charged(one) for one in (1, 2, 3)]
-        found = await asyncio.gather(*tasks, return_exceptions=True)
-        return charges.sent, list(found)
+        found = await _behind_another(charges, queue, 1, 2, 3)
+        return charges.sent, found
 
     sent, (one, two, three) = asyncio.run(run())
-    assert sent == [[1, 2, 3], [1], [2], [3]]
+    assert sent == [[0], [1, 2, 3], [1], [2], [3]]
     assert (one, three) == (10, 30)
     assert isinstance(two, Fault)
 
@@ -137,12 +149,12 @@ def test_where_something_may_stand_there_is_no_second_try(error: Exception) -> N
     async def run() -> tuple[list[list[int]], list[object]]:
         charges = Recorded(lambda these: error if len(these) > 1 else None)
         queue = ChargeQueue(charges.together)
-        found = await asyncio.gather(*map(queue.charged, (1, 2)), return_exceptions=True)
+        found = await _behind_another(charges, queue, 1, 2)
         assert await queue.charged(3) == 30
-        return charges.sent, list(found)
+        return charges.sent, found
 
     sent, found = asyncio.run(run())
-    assert sent == [[1, 2], [3]]
+    assert sent == [[0], [1, 2], [3]]
     assert [type(one) for one in found] == [type(error)] * 2
     assert not isinstance(error, Fault) or found[0] is not found[1], "each raises its own"
 
@@ -151,16 +163,16 @@ def test_an_outage_while_each_goes_alone_ends_it() -> None:
     def error(these: Sequence[int]) -> Exception | None:
         if len(these) > 1:
             return _of_server(errors.DeadlockDetected)
-        return None if these == [1] else Fault("away")
+        return None if list(these) in ([0], [1]) else Fault("away")
 
     async def run() -> tuple[list[list[int]], list[object]]:
         charges = Recorded(error)
         queue = ChargeQueue(charges.together)
-        found = await asyncio.gather(*map(queue.charged, (1, 2, 3)), return_exceptions=True)
-        return charges.sent, list(found)
+        found = await _behind_another(charges, queue, 1, 2, 3)
+        return charges.sent, found
 
     sent, (one, two, three) = asyncio.run(run())
-    assert sent == [[1, 2, 3], [1], [2]]
+    assert sent == [[0], [1, 2, 3], [1], [2]]
     assert one == 10
     assert str(two) == str(three) == "away"
 

@@ -150,6 +150,16 @@ def test_a_budget_of_nothing_is_no_reason_to_warn() -> None:
     assert nothing.used == 0
 
 
+@pytest.mark.parametrize("is_cached", [False, True])
+def test_the_first_look_hides_no_warning(is_cached: bool) -> None:
+    """Where answers are cached, what others spend is told up to a step above."""
+    for tenths in range(0, 101):
+        line = _spent(str(tenths / 10))
+        (reported,) = as_reported((line,), is_cached=is_cached)
+        found = BudgetWarnings(1).of("alice", (line,), is_cached=is_cached)
+        assert bool(found) == (reported.used >= Fraction(4, 5)), line
+
+
 def test_of_two_ways_to_fit_the_one_that_is_less_spent_counts() -> None:
     """Half of delta is for the conversion."""
     whole = amount("10", "0.1")

@@ -218,7 +218,7 @@ class DrivenLedger(DrivenReleases):
 
     def settle(self, receipt: int, *, answered: bool) -> None:
         outcome = ChargeOutcome.ANSWERED if answered else ChargeOutcome.FAILED
-        at_once(self.processes[0].settle(receipt, outcome))
+        at_once(self.processes[0].settle_each({receipt: outcome}))
 
     def adjust(self, line: Line, by: Amount, rho: Fraction | None) -> bool:
         kind, name = line
