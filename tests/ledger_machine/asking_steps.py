@@ -97,9 +97,7 @@ class AskingSteps(MachineState):
     def claim_through_token(
         self, data: Any, who: str, parts: tuple[AskedPart, ...], process: int
     ) -> None:
-        asked = AskedClaim(who=who, parts=parts, token=self._token(data))
-        with Step(self, may_fail=True):
-            self.claimed([asked], self.ledger.claim_each(process, [asked]))
+        self.claims([AskedClaim(who=who, parts=parts, token=self._token(data))], process)
 
     def _token(self, data: Any) -> int:
         return int(data.draw(st.sampled_from([one.token for one in self.model.tokens()])))

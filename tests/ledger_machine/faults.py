@@ -120,7 +120,6 @@ CALLS: Mapping[str, Any] = {
         driven_ledger, "check_mark", lambda *_: None
     ),
     "who was removed asks for what is cached": lambda: _for_all(charge_statements, "_CLAIM"),
-    "who was removed asks": lambda: _for_all(charge_statements, "_RESERVE"),
 }
 FAULTS = (*SQL, *CALLS)
 

@@ -65,7 +65,8 @@ class MachineState(RuleBasedStateMachine):
     # What is asked
 
     def claims(self, asked: list[AskedClaim], process: int) -> None:
-        with Step(self, may_wait=len(asked) > 1):
+        may_fail = any(one.token is not None for one in asked)
+        with Step(self, claims=len(asked), may_fail=may_fail):
             given = self.ledger.claim_each(process, asked)
             self.claimed(asked, given)
 
@@ -169,15 +170,13 @@ class MachineState(RuleBasedStateMachine):
 class Step:
     """At the time of the clock; that it was waited for, where it had to be.
 
-    may_fail: a part of it; may_wait: also where nothing is charged
+    claims: how many, in transactions each of which waits or not; may_fail: one of them
     """
 
-    def __init__(
-        self, machine: MachineState, *, may_fail: bool = False, may_wait: bool = False
-    ) -> None:
+    def __init__(self, machine: MachineState, *, claims: int = 0, may_fail: bool = False) -> None:
         self._machine = machine
+        self._claims = claims
         self._may_fail = may_fail
-        self._may_wait = may_wait
 
     def __enter__(self) -> None:
         self._commits = self._machine.model.commits
@@ -196,13 +195,18 @@ class Step:
             self._failing.__exit__(kind, error, trace)
         model = self._machine.model
         self._machine.is_broken |= error is not None
-        if error is None and model.commits == self._commits:
-            self._machine.ledger.nothing_happened()
-        elif error is None:
-            waited = self._machine.ledger.committed()
-            if waited and self._may_wait and model.unsure:
+        if error is not None:
+            return
+        ledger = self._machine.ledger
+        if self._claims:
+            if ledger.committed_each(model.transactions):
+                assert self._claims > 1, "it was waited for"
                 model.committed(is_sure=True)
+        elif model.commits != self._commits:
+            waited = ledger.committed()
             assert waited in (None, model.unsure == 0), "it was not waited for"
+        else:
+            ledger.nothing_happened()
 
 
 def _same(given: Answer, expected: Answer) -> None:

@@ -5,7 +5,7 @@ the last that was waited for, or to one since. Nothing is written for good, so a
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,7 @@ class LedgerInOneTransaction(DrivenLedger):
         self._saved = 0
         self._boot = 0
         self._commits: list[str] = []
+        self._each: list[tuple[str, bool]] = []
         self._backup = ""
         self._now: datetime | None = None
         self._is_set = False  # in the transaction, with the settings of its connection
@@ -124,13 +125,35 @@ class LedgerInOneTransaction(DrivenLedger):
             yield
         finally:
             for one in self.processes:
-                one.pool.guard = contextlib.nullcontext
+                one.pool.guard = None
+
+    @contextlib.contextmanager
+    def each_transaction(self, process: int) -> Iterator[None]:
+        pool = self.processes[process].pool
+        self._each = []
+        with mock.patch.object(pool, "ended", lambda: self._each.append(self._committed())):
+            yield
+
+    def committed_each(self, expected: Sequence[bool | None]) -> bool:
+        waits_more = False
+        for (made, waited), is_sure in zip(self._each, expected, strict=True):
+            if is_sure is None:
+                continue
+            waits_more = waited and not is_sure
+            assert waited or not is_sure, "it was not waited for"
+            self._commits = [made] if waited else [*self._commits, made]
+        return waits_more
 
     def nothing_happened(self) -> None:
         self._is_set = False  # the settings of that step do not last
 
     def committed(self) -> bool:
         """Whether it was waited for."""
+        made, waited = self._committed()
+        self._commits = [made] if waited else [*self._commits, made]
+        return waited
+
+    def _committed(self) -> tuple[str, bool]:
         made = self._name()
         cursor = self._alone(  # the setting for what comes next, whoever comes back here
             "SELECT current_setting('synchronous_commit'); SET synchronous_commit = on;"
@@ -138,11 +161,7 @@ class LedgerInOneTransaction(DrivenLedger):
         )
         row = cursor.fetchone()
         assert row is not None
-        if row[0] == "on":
-            self._commits = [made]
-            return True
-        self._commits.append(made)
-        return False
+        return made, row[0] == "on"
 
     def crash(self, kept: int) -> int:
         self._back_to(self._commits[kept])

@@ -41,6 +41,8 @@ class SimpleModel(Tokens):
         self.boot = 0
         self.commits = 0
         self._together: list[bool] | None = None
+        # Of the last claims: whether each had to wait for the disk; None: it did nothing.
+        self.transactions: list[bool | None] = []
         self._unsure: list[
             int
         ] = []  # how long the list was after each commit that nobody waited for
@@ -97,12 +99,16 @@ class SimpleModel(Tokens):
     def claim_each(
         self, asked: Sequence[AskedClaim], at: datetime, given: Sequence[Answer]
     ) -> list[Answer]:
-        """As claim."""
-        with self._one_commit():
-            return [
-                WITHDRAWN if one.is_withdrawn else self.claim(one, at, of)
-                for one, of in zip(asked, given, strict=True)
-            ]
+        """As claim. The first goes alone, the others together."""
+        self.transactions = []
+        found = [WITHDRAWN] * len(asked)
+        for places in ([0], range(1, len(asked))):
+            sent = [n for n in places if not asked[n].is_withdrawn]
+            if sent:
+                with self._one_commit():
+                    for n in sent:
+                        found[n] = self.claim(asked[n], at, given[n])
+        return found
 
     def claim(self, asked: AskedClaim, at: datetime, given: Answer) -> Answer:
         """
@@ -197,13 +203,14 @@ class SimpleModel(Tokens):
     def reserve_each(
         self, asked: Sequence[AskedCharge], at: datetime, given: Sequence[Answer]
     ) -> list[Answer]:
-        """Those through a token go by themselves, at once."""
-        found: dict[int, Answer] = {}
-        places = sorted(range(len(asked)), key=lambda n: asked[n].token is None)
+        """The first goes alone, as those through a token do; the others together."""
+        found = [WITHDRAWN] * len(asked)
+        through = [n for n, one in enumerate(asked) if one.token is not None]
+        others = [n for n, one in enumerate(asked) if one.token is None]
         with self._one_commit():
-            for n in places:
+            for n in (*sorted((*through, *others[:1])), *others[1:]):
                 found[n] = self.reserve(asked[n], at, given[n])
-        return [found[n] for n in range(len(asked))]
+        return found
 
     def reserve(self, asked: AskedCharge, at: datetime, given: Answer) -> Answer:
         who, part = asked.who, asked.part
@@ -267,6 +274,7 @@ class SimpleModel(Tokens):
         self._together = []
         yield
         each, self._together = self._together, None
+        self.transactions.append(any(each) if each else None)
         if each:
             self.committed(is_sure=any(each))
 

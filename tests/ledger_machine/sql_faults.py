@@ -93,7 +93,7 @@ OF_CHARGES: Mapping[str, SqlFault] = {
         text="AND 4 * spent.gaussian_delta <= most.delta)", instead=")"
     ),
     "what events do not tell is not charged": SqlFault(
-        text="OR told_epsilon < epsilon OR", instead="OR told_epsilon < 0 OR"
+        text="told_epsilon < epsilon OR", instead="told_epsilon < 0 OR"
     ),
     "deltas are not added up": SqlFault(
         text="known.delta := known.delta + after.delta", instead="known.delta := after.delta"
@@ -107,8 +107,11 @@ OF_BATCHES: Mapping[str, SqlFault] = {
             epsilon, delta, price), allowed));""",
     ),
     "receipts go to the wrong charge": SqlFault(
-        text="receipt := receipts[admitted];",
-        instead="receipt := receipts[cardinality(receipts) + 1 - admitted];",
+        text="            asked := charges[n];\n",
+        instead="            asked := charges[cardinality(charges) + 1 - n];\n",
+    ),
+    "only the last of a batch is written": SqlFault(
+        text="written := array_append(written, spent[n]);", instead="written := spent[n:n];"
     ),
     "a refused one stops those behind it": SqlFault(
         text="moment := at;\n        fits := true;",
@@ -123,6 +126,24 @@ OF_BATCHES: Mapping[str, SqlFault] = {
     "all of a batch are who asked first": SqlFault(
         text="SELECT places[e.place], made[e.place].who",
         instead="SELECT places[e.place], made[1].who",
+    ),
+}
+OF_PEOPLE: Mapping[str, SqlFault] = {
+    "who was removed asks": SqlFault(
+        text="AND NOT ledger.may_charge(of_source, who) THEN\n        RETURN NULL",
+        instead="AND false THEN\n        RETURN NULL",
+    ),
+    "who was removed asks in a batch": SqlFault(
+        text="WHERE ledger.may_charge(of_source, a.who);\n    SELECT array_agg(c.n",
+        instead="WHERE true;\n    SELECT array_agg(c.n",
+    ),
+    "who was removed asks for what is cached in a batch": SqlFault(
+        text="WHERE ledger.may_charge(of_source, a.who);\n    IF askers",
+        instead="WHERE true;\n    IF askers",
+    ),
+    "groups of a person that is alone pay nothing": SqlFault(
+        text="ledger.shares_of_groups(person.groups, epsilon, delta), tables",
+        instead="'{}', tables",
     ),
 }
 OF_TOKENS: Mapping[str, SqlFault] = {
@@ -184,4 +205,10 @@ OF_RELEASES: Mapping[str, SqlFault] = {
         instead="a.delta, 'day', a.rho FROM ledger.allowance a\n    WHERE a.source = publish_at",
     ),
 }
-SQL: Mapping[str, SqlFault] = {**OF_CHARGES, **OF_BATCHES, **OF_TOKENS, **OF_RELEASES}
+SQL: Mapping[str, SqlFault] = {
+    **OF_CHARGES,
+    **OF_BATCHES,
+    **OF_PEOPLE,
+    **OF_TOKENS,
+    **OF_RELEASES,
+}

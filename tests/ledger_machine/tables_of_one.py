@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, TypeVar, cast
@@ -45,16 +44,33 @@ class AwaitedConnection:
 
 
 class PoolOfOne:
-    """guard: around each transaction, where what fails must not end more."""
+    """is_awaited: the others get their turn before a connection is there. guard: around each transaction, where
+    what fails must not end more; ended: after each."""
 
     def __init__(self, session: psycopg.Connection[Any]) -> None:
         self.session = session
-        self.guard: Callable[[], AbstractContextManager[Any]] = contextlib.nullcontext
+        self.is_awaited = False
+        self.guard: Callable[[], AbstractContextManager[Any]] | None = None
+        self.ended: Callable[[], None] = _nothing
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[AwaitedConnection]:
-        with self.guard():
+        if self.is_awaited:
+            await asyncio.sleep(0)
+        if self.guard is None:
             yield AwaitedConnection(self.session)
+        else:
+            try:
+                with self.guard():
+                    yield AwaitedConnection(self.session)
+            except psycopg.Error:
+                self.ended()
+                raise
+        self.ended()
+
+
+def _nothing() -> None:
+    """Commits are commits."""
 
 
 class TablesOfOne(LedgerTables):
@@ -76,11 +92,15 @@ class TablesOfOne(LedgerTables):
 
     def together(self, works: Sequence[tuple[Coroutine[Any, Any, T], bool]]) -> list[T | None]:
         """
-        Given    what is begun in one turn of the loop, so that those that charge wait for each other; whether
-                 each is cancelled before it is sent
+        Given    what is begun in one turn of the loop, so that the first of those that charge goes alone, and
+                 the others then go together; whether each is cancelled before it is sent
         Gives    what each gives, in their order; None where it was cancelled
         """
-        return self.loop.run_until_complete(_together(works))
+        self.pool.is_awaited = True
+        try:
+            return self.loop.run_until_complete(_together(works))
+        finally:
+            self.pool.is_awaited = False
 
 
 async def _together(works: Sequence[tuple[Coroutine[Any, Any, T], bool]]) -> list[T | None]:
