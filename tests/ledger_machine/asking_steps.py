@@ -108,7 +108,9 @@ class AskingSteps(MachineState):
     @rule(data=st.data(), is_too_large=st.sampled_from([False, False, False, True]))
     def finish(self, data: Any, is_too_large: bool) -> None:
         """Whoever began a draw, however long ago: what has taken long may be finished by several."""
-        drawing = data.draw(st.sampled_from(self.drawings))
+        self._finish(data.draw(st.sampled_from(self.drawings)), is_too_large=is_too_large)
+
+    def _finish(self, drawing: Drawing, *, is_too_large: bool = False) -> None:
         self.texts += 1
         text = f"text {self.texts}" + "." * (TOO_LARGE if is_too_large else 0)
         with Step(self):
@@ -134,15 +136,15 @@ class AskingSteps(MachineState):
             self.ledger.let_go(drawing)
             self.drawings.remove(drawing)
 
-    @rule(first=WHO, second=WHO)
-    def lose_a_lease(self, first: str, second: str) -> None:
-        """And let it go when another has it; a third waits."""
+    @rule(first=WHO, second=WHO, is_finished=st.booleans())
+    def lose_a_lease(self, first: str, second: str, is_finished: bool) -> None:
+        """And let it go, or finish, when another has it; a third asks."""
         before = len(self.drawings)
         self.ask(first, 0)
         mine = self.drawings[before:]
         self.ask_late(second, 1, 1)
-        for drawing in mine:
-            self._let_go(drawing)
+        for drawing in self.drawings[before:][::-1] if is_finished else mine:
+            self._finish(drawing) if is_finished else self._let_go(drawing)
         self.ask(first, 0)
         self.compare()
 

@@ -78,7 +78,7 @@ CHARGES = st.lists(
     max_size=6,
 )
 STATEMENTS = (("x", "SELECT 1"), ("x", "SELECT 2"), ("y", "SELECT 1"))
-SLOTS = ((86_400, 0), (3600, 0))
+SLOTS = ((86_400, 21_600), (3600, 600))
 RELEASES = st.builds(
     lambda statement, **given: AskedRelease(name=statement[0], sql=statement[1], **given),
     statement=st.sampled_from([*STATEMENTS[:1] * 3, *STATEMENTS]),
