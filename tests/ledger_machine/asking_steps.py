@@ -20,6 +20,7 @@ from tests.ledger_machine.steps import (
     CHARGES,
     CLAIMS,
     JUMPS,
+    OTHER,
     PARTS,
     POPULAR,
     PROCESS,
@@ -79,28 +80,40 @@ class AskingSteps(MachineState):
     # Through tokens
 
     @precondition(lambda self: self.model.tokens())
-    @rule(data=st.data(), who=WHO, part=APART, process=PROCESS)
-    def reserve_through_token(self, data: Any, who: str, part: AskedPart, process: int) -> None:
-        self.charges([AskedCharge(who=who, part=part, token=self._token(data))], process)
+    @rule(data=st.data(), other=OTHER, part=APART, process=PROCESS)
+    def reserve_through_token(
+        self, data: Any, other: str | None, part: AskedPart, process: int
+    ) -> None:
+        who, token = self._through(data, other)
+        self.charges([AskedCharge(who=who, part=part, token=token)], process)
 
     @precondition(lambda self: self.model.tokens())
-    @rule(data=st.data(), who=WHO, part=APART, others=CHARGES, process=PROCESS)
+    @rule(data=st.data(), other=OTHER, part=APART, others=CHARGES, process=PROCESS)
     def reserve_several_through_token(
-        self, data: Any, who: str, part: AskedPart, others: list[AskedCharge], process: int
+        self,
+        data: Any,
+        other: str | None,
+        part: AskedPart,
+        others: list[AskedCharge],
+        process: int,
     ) -> None:
-        through = AskedCharge(who=who, part=part, token=self._token(data))
+        who, token = self._through(data, other)
         place = data.draw(st.integers(0, len(others)))
+        through = AskedCharge(who=who, part=part, token=token)
         self.charges([*others[:place], through, *others[place:]], process)
 
     @precondition(lambda self: self.model.tokens())
-    @rule(data=st.data(), who=WHO, parts=PARTS, process=PROCESS)
+    @rule(data=st.data(), other=OTHER, parts=PARTS, process=PROCESS)
     def claim_through_token(
-        self, data: Any, who: str, parts: tuple[AskedPart, ...], process: int
+        self, data: Any, other: str | None, parts: tuple[AskedPart, ...], process: int
     ) -> None:
-        self.claims([AskedClaim(who=who, parts=parts, token=self._token(data))], process)
+        who, token = self._through(data, other)
+        self.claims([AskedClaim(who=who, parts=parts, token=token)], process)
 
-    def _token(self, data: Any) -> int:
-        return int(data.draw(st.sampled_from([one.token for one in self.model.tokens()])))
+    def _through(self, data: Any, other: str | None) -> tuple[str, int]:
+        """Whose name it is now, or another's."""
+        made = data.draw(st.sampled_from(self.model.tokens()))
+        return other or made.who, made.token
 
     # Draws
 

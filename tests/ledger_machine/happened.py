@@ -125,9 +125,10 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class TokenMade:
-    """number: of its analyst, as Person has it; most: epsilon; None: no limit."""
+    """who, number: of its analyst, as Person has it; most: epsilon; None: no limit."""
 
     token: int
+    who: str
     number: int
     most: Fraction | None
     until: datetime

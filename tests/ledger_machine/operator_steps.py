@@ -13,7 +13,15 @@ from hypothesis.stateful import precondition, rule
 
 from proxy.accounting.amounts import Amount
 from proxy.policy.policy_model import Period
-from tests.ledger_machine.asked import GAUSSIAN, PURE, AskedPart, Limit, Terms
+from tests.ledger_machine.asked import (
+    GAUSSIAN,
+    PURE,
+    AskedCharge,
+    AskedClaim,
+    AskedPart,
+    Limit,
+    Terms,
+)
 from tests.ledger_machine.happened import TokenMade, TokenRevoked
 from tests.ledger_machine.machine_state import MachineState, Step
 from tests.ledger_machine.steps import ADJUSTED, BY, PERIODS, POPULAR, TERMS, WHO
@@ -100,14 +108,19 @@ class OperatorSteps(MachineState):
     @rule(who=st.sampled_from(["a", "b"]), groups=_GROUPS)
     def leave_and_come(self, who: str, groups: tuple[str, ...]) -> None:
         """Asking when they are not there; the name is given to another."""
-        self.ask_both(who)
+        self._ask_all(who)
         for _ in range(2):
             self.remove_or_add(who, groups)
-            self.ask_both(who)
+            self._ask_all(who)
 
-    def ask_both(self, who: str) -> None:
-        self.one_charge(who, AskedPart(name=None))
+    def _ask_all(self, who: str) -> None:
+        """Alone and with others."""
+        part = AskedPart(name=None)
+        self.one_charge(who, part)
         self.one_claim(who, POPULAR)
+        names = ("c", who, "c")
+        self.charges([AskedCharge(who=one, part=part) for one in names], 0)
+        self.claims([AskedClaim(who=one, parts=(POPULAR,)) for one in names], 0)
 
     @precondition(lambda self: len(self.model.tokens()) < 4)
     @rule(
@@ -122,8 +135,18 @@ class OperatorSteps(MachineState):
         with Step(self):
             token = self.ledger.make_token(who, days, most)
             until = self.now + timedelta(days=days)
-            self.model.happened.append(TokenMade(token, person.number, most, until))
+            self.model.happened.append(TokenMade(token, who, person.number, most, until))
             self.model.committed(is_sure=True)
+
+    @rule(who=st.sampled_from(["a", "b"]), prices=st.lists(st.sampled_from([0, 2, 3]), min_size=3))
+    def spend_token(self, who: str, prices: list[int]) -> None:
+        """To its end."""
+        self.make_token(who, 1, Fraction(1))
+        if self.model.people[who].is_there:
+            token = self.model.tokens()[-1].token
+            for price in prices:
+                part = AskedPart(name=None, price=price)
+                self.charges([AskedCharge(who=who, part=part, token=token)], 0)
 
     @precondition(lambda self: self.model.tokens())
     @rule(data=st.data())

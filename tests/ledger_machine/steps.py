@@ -59,6 +59,7 @@ POPULAR = AskedPart(name=0)
 APART = st.builds(AskedPart, name=st.none(), price=st.integers(0, 6), tables=READ)
 PARTS = st.lists(st.one_of(CACHED, CACHED, CACHED, APART), min_size=1, max_size=2).map(tuple)
 WHO = st.sampled_from(NAMES)
+OTHER = st.sampled_from([None, None, None, None, "a", "b"])
 PROCESS = st.integers(0, 1)
 OFTEN_NOT = st.sampled_from([False] * 7 + [True])
 CLAIMS = st.lists(
