@@ -138,7 +138,10 @@ class OperatorSteps(MachineState):
             self.model.happened.append(TokenMade(token, who, person.number, most, until))
             self.model.committed(is_sure=True)
 
-    @rule(who=st.sampled_from(["a", "b"]), prices=st.lists(st.sampled_from([0, 2, 3]), min_size=3))
+    @rule(
+        who=st.sampled_from(["a", "b"]),
+        prices=st.lists(st.sampled_from([0, 2, 3]), min_size=3, max_size=4),
+    )
     def spend_token(self, who: str, prices: list[int]) -> None:
         """To its end."""
         self.make_token(who, 1, Fraction(1))
