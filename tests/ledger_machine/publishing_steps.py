@@ -28,6 +28,25 @@ class PublishingSteps(MachineState):
             self.now += pause
             self.release(asked, time % 2)
 
+    @rule(asked=RELEASES, does=st.sampled_from(["hold", "let go", "store"]))
+    def lose_a_release(self, asked: AskedRelease, does: str) -> None:
+        """To the other process, and come back."""
+        before = len(self.releasing)
+        self.release(asked, 0)
+        mine = self.releasing[before:]
+        self.now += timedelta(seconds=61)
+        self.release(asked, 1)
+        for one in mine:
+            match does:
+                case "hold":
+                    self._hold(one)
+                case "let go":
+                    self._let_go_of(one, 5)
+                case _:
+                    self._store(one, is_table=True)
+        self.compare()
+        self.release(asked, 0)
+
     @rule(asked=RELEASES, is_table=st.booleans(), process=PROCESS)
     def publish_whole(self, asked: AskedRelease, is_table: bool, process: int) -> None:
         """And once more, for nothing."""
@@ -86,7 +105,9 @@ class PublishingSteps(MachineState):
     @precondition(lambda self: self.releasing)
     @rule(data=st.data())
     def hold_release(self, data: Any) -> None:
-        one = data.draw(st.sampled_from(self.releasing))
+        self._hold(data.draw(st.sampled_from(self.releasing)))
+
+    def _hold(self, one: Releasing) -> None:
         with Step(self):
             expected = self.model.hold_release(one.row, one.claim.holder, self.now)
             assert self.ledger.hold_release(one) == expected
@@ -94,7 +115,9 @@ class PublishingSteps(MachineState):
     @precondition(lambda self: self.releasing)
     @rule(data=st.data(), pause=st.sampled_from([5, 10, 3600]))
     def let_go_release(self, data: Any, pause: int) -> None:
-        one = data.draw(st.sampled_from(self.releasing))
+        self._let_go_of(data.draw(st.sampled_from(self.releasing)), pause)
+
+    def _let_go_of(self, one: Releasing, pause: int) -> None:
         with Step(self):
             self.model.let_go_release(one.row, one.claim.holder, self.now, pause)
             self.ledger.let_go_release(one, pause)

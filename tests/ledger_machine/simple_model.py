@@ -307,6 +307,7 @@ class SimpleModel(Tokens):
     def crash(self, kept: int) -> None:
         """kept: how many of the commits that nobody waited for survive."""
         del self.happened[[self._sure, *self._unsure][kept] :]
+        self._answered = None
         self.committed(is_sure=True)
         self.boot += 1
 

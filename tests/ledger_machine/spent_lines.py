@@ -26,6 +26,8 @@ class Budgets:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.happened: list[Happened] = []
+        self._answered: tuple[int, Terms, datetime] | None = None
+        self._answers: dict[Line, tuple[Cost, Opened | None]] = {}
 
     def spent(self, line: Line, at: datetime) -> tuple[Cost, Opened | None]:
         """In the window of that time; and the window, where none is open yet.
@@ -33,6 +35,16 @@ class Budgets:
         A window that is open stays so while the clock goes back: what is paid meanwhile is paid in it. What was
         taken back before it opened is no credit in it.
         """
+        state = len(self.happened), self.terms, at
+        if self._answered != state:  # the same is asked several times in one step
+            self._answered = state
+            self._answers.clear()
+        known = self._answers.get(line)
+        if known is None:
+            known = self._answers[line] = self._spent(line, at)
+        return known
+
+    def _spent(self, line: Line, at: datetime) -> tuple[Cost, Opened | None]:
         most = self.terms.of(line)
         period = Period.NONE if most is None else most.period
         start = window_start(period, at) or _FIRST
@@ -53,12 +65,13 @@ class Budgets:
                 and (place > since or one.at >= start)
             ):
                 spent += one.costs[line]
-                spent = replace(
-                    spent,
-                    epsilon=max(spent.epsilon, Fraction(0)),
-                    delta=max(spent.delta, Fraction(0)),
-                    rho=max(spent.rho, Fraction(0)),
-                )
+                if one.who is None:  # of what was taken back
+                    spent = replace(
+                        spent,
+                        epsilon=max(spent.epsilon, Fraction(0)),
+                        delta=max(spent.delta, Fraction(0)),
+                        rho=max(spent.rho, Fraction(0)),
+                    )
         return spent, new
 
     def pay(
