@@ -121,9 +121,9 @@ class AskingSteps(MachineState):
     @rule(data=st.data(), is_too_large=st.sampled_from([False, False, False, True]))
     def finish(self, data: Any, is_too_large: bool) -> None:
         """Whoever began a draw, however long ago: what has taken long may be finished by several."""
-        self._finish(data.draw(st.sampled_from(self.drawings)), is_too_large=is_too_large)
+        self.finish_drawing(data.draw(st.sampled_from(self.drawings)), is_too_large=is_too_large)
 
-    def _finish(self, drawing: Drawing, *, is_too_large: bool = False) -> None:
+    def finish_drawing(self, drawing: Drawing, *, is_too_large: bool = False) -> None:
         self.texts += 1
         text = f"text {self.texts}" + "." * (TOO_LARGE if is_too_large else 0)
         with Step(self):
@@ -157,7 +157,7 @@ class AskingSteps(MachineState):
         mine = self.drawings[before:]
         self.ask_late(second, 1, 1)
         for drawing in self.drawings[before:][::-1] if is_finished else mine:
-            self._finish(drawing) if is_finished else self._let_go(drawing)
+            self.finish_drawing(drawing) if is_finished else self._let_go(drawing)
         self.ask(first, 0)
         self.compare()
 

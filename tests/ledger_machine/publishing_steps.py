@@ -43,7 +43,7 @@ class PublishingSteps(MachineState):
                 case "let go":
                     self._let_go_of(one, 5)
                 case _:
-                    self._store(one, is_table=True)
+                    self.store(one, is_table=True)
         self.compare()
         self.release(asked, 0)
 
@@ -53,7 +53,7 @@ class PublishingSteps(MachineState):
         before = len(self.releasing)
         self.release(asked, process)
         for one in self.releasing[before:]:
-            self._store(one, is_table=is_table)
+            self.store(one, is_table=is_table)
         self.release(asked, 1 - process)
         self.compare()
 
@@ -83,12 +83,12 @@ class PublishingSteps(MachineState):
     def store_release(self, data: Any, is_table: bool, again: bool) -> None:
         """Whoever began it, however long ago. again: they come back."""
         one = data.draw(st.sampled_from(self.releasing))
-        self._store(one, is_table=is_table)
+        self.store(one, is_table=is_table)
         if not again:
             self.releasing.remove(one)
         self.compare_releases()
 
-    def _store(self, one: Releasing, *, is_table: bool) -> None:
+    def store(self, one: Releasing, *, is_table: bool) -> None:
         self.texts += 1
         block = f"block {self.texts}"
         table = f"table {self.texts}" if is_table else None
