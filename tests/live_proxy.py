@@ -15,6 +15,7 @@ from proxy.cli.assembly import Assembly, Database, assemble
 from proxy.servers.wire.wire_server import WireServer
 from tests.psql import psql
 from tests.servers_fixture import PASSWORD, Servers
+from tests.waiting import until
 
 T = TypeVar("T")
 
@@ -57,9 +58,11 @@ class LiveProxy:
 
     def spent(self, analyst: str | None = None) -> tuple[int, float, int]:
         """From the ledger itself, over all databases: entries, their epsilon, entries not settled."""
+        databases = self.assembly.databases.values()
+        until(lambda: not any(one.ledger.is_settling for one in databases))
         entries, epsilon, open_ = 0, 0.0, 0
         sources: dict[str, list[int]] = {}
-        for database in self.assembly.databases.values():
+        for database in databases:
             sources.setdefault(database.lease.ledger_dsn, []).append(database.lease.source)
         for dsn, of_it in sources.items():
             row = self._ledger(dsn).execute(_SPENT, (analyst or self.analyst, of_it)).fetchone()

@@ -32,6 +32,7 @@ from proxy.engine.noisy_answers import (
     NoisyRelation,
     noisy_relation,
 )
+from proxy.engine.plan_costs import PlanCosts
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
@@ -40,10 +41,9 @@ from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_parts import StatementParts, statement_parts
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
-from proxy.engine.table_losses import protected_names, table_losses
+from proxy.engine.table_losses import protected_names
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.loss_events import loss_events
 from proxy.policy.policy_model import Policy, PublicTable, StatementTexts
 
 
@@ -94,7 +94,7 @@ class ChargedQueries:
         self._ledger = ledger
         self._bits = bits
         self._zones = ZoneRules()
-        self._protected = protected_names(policy)
+        self._costs = PlanCosts(protected_names(policy))
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
 
     async def run(self, query: PlannedQuery) -> NoisyAnswer:
@@ -222,14 +222,11 @@ class ChargedQueries:
         self, query: PlannedQuery, parts: StatementParts | None
     ) -> tuple[Loss, tuple[Event, ...], StatementRecord]:
         """The most that a statement may be charged: what of it is not free."""
-        record = self._record(query)
+        cost = self._costs.of(query.prepared.private)
+        record = StatementRecord(text=self._text(query), tables=cost.tables)
         if parts is None:
-            return query.loss, loss_events(query.prepared.private), record
+            return query.loss, cost.events, record
         return parts.loss, parts.events, replace(record, tables=parts.tables)
-
-    def _record(self, query: PlannedQuery) -> StatementRecord:
-        tables = table_losses(query.prepared.private, self._protected)
-        return StatementRecord(text=self._text(query), tables=tables)
 
     def _text(self, query: PlannedQuery) -> str | None:
         """What the receipt keeps of the statement beside its fingerprint."""

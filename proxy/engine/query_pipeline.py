@@ -118,6 +118,8 @@ class Engine:
         """Those of a session that may have begun under an earlier policy, of which it has the defaults: they
         count as not set where that makes no statement cost more than the session says."""
         stale = self.earlier - self.defaults()
+        if not stale:
+            return settings
         now = {name: Fraction(text) for name, text in self.defaults()}
         return {
             name: text

@@ -46,6 +46,7 @@ class EngineLedger:
         self._under_way: set[asyncio.Task[Any]] = set()  # charges and outcomes
         self._unsettled: set[int] = set()  # receipts without an outcome
         self._outcomes: dict[int, ChargeOutcome] = {}  # that are to be written
+        self._settling = 0
         self._warnings = BudgetWarnings(tables.source)
 
     def keep(self, reuse: Reuse | None, texts: TextCipher | None = None) -> None:
@@ -162,6 +163,11 @@ class EngineLedger:
         return await self._tables.history(analyst, newest_first=newest_first)
 
     @property
+    def is_settling(self) -> bool:
+        """Whether outcomes are on their way to the ledger."""
+        return bool(self._outcomes) or self._settling > 0
+
+    @property
     def last_receipt(self) -> int:
         """The highest number that this process has seen committed."""
         return self._tables.last_receipt
@@ -256,12 +262,16 @@ class EngineLedger:
             await asyncio.wait(self._under_way, timeout=_SETTLE_SECONDS)
 
     async def _settle(self) -> None:
-        await asyncio.sleep(_TOGETHER_SECONDS)
-        outcomes, self._outcomes = self._outcomes, {}
+        self._settling += 1
         try:
-            await self._tables.settle_each(outcomes)
-        except Fault:
-            _LOG.error("settle_failed", receipts=sorted(outcomes))
+            await asyncio.sleep(_TOGETHER_SECONDS)
+            outcomes, self._outcomes = self._outcomes, {}
+            try:
+                await self._tables.settle_each(outcomes)
+            except Fault:
+                _LOG.error("settle_failed", receipts=sorted(outcomes))
+        finally:
+            self._settling -= 1
 
 
 def _loss(amount: Amount) -> Loss:

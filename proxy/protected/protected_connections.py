@@ -7,8 +7,8 @@ that was to use it.
 from __future__ import annotations
 
 import asyncio
-import os
-import socket
+import fcntl
+import termios
 from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -105,13 +105,11 @@ async def _run(connection: ProtectedConnection, text: bytes) -> None:
 
 def _has_bytes(descriptor: int) -> bool:
     """Readable is also what has ended."""
-    peer = socket.socket(fileno=os.dup(descriptor))
     try:
-        return len(peer.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)) > 0
+        waiting = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
     except OSError:
         return False
-    finally:
-        peer.close()
+    return any(waiting)
 
 
 class NotAvailable(Exception):

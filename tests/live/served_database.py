@@ -80,7 +80,7 @@ def served_database(
         fill()
     text = policy_head(name, mechanism, most) + tables
     if "reuse:" not in text:  # each answer is to be a draw of its own
-        text += "reuse: none\n"
+        text += "\nreuse: none\n"
     policy = read_policy(text, f"{name}.yaml", {"DSN": source})
     catalog = read_catalog(source)
     problems = str(locate(check(policy, catalog), text, f"{name}.yaml"))
