@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from fractions import Fraction
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.ledger_machine.asked import AskedCharge, AskedPart, AskedRelease
+from tests.ledger_machine.asked import TOTAL, AskedCharge, AskedPart, AskedRelease
 from tests.ledger_machine.asking_steps import AskingSteps
 from tests.ledger_machine.operator_steps import OperatorSteps
 from tests.ledger_machine.publishing_steps import PublishingSteps
@@ -18,10 +19,11 @@ class LedgerMachine(AskingSteps, PublishingSteps, OperatorSteps):
     @precondition(lambda self: self.backup is None or self.model.commits > 20)
     @rule(who=WHO, asked=RELEASES, is_raw=OFTEN_NOT)
     def back_up_in_the_midst(self, who: str, asked: AskedRelease, is_raw: bool) -> None:
-        """Of draws, which are finished and shown before the backup is put in place; with a token."""
+        """Of draws, which are finished and shown before the backup is put in place; with all else that it has."""
         drawings, releasing = len(self.drawings), len(self.releasing)
         self.ask(who, 0)
         self.release(asked, 0)
+        self.adjust(TOTAL, (Fraction(1, 2), Fraction(0), None))
         if not self.model.tokens():
             self.make_token("a", 30, None)
         self.back_up()
