@@ -19,7 +19,7 @@ class LedgerMachine(AskingSteps, PublishingSteps, OperatorSteps):
     @precondition(lambda self: self.backup is None or self.model.commits > 20)
     @rule(who=WHO, asked=RELEASES, is_raw=OFTEN_NOT)
     def back_up_in_the_midst(self, who: str, asked: AskedRelease, is_raw: bool) -> None:
-        """Of draws, which are finished and shown before the backup is put in place; with all else that it has."""
+        """Of draws, which are finished and shown before it is put in place; with all else that it has."""
         drawings, releasing = len(self.drawings), len(self.releasing)
         self.ask(who, 0)
         self.release(asked, 0)
