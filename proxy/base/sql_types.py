@@ -34,6 +34,7 @@ class SqlType(Enum):
     INT8_ARRAY = ("bigint[]", -9)
     DURATION = ("interval", -10)  # a column of type interval
     TIME_OF_DAY = ("time without time zone", 1083)  # compared and taken apart only
+    CLOCK_TIME = ("time without time zone", -11)  # what a clock shows at a timestamp, in seconds
     OTHER = ("", 0)
 
     @property
@@ -75,7 +76,11 @@ class SqlType(Enum):
     def is_compound(self) -> bool:
         """Neither grouped by nor bounded as a whole: also intervals that are stored, of which equal ones can
         have different parts, and times of day, which are numbers of seconds instead."""
-        return self.is_container or self in (SqlType.DURATION, SqlType.TIME_OF_DAY)
+        return self.is_container or self is SqlType.DURATION or self.is_time_of_day
+
+    @property
+    def is_time_of_day(self) -> bool:
+        return self in (SqlType.TIME_OF_DAY, SqlType.CLOCK_TIME)
 
     @property
     def is_container(self) -> bool:

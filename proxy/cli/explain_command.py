@@ -153,6 +153,9 @@ class NoLedger:
     async def remaining(self, analyst: str) -> None:
         return None
 
+    async def admitted(self, analyst: str) -> None:
+        return None
+
     async def budget(self, analyst: str) -> str:
         return "[]"
 

@@ -44,6 +44,7 @@ from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.engine.table_losses import protected_names
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.lifting import Lift
 from proxy.policy.policy_model import Policy, PublicTable, StatementTexts
 
 
@@ -105,7 +106,7 @@ class ChargedQueries:
         begun = _clock()
         parts = await self._parts(query)
         if parts is not None and not parts.claimed:
-            remaining = await self._ledger.remaining(query.analyst)
+            remaining = await self._ledger.admitted(query.analyst)
             free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
             return await self._answered(query, free, parts, None, {}, begun)
         if parts is not None and self._may_be_ready(query, parts):
@@ -267,20 +268,22 @@ class ChargedQueries:
         lists: Lists,
     ) -> NoisyRelation:
         if parts is None:
-            return await self._drawn(query, session, lists, NoCache())
+            return await self._drawn(query, query.prepared.lifts, session, lists, NoCache())
         if paid.claim is None or self.cached is None:
-            return await self._drawn(query, session, lists, WithDerived(parts.derived, NoCache()))
+            store = WithDerived(parts.derived, NoCache())
+            return await self._drawn(query, parts.lifts, session, lists, store)
         blocks = ClaimedBlocks(self.cached.ledger, parts.claimed, paid.claim)
         try:
             await blocks.wait()
             store = WithDerived(parts.derived, blocks)
-            return await self._drawn(query, session, lists, store)
+            return await self._drawn(query, parts.lifts, session, lists, store)
         finally:
             await blocks.close()
 
     async def _drawn(
         self,
         query: PlannedQuery,
+        lifts: tuple[Lift | None, ...],
         session: ProtectedSession | None,
         lists: Lists,
         store: BlockStore,
@@ -289,7 +292,7 @@ class ChargedQueries:
         return await noisy_relation(
             query.question,
             prepared.private,
-            prepared.lifts,
+            lifts,
             prepared.bounded,
             prepared.compiled,
             session,
@@ -300,7 +303,7 @@ class ChargedQueries:
 
     async def unread(self, query: PlannedQuery) -> NoisyAnswer:
         """Of public keys alone: nothing is read, nothing to pay."""
-        relation = await self._drawn(query, None, {}, NoCache())
+        relation = await self._drawn(query, query.prepared.lifts, None, {}, NoCache())
         return answer_of(relation, query, Paid(receipt=None, remaining=None, loss=query.loss))
 
 

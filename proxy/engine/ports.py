@@ -126,6 +126,13 @@ class Ledger(Protocol):
         """What the analyst can still spend, as reserve would see it. None where no ledger is known."""
         ...
 
+    async def admitted(self, analyst: str) -> Loss | None:
+        """As `remaining`, before an answer that is charged nothing: reserve would see who it is.
+
+        Refuses  PROTECTED of who was removed, or may not query this data
+        """
+        ...
+
     async def budget(self, analyst: str) -> str:
         """The analyst's lines and everybody's, as JSON: the rows of dp.budget."""
         ...

@@ -11,15 +11,18 @@ from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_deriv
 from proxy.engine.published_answers import PublishedSources, best_of
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.lifting import Lift
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementParts:
     """Of a statement whose answers are cached or published. derived: blocks that cost nothing; claimed: the
-    others; is_cached: whether these are cached."""
+    others; lifts: what stands for a block in these two, if of any (PreparedQuery.lifts); is_cached: whether the
+    claimed are cached."""
 
     derived: Mapping[int, DerivedBlock]
     claimed: Claimed
+    lifts: tuple[Lift | None, ...]
     is_cached: bool
 
     @property
@@ -63,7 +66,32 @@ async def statement_parts(
     derived: Mapping[int, DerivedBlock] = {}
     if cached is not None:
         derived = await derived_blocks(cached.ledger, analyst, blocks, found, accepted)
+    lifts = prepared.lifts
     if uses_published:
         derived = best_of(await published.answers(blocks, found, accepted), derived)
-    claimed = not_derived(found, derived)
-    return StatementParts(derived=derived, claimed=claimed, is_cached=cached is not None)
+        unlifted = await _unlifted(prepared, questions, published)
+        derived = best_of(unlifted, derived)
+        lifts = tuple(
+            None if number in unlifted and derived[number] is unlifted[number] else lift
+            for number, lift in enumerate(lifts)
+        )
+    return StatementParts(
+        derived=derived,
+        claimed=not_derived(found, derived),
+        lifts=lifts,
+        is_cached=cached is not None,
+    )
+
+
+async def _unlifted(
+    prepared: PreparedQuery, questions: CachedAnswers, published: PublishedSources
+) -> Mapping[int, DerivedBlock]:
+    """Of blocks for which another is drawn: what is published has the groups that its owner asked for."""
+    if not any(prepared.lifts):
+        return {}
+    parts = await questions.parts(prepared.private)
+    if parts is None:
+        return {}
+    accepted = prepared.settings.accepted_error
+    found = await published.answers(prepared.private.blocks, parts, accepted)
+    return {number: one for number, one in found.items() if prepared.lifts[number] is not None}

@@ -156,6 +156,9 @@ class EngineLedger:
     async def remaining(self, analyst: str) -> Loss:
         return _loss(await self._tables.remaining(analyst))
 
+    async def admitted(self, analyst: str) -> Loss:
+        return _loss(await self._tables.admitted(analyst))
+
     async def budget(self, analyst: str) -> str:
         return await self._tables.budget(analyst)
 

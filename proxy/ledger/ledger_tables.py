@@ -24,6 +24,7 @@ from proxy.accounting.events import Event
 from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
+from proxy.ledger.account_statements import ADMITTED_LINES, BUDGET, HISTORY, LINES
 from proxy.ledger.charge_queue import ChargeQueue
 from proxy.ledger.charge_statements import (
     ChargeRequest,
@@ -48,35 +49,6 @@ CONNECTIONS = 4
 _TEXT_OCTETS = 4 * 1024 * 1024  # of statements in one dp.history
 _WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
 _TOKEN_OVER, _TOKEN_SPENT = "DPT01", "DPT02"
-_BUDGET = """\
-SELECT coalesce(json_agg(b), '[]')::text FROM (
-    SELECT CASE kind WHEN 'total' THEN '(everybody together)' WHEN 'analyst' THEN name
-                ELSE format('(%%s %%s)', kind, name) END AS analyst,
-           trim_scale(epsilon_limit) AS epsilon_limit,
-           ledger.in_steps(epsilon_spent, epsilon_limit, steps, true) AS epsilon_spent,
-           ledger.in_steps(epsilon_left, epsilon_limit, steps, false) AS epsilon_remaining,
-           trim_scale(delta_limit) AS delta_limit,
-           ledger.in_steps(delta_spent, delta_limit, steps, true) AS delta_spent,
-           ledger.in_steps(delta_left, delta_limit, steps, false) AS delta_remaining,
-           period, renews_at, trim_scale(rho_limit) AS rho_limit,
-           ledger.in_steps(rho_spent, rho_limit, steps, true) AS rho_spent
-    FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())
-    CROSS JOIN LATERAL (SELECT CASE WHEN kind <> 'analyst' THEN %(steps)s::integer END AS steps) told
-    UNION ALL
-    SELECT name, NULL, trim_scale(epsilon_spent), NULL, NULL, trim_scale(delta_spent), NULL, period, NULL, NULL,
-           trim_scale(rho_spent)
-    FROM ledger.line_at(%(source)s, 'analyst', ledger.published_account(), transaction_timestamp())
-    WHERE EXISTS (SELECT FROM ledger.published r WHERE r.source = %(source)s)) b"""
-_HISTORY = """\
-SELECT row_to_json(h)::text,
-       CASE WHEN r.at >= coalesce(own.added_at, '-infinity') THEN r.statement END, r.fingerprint
-FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id
-CROSS JOIN LATERAL (
-    SELECT r.id AS receipt, r.at, trim_scale(r.epsilon) AS epsilon, trim_scale(r.delta) AS delta,
-           coalesce(s.outcome, 'reserved') AS outcome, r.fingerprint AS statement, r.policy_digest AS policy) h
--- What was asked by who had the name before is not told to who has it now.
-LEFT JOIN ledger.analyst own ON own.name = r.analyst AND own.removed_at IS NULL
-WHERE r.source = %s AND r.analyst = %s ORDER BY r.id DESC LIMIT 10000"""
 
 
 class LedgerNotDurable(RuntimeError):
@@ -246,17 +218,32 @@ class LedgerTables:
         """As `lines`: what the analyst can still spend."""
         return self.usable(await self.lines(analyst))
 
+    async def admitted(self, analyst: str) -> Amount:
+        """As `remaining`, of who may be answered.
+
+        Refuses  PROTECTED of who was removed, or may not query this data: as `reserve`, which decides this in
+                 the statement that charges, where nothing is charged
+        """
+        lines = await self._lines(analyst, charge(NOTHING), (), NOTHING_NOTED, ADMITTED_LINES)
+        if not lines:
+            raise not_an_analyst(analyst)
+        return self.usable(lines)
+
     def usable(self, lines: tuple[BudgetLine, ...]) -> Amount:
         """What an analyst is told that they can spend now."""
         return usable(lines, is_cached=self.is_cached)
 
     async def _lines(
-        self, analyst: str, cost: Amount, events: Sequence[Event], record: StatementRecord
+        self,
+        analyst: str,
+        cost: Amount,
+        events: Sequence[Event],
+        record: StatementRecord,
+        statement: str = LINES,
     ) -> tuple[BudgetLine, ...]:
         async with self._connection() as connection:
             cursor = await connection.execute(
-                "SELECT line FROM ledger.lines_at(%s, %s, %s::jsonb, transaction_timestamp(), %s, %s,"
-                " %s::jsonb)",
+                statement.encode(),
                 (
                     self.source,
                     analyst,
@@ -272,7 +259,7 @@ class LedgerTables:
         """The analyst's lines and everybody's, as a JSON array of objects: the rows of dp.budget."""
         async with self._connection() as connection:
             cursor = await connection.execute(
-                _BUDGET,
+                BUDGET,
                 {
                     "source": self.source,
                     "analyst": analyst,
@@ -288,7 +275,7 @@ class LedgerTables:
         """The analyst's latest receipts as a JSON array: the rows of dp.history. Texts of the newest, as
         many as fit."""
         async with self._connection() as connection:
-            cursor = await connection.execute(_HISTORY, (self.source, analyst))
+            cursor = await connection.execute(HISTORY, (self.source, analyst))
             found = await cursor.fetchall()
         texts: list[str | None] = [None] * len(found)
         if self.texts is not None:

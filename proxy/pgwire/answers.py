@@ -22,7 +22,7 @@ from proxy.pgwire.frames import (
     frame,
     parameter_description,
 )
-from proxy.pgwire.plain_frames import DISCARDING, PassingRun, round_status
+from proxy.pgwire.plain_frames import DISCARDING, PassingRun
 from proxy.pgwire.wording import reword
 
 _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
@@ -61,6 +61,14 @@ class Answers:
         return not self._queue
 
     @property
+    def at_rest(self) -> bool:
+        """Whether nothing is to come, and a whole round trip (plain_frames.ROUND) would leave all as it is but
+        the transaction status."""
+        is_amid = self._queue or self._buffer or self._passing or self._dropping
+        is_noted = self.has_executed or self.has_bound or self.skipping or self.copying_in
+        return not (is_amid or is_noted)
+
+    @property
     def unanswered(self) -> int:
         """Messages whose answers are still to come."""
         return len(self._queue)
@@ -96,14 +104,7 @@ class Answers:
     def passes(self, data: bytes) -> bool:
         """Whether all of it passes as it is: then it has been taken note of. Else nothing has changed, and
         `feed` is to read it."""
-        if self._buffer or self._passing or self._dropping:
-            return False
-        status = round_status(data, self._queue)
-        if status is None:
-            return self._plain(data, needs_all=True) == len(data)
-        self._ready(status)
-        self._queue.clear()
-        return True
+        return self._plain(data, needs_all=True) == len(data)
 
     def feed(self, data: bytes) -> bytes:
         """Refuses (ProtocolError) what cannot be frames."""

@@ -6,7 +6,7 @@ What is not so simple is left to the machines of relay.py and answers.py, which 
 
 from __future__ import annotations
 
-from collections import deque
+import struct
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -28,21 +28,24 @@ _EXPECTED: Final = {
     ord("C"): CLOSED,
     _SYNC: SYNCED,
 }
+_HEAD_BYTES: Final = HEAD.size
 _EMPTY: Final = frozenset(b"HS")
 _PLAIN: Final = frozenset(_EXPECTED) | _EMPTY
 _AT_MOST: Final = 200  # what is read in a turn is bounded (relay.py, TURN_WORK)
-# What is expected of a prepared statement's Bind, [Describe,] Execute and Sync, if nothing else is.
-_DESCRIBED_ROUND: Final = deque((BOUND, DESCRIBED, EXECUTED, SYNCED))
-_ROUND: Final = deque((BOUND, EXECUTED, SYNCED))
 _SHORT: Final = (
     1024  # bytes; of a longer answer the rows are what takes time, and they are looked at once
 )
 _ROWS, _ROW, _COMPLETE = b"TDC"
 _BIND_COMPLETE: Final = frame(b"2")
-_READY_FOR_QUERY: Final = frame(b"Z", b"I")[:-1]
-_READY_BYTES: Final = len(_READY_FOR_QUERY) + 1
+_BOUND_BYTES: Final = len(_BIND_COMPLETE)
+_READY_BYTES: Final = len(frame(b"Z", b"I"))
+_STATUS_OF: Final = {frame(b"Z", status): status for status in (b"I", b"T", b"E")}  # ReadyForQuery
+_OPENING: Final = struct.Struct("!5sBI")  # BindComplete, and the head of what follows
+_OPENING_BYTES: Final = _OPENING.size
+_opening_at, _head_at = _OPENING.unpack_from, HEAD.unpack_from
 # The beginnings of the tags of DISCARD ALL and DEALLOCATE ALL, and of DELETE.
 DISCARDING: Final = (b"DI", b"DE")
+_NOTED: Final = b"D"[0]  # of all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,15 +97,25 @@ def _run_of(tags: bytes) -> PassingRun:
     )
 
 
-def _ending(tags: bytes, ending: bytes) -> tuple[bytes, int, PassingRun]:
-    return ending, len(ending) + 1, _run_of(tags)
-
-
+DESCRIBED_ROUND: Final = _run_of(b"BDES")
+ROUND: Final = _run_of(b"BES")
 # What drivers send behind the Bind of a prepared statement. To find it spares the reading of each frame.
-_ENDINGS: Final = (
-    _ending(b"BDES", describe_portal(b"") + execute(b"") + SYNC),
-    _ending(b"BES", execute(b"") + SYNC),
-)
+_ENDINGS: Final = {
+    describe_portal(b"") + execute(b"") + SYNC: DESCRIBED_ROUND,
+    execute(b"") + SYNC: ROUND,
+}
+
+
+def round_of(data: bytes) -> PassingRun | None:
+    """
+    Given    what a client has sent
+    Gives    ROUND or DESCRIBED_ROUND, where it is such and as drivers send it; else None, whatever it is
+    """
+    if len(data) < _HEAD_BYTES:
+        return None
+    tag, length = _head_at(data)
+    # No ending begins within a head: behind a length that is none, there is none.
+    return _ENDINGS.get(data[1 + length :]) if tag == _BIND else None
 
 
 def passing_run(data: bytes) -> PassingRun | None:
@@ -110,46 +123,43 @@ def passing_run(data: bytes) -> PassingRun | None:
     Given    what a client has sent
     Gives    what is to be noted of it, where it is whole frames that pass (plain_client_tags); else None
     """
-    for ending, rest, run in _ENDINGS:
-        if data.endswith(ending) and HEAD.unpack_from(data) == (_BIND, len(data) - rest):
-            return run
-    tags = plain_client_tags(data)
-    return None if tags is None else _run_of(tags)
+    found = round_of(data)
+    if found is None:
+        tags = plain_client_tags(data)
+        found = None if tags is None else _run_of(tags)
+    return found
 
 
-def round_status(data: bytes, expected: deque[Expectation]) -> bytes | None:
+def round_status(data: bytes, run: PassingRun) -> bytes | None:
     """
-    Given    a piece of the server's, at the beginning of a frame; what is expected of it
-    Gives    the transaction status at its end, where it is short and the whole answer to Bind, perhaps
-             Describe, Execute and Sync, and nothing else is to be noted of it; else None, whatever it is
+    Given    a piece of the server's, at the beginning of a frame; run: all that it has to answer, ROUND or
+             DESCRIBED_ROUND
+    Gives    the transaction status at its end, where the piece is short and the whole answer, of which nothing
+             else is to be noted; else None, whatever it is
 
-    >>> from proxy.pgwire.frames import frame
     >>> answer = frame(b"2") + frame(b"D", b"\\0\\0") + frame(b"C", b"SELECT 1\\0") + frame(b"Z", b"I")
-    >>> round_status(answer, deque((BOUND, EXECUTED, SYNCED))), round_status(answer, deque((BOUND, SYNCED)))
+    >>> round_status(answer, ROUND), round_status(answer, DESCRIBED_ROUND)
     (b'I', None)
     """
     end = len(data) - _READY_BYTES
-    position = len(_BIND_COMPLETE)
-    if not position < end <= _SHORT or not data.startswith(_READY_FOR_QUERY, end):
+    if not _OPENING_BYTES <= end <= _SHORT:
         return None
-    if not data.startswith(_BIND_COMPLETE):
+    bound, tag, length = _opening_at(data)
+    if bound != _BIND_COMPLETE or length < SMALLEST_LENGTH:
         return None
-    head_at = HEAD.unpack_from
-    if expected == _DESCRIBED_ROUND:
-        tag, length = head_at(data, position)
-        if tag != _ROWS or length < SMALLEST_LENGTH:
+    position = _BOUND_BYTES
+    if run is DESCRIBED_ROUND:
+        if tag != _ROWS:
             return None
         position += 1 + length
-    elif expected != _ROUND:
-        return None
     while position < end:
-        tag, length = head_at(data, position)
+        tag, length = _head_at(data, position)
         if length < SMALLEST_LENGTH:
             return None
         after = position + 1 + length
         if tag == _COMPLETE:
-            is_noted = data[position + 5 : position + 7] in DISCARDING
-            return None if is_noted or after != end else data[-1:]
+            is_noted = data[position + 5] == _NOTED
+            return None if is_noted or after != end else _STATUS_OF.get(data[end:])
         if tag != _ROW:
             return None
         position = after

@@ -101,20 +101,6 @@ class Relay:
             and not self._client
         )
 
-    def passes(self, data: bytes) -> bool:
-        """Whether all that a client has sent goes to the shadow as it is: then its answers are expected, and
-        nothing else is to be done. Else nothing has changed, and `from_client` is to read it."""
-        if self._client or self._conversation is not None or self._passing or self._close:
-            return False
-        run = self._session.passing(data)
-        return run is not None and self._session.answers.expect_all(run, UNANSWERED)
-
-    def answer_passes(self, data: bytes) -> bool:
-        """Whether all that the shadow has sent goes to the client as it is, and nothing else is to be done.
-        Else nothing has changed, and `from_shadow` is to read it."""
-        is_waited_for = self._conversation is not None or self._client
-        return not is_waited_for and self._session.answers.passes(data)
-
     def from_client(self, data: bytes) -> Effects:
         self._client += data
         return self._turn()

@@ -69,6 +69,11 @@ class Session:
         self.to_client: list[bytes] = []
         self.to_shadow: list[bytes] = []
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether a whole round trip may pass, whatever it names, and leaves nothing but its status."""
+        return self.answers.at_rest and not (self.statements or self.command_tags)
+
     def passing(self, data: bytes) -> PassingRun | None:
         """Gives  what a client has sent, where all of it passes, whatever it names"""
         if self.statements or self.command_tags or self.answers.skipping or self.answers.copying_in:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import grids
@@ -10,19 +12,25 @@ from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.mapped_texts import depends_on_locale
 from proxy.planner.narrowing import key_values
 from proxy.planner.text_lengths import characters
-from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.expressions import Arithmetic, ColumnRef, Expression
+
+_SECONDS = (SqlType.INTERVAL, SqlType.CLOCK_TIME)
 
 
 def computed_column(
     expression: Expression, facts: Facts, where: Expression | None
 ) -> tuple[Expression, ColumnFacts]:
-    """A column as it is, or a computed one: clamped where it is a number, so that it can be clamped again.
+    """A column as it is, or a computed one: clamped where it is a number, so that it can be clamped again; what
+    stands for an interval or a time of day is its seconds.
 
     Given    where: what holds of all rows; facts: narrowed by it
     """
     kind = expression.type or SqlType.TEXT
     if isinstance(expression, ColumnRef):
         return expression, facts[expression.relation, expression.column]
+    if isinstance(expression, Arithmetic) and kind in _SECONDS:
+        kind = SqlType.NUMERIC
+        expression = replace(expression, type=kind)
     if kind.is_number:
         try:
             found = bounded(expression, facts)

@@ -91,7 +91,7 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
     planned = condition(expression if mapped is None else mapped, facts)
     if mapped is None and depends_on_locale(expression) and is_computed(expression, public):
         values = None  # what the database makes of it is not what was computed here
-    if key.type is SqlType.TIME_OF_DAY:
+    if key.type.is_time_of_day:
         raise Refusal(
             Code.NO_VALUES,
             f"{_named(expression)} is a time of day, of which there are too many for a key",
@@ -99,7 +99,7 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
             " floor(extract(epoch FROM column) / 1800).",
             key.position,
         )
-    if key.type.is_compound:
+    if key.type.is_compound or key.type is SqlType.INTERVAL:
         raise Refusal(
             Code.NO_VALUES,
             f"{_named(expression)} is a jsonb, an array or an interval, of which a whole value is no key",

@@ -88,6 +88,7 @@ def printed(key: str, column: Column) -> str:
             | SqlType.INTERVAL
             | SqlType.DURATION
             | SqlType.TIME_OF_DAY
+            | SqlType.CLOCK_TIME
             | SqlType.JSONB
             | SqlType.TEXT_ARRAY
             | SqlType.INT2_ARRAY

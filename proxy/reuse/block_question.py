@@ -15,6 +15,7 @@ from typing import get_args
 
 from typing_extensions import assert_never
 
+from proxy.base.node_parts import with_parts
 from proxy.planner.key_plans import KeyPlan
 from proxy.planner.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.planner.plan import (
@@ -120,10 +121,7 @@ def question_of(block: BlockPlan) -> BlockQuestion | None:
 
     source = form.text(rewrite(block.source, normal))
     where = "~" if block.where is None else form.text(normal(block.where))
-    keys = sorted(
-        (_key(key, form), _key(key, form, named=True), number)
-        for number, key in enumerate(block.keys)
-    )
+    keys = sorted((*_key(key, form), number) for number, key in enumerate(block.keys))
     order = tuple(number for *_, number in keys)
     releases = sorted(
         (form.text(_question(release, form)), form.text(_terms(release)), number)
@@ -158,7 +156,7 @@ def column_name(block: BlockPlan, column: ColumnRef) -> str:
     form = CanonicalForm(_LEFT_OUT)
     form.number(_aliases(block.source))
     key = KeyPlan(expression=column, type=column.type, type_name="", values=None, is_long=False)
-    return _name(_key(key, form, named=True))
+    return _name(_key(key, form)[1])
 
 
 def _name(text: str) -> str:
@@ -174,6 +172,8 @@ def _units(neighbours: Neighbours, form: CanonicalForm) -> str:
 
 def _normal(part: Expression, form: CanonicalForm) -> Expression:
     """Conditions in one form, also those inside a CASE."""
+    if isinstance(part, ColumnRef):
+        return part  # as most keys and operands are
 
     def inside(one: Expression) -> Expression:
         if not isinstance(one, Case):
@@ -184,15 +184,15 @@ def _normal(part: Expression, form: CanonicalForm) -> Expression:
     return canonical_condition(rebuild(part, inside), form.text)
 
 
-def _key(key: KeyPlan, form: CanonicalForm, *, named: bool = False) -> str:
-    """Its values as a set: their order only shows. named: what it groups by alone."""
-    values = None
+def _key(key: KeyPlan, form: CanonicalForm) -> tuple[str, str]:
+    """With its values as a set: their order only shows; and what it groups by alone."""
+    expression, values = _normal(key.expression, form), None
     if key.values is not None:
         values = tuple(sorted(key.values, key=lambda text: (text is None, text or "")))
-    key = replace(key, expression=_normal(key.expression, form), type_name="", values=values)
-    if named:
-        key = replace(key, values=None, is_long=False, omits_null=False)
-    return form.text(key)
+    whole = replace(key, expression=expression, type_name="", values=values)
+    named = with_parts(whole, values=None, is_long=False, omits_null=False)
+    text = form.text(whole)
+    return text, text if named is whole else form.text(named)
 
 
 def _combinations(block: BlockPlan, order: tuple[int, ...]) -> object:
@@ -224,10 +224,10 @@ def _conditioned(part: object, form: CanonicalForm) -> object:
         return tuple(_conditioned(one, form) for one in part)
     if isinstance(part, Measured):
         operand, condition = _normal(part.operand, form), _maybe(part.condition, form)
-        return replace(part, operand=operand, condition=condition)
+        return with_parts(part, operand=operand, condition=condition)
     if isinstance(part, Counted):
         counted, condition = _maybe(part.operand, form), _maybe(part.condition, form)
-        return replace(part, operand=counted, condition=condition)
+        return with_parts(part, operand=counted, condition=condition)
     return _normal(part, form) if isinstance(part, _EXPRESSIONS) else part
 
 

@@ -166,6 +166,8 @@ _CONDITIONS: tuple[Template, ...] = (
     ("{} BETWEEN '09:30' AND '24:00:00'", (("clock",),)),
     ("{} IN ('12:00', '09:30:00.250')", (("clock",),)),
     ("{} <> {}", (("clock",), ("clock",))),
+    ("{}::time < '09:30'", (("ts", "tz"),)),
+    ("{}::time >= {}", (("ts", "tz"), ("clock",))),
     ("{} - interval '90 minutes' < {}", (("tz",), ("tz",))),
     ("date_trunc('week', {} + interval '1 day') - interval '1 day' <= '2012-03-04'", (("ts",),)),
     ("{} - {} > interval '30 days'", (("ts",), ("ts",))),
@@ -209,6 +211,7 @@ _LEAVES: tuple[Template, ...] = (
     ("least(cardinality({}), 3)", (("texts", "ints"),)),
     ("extract(hour FROM {})", (("clock",),)),
     ("extract(epoch FROM {})", (("clock",),)),
+    ("extract(epoch FROM {}::time)", (("ts", "tz"),)),
 )
 
 

@@ -82,7 +82,8 @@ def empty_group_dropped(patch: pytest.MonkeyPatch) -> None:
 def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
     async def late(self: ChargedQueries, query: PlannedQuery) -> NoisyAnswer:
         async with self._data.session(query.analyst) as session:
-            relation = await self._drawn(query, session, {}, NoCache())
+            lifts = query.prepared.lifts
+            relation = await self._drawn(query, lifts, session, {}, NoCache())
         charged = await self._ledger.reserve(query.analyst, query.loss, "", "", ())
         await self._ledger.settle(charged.receipt, True)
         paid = Paid(receipt=charged.receipt, remaining=charged.remaining, loss=query.loss)

@@ -24,7 +24,7 @@ def test_postgresql_takes_what_is_invented_for_each_type() -> None:
     with psycopg.connect(server().dsn(), autocommit=True) as connection:
         for kind in kinds:
             column = Column("x", kind, _NAMES.get(kind, kind.sql), True)
-            if kind is SqlType.INTERVAL:  # of no column
+            if kind in (SqlType.INTERVAL, SqlType.CLOCK_TIME):  # of no column
                 continue
             for _ in range(40):
                 value = synthetic_value(column, None, Style.ANY, None, choices)

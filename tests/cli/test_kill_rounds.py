@@ -1,4 +1,5 @@
-"""kill -9 of the process, of its shadow and of its ledger under load: never an answer without its receipt."""
+"""kill -9 of the process, of its shadow and of its ledger under load: never an answer without its receipt.
+Where answers are cached and tables published: test_kill_rounds_reusing.py."""
 
 from __future__ import annotations
 
@@ -9,8 +10,6 @@ import signal
 import statistics
 import threading
 import time
-from collections import Counter
-from fractions import Fraction
 from pathlib import Path
 
 import psycopg
@@ -19,46 +18,12 @@ import pytest
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.postgres.embedded import EmbeddedPostgres
-from tests.cli.operator_at_work import QUESTION, Listening, Operator, query_over_the_wire
+from tests.cli.operator_at_work import Listening, Operator, query_over_the_wire
 from tests.databases.ledger_database import rows
 
-_ANALYSTS = ("ann", "bob", "cid", "dee")
-_SEED = 20261122
-_VICTIMS = ("process", "shadow", "ledger", "all")
-
-
-class _ReusingLoad:
-    """Clients that ask what others ask: counts of more and more epsilon, as a better answer that was shown
-    would serve for nothing. shown: the analyst, the question by its epsilon, the answer; asked: how many.
-    """
-
-    def __init__(self, listening: Listening, asked: Counter[str]) -> None:
-        self.shown: list[tuple[str, Fraction, int]] = []
-        self._threads = [
-            threading.Thread(target=self._client, args=(listening, name, asked))
-            for name in _ANALYSTS
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def _client(self, listening: Listening, name: str, asked: Counter[str]) -> None:
-        try:
-            with listening.connect(name) as connection:
-                while True:
-                    asked[name] += 1
-                    epsilon = 1 + Fraction(asked[name], 10_000)
-                    connection.execute(f"SET dp.epsilon = {float(epsilon)}")
-                    row = connection.execute(QUESTION).fetchone()
-                    assert row is not None
-                    self.shown.append((name, epsilon, row[0]))
-        except (psycopg.Error, OSError):
-            return
-
-    def end(self) -> list[tuple[str, Fraction, int]]:
-        for thread in self._threads:
-            thread.join(60)
-            assert not thread.is_alive(), "a client hangs"
-        return self.shown
+ANALYSTS = ("ann", "bob", "cid", "dee")
+SEED = 20261122
+VICTIMS = ("process", "shadow", "ledger", "all")
 
 
 class _Load:
@@ -68,7 +33,7 @@ class _Load:
         self.receipts: list[int] = []
         self._threads = [
             threading.Thread(target=self._client, args=(listening, name, number % 2 == 0))
-            for number, name in enumerate(_ANALYSTS * 2)
+            for number, name in enumerate(ANALYSTS * 2)
         ]
         for thread in self._threads:
             thread.start()
@@ -95,7 +60,7 @@ def _postmaster(operator: Operator, server: str) -> int:
     return int((operator.state / server / "data" / "postmaster.pid").read_text().split()[0])
 
 
-def _kill(operator: Operator, listening: Listening, victim: str) -> None:
+def kill(operator: Operator, listening: Listening, victim: str) -> None:
     process = listening.running.process
     pids = {
         "process": [process.pid],
@@ -111,17 +76,17 @@ def _kill(operator: Operator, listening: Listening, victim: str) -> None:
 
 def _rounds(folder: Path, count: int, is_cold: bool) -> None:
     operator = Operator(folder)
-    operator.adopt(*_ANALYSTS)
-    chance = random.Random(_SEED)
+    operator.adopt(*ANALYSTS)
+    chance = random.Random(SEED)
     seen: list[int] = []
     starts: list[float] = []
     for number in range(count):
-        victim = _VICTIMS[number % len(_VICTIMS)]
+        victim = VICTIMS[number % len(VICTIMS)]
         with operator.serving(is_cold) as listening:
             starts.append(listening.running.ready_seconds)
             load = _Load(listening)
             time.sleep(chance.uniform(0.1, 0.8))
-            _kill(operator, listening, victim)
+            kill(operator, listening, victim)
             seen += load.end()
     ledger = EmbeddedPostgres(operator.state, "ledger", tcp=False)
     ledger.start()
@@ -142,42 +107,8 @@ def _rounds(folder: Path, count: int, is_cold: bool) -> None:
 
 
 @pytest.mark.long
-def test_what_is_reused_costs_no_less_than_was_shown(tmp_path: Path) -> None:
-    """Whatever is killed: one answer of each charge, and nobody is shown what they have not paid."""
-    operator = Operator(tmp_path, more="reuse: 24h\n")
-    operator.adopt(*_ANALYSTS)
-    chance = random.Random(_SEED)
-    shown: list[tuple[str, Fraction, int]] = []
-    asked: Counter[str] = Counter()
-    for victim in _VICTIMS * 2:
-        with operator.serving() as listening:
-            load = _ReusingLoad(listening, asked)
-            time.sleep(chance.uniform(0.5, 1.5))
-            _kill(operator, listening, victim)
-            shown += load.end()
-    ledger = EmbeddedPostgres(operator.state, "ledger", tcp=False)
-    ledger.start()
-    try:
-        dsn = embedded_ledger(ledger)
-        found = rows(dsn, "SELECT analyst, epsilon, drawn_epsilon FROM ledger.receipt")
-        assert ledger_problems(dsn) == ()
-    finally:
-        ledger.stop()
-    draws = Counter(Fraction(drawn) for _, _, drawn in found if drawn)
-    answers = Counter(epsilon for epsilon, _ in {(one[1], one[2]) for one in shown})
-    assert {(who, epsilon) for who, epsilon, _ in shown} <= {
-        (who, Fraction(epsilon)) for who, epsilon, _ in found
-    }, "nobody is shown what they have not paid"
-    assert answers <= draws, "two answers under one charge"
-    assert len(shown) > len(found) / 2 > 20, "there was load"
-    print(
-        f"{len(shown)} answers, {answers.total()} draws shown of {draws.total()}, {len(found)} receipts"
-    )
-
-
-@pytest.mark.long
 def test_some_rounds(tmp_path: Path) -> None:
-    _rounds(tmp_path, len(_VICTIMS), is_cold=False)
+    _rounds(tmp_path, len(VICTIMS), is_cold=False)
 
 
 @pytest.mark.long

@@ -1,11 +1,12 @@
 """64 clients of four processes on one ledger spend a budget for exactly k answers: k are answered, never more,
-and never fewer."""
+and never fewer; of k questions, where answers are cached, however often each is asked."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -24,14 +25,14 @@ def _names(runs: int, budgets: tuple[int, ...]) -> dict[str, int]:
 
 
 @contextlib.contextmanager
-def _processes(folder: Path, analysts: dict[str, int]) -> Iterator[list[Listening]]:
+def _processes(folder: Path, analysts: dict[str, int], more: str = "") -> Iterator[list[Listening]]:
     with psycopg.connect(servers().ledger_dsn, autocommit=True) as server:
         server.execute("CREATE DATABASE shared_by_four")
         dsn = make_conninfo(servers().ledger_dsn, dbname="shared_by_four")
         try:
             with contextlib.ExitStack() as running:
                 operators = [
-                    Operator(folder / str(n), ("--ledger", dsn), analysts)
+                    Operator(folder / str(n), ("--ledger", dsn), analysts, more)
                     for n in range(_PROCESSES)
                 ]
                 operators[0].adopt(*analysts)
@@ -66,6 +67,64 @@ def _spend(processes: list[Listening], name: str, attempts: int) -> list[int]:
         thread.join(120)
     assert not problems, problems[0]
     return receipts
+
+
+def _ask_all(
+    processes: list[Listening], names: list[str], questions: int
+) -> list[dict[int, set[int]]]:
+    """Each client all questions, in an order of its own. Gives by analyst what was shown of each."""
+    shown: list[dict[int, set[int]]] = [{} for _ in names]
+    together, taking = threading.Barrier(_CLIENTS), threading.Lock()
+
+    def client(number: int) -> None:
+        of = number % len(names)
+        with processes[number // len(names) % len(processes)].connect(names[of]) as connection:
+            together.wait(60)
+            for place in range(questions):
+                asked = (place * 7 + number) % questions
+                text = f"SELECT count(*) FROM shop.customers WHERE state <> 'x{asked}'"
+                try:
+                    row = connection.execute(text.encode()).fetchone()
+                except psycopg.errors.ConfigurationLimitExceeded:
+                    continue
+                assert row is not None
+                with taking:
+                    shown[of].setdefault(asked, set()).add(row[0])
+
+    with ThreadPoolExecutor(_CLIENTS) as pool:
+        for done in [pool.submit(client, number) for number in range(_CLIENTS)]:
+            done.result(120)
+    return shown
+
+
+_PUBLISH = """\
+publish:
+  - {name: all_of_them, sql: SELECT count(*) AS n FROM shop.customers, every: 24h, epsilon: 1}
+"""
+
+
+@pytest.mark.long
+def test_exactly_so_many_questions(tmp_path: Path) -> None:
+    """With reuse and publish: each is charged once to who is shown it, and drawn once for all."""
+    budget, analysts = 10, {"ann": 10, "bob": 10}
+    with _processes(tmp_path, analysts, f"reuse: 24h\n{_PUBLISH}") as processes:
+        shown = _ask_all(processes, list(analysts), 21)
+        for name, questions in zip(analysts, shown, strict=True):
+            with processes[0].connect(name) as connection:
+                charged = connection.execute("SELECT epsilon FROM dp.history").fetchall()
+            assert [float(epsilon) for (epsilon,) in charged] == [1.0] * budget
+            assert len(questions) == budget
+        drawn = {asked for questions in shown for asked in questions}
+        for asked in drawn:
+            answers = set().union(*(questions.get(asked, set()) for questions in shown))
+            assert len(answers) == 1, "two draws under one charge"
+        with psycopg.connect(
+            make_conninfo(servers().ledger_dsn, dbname="shared_by_four")
+        ) as ledger:
+            total = ledger.execute(
+                "SELECT epsilon::float8 FROM ledger.balance WHERE kind = 'total'"
+            ).fetchone()
+        assert total == (len(drawn) + 1,)  # and the release, once for four processes
 
 
 def _check(folder: Path, runs: int, budgets: tuple[int, ...]) -> None:

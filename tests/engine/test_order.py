@@ -118,6 +118,10 @@ class Recorder:
         self.calls.append("remaining")
         return Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
 
+    async def admitted(self, analyst: str) -> Loss:
+        self.calls.append("remaining")
+        return Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
+
     async def budget(self, analyst: str) -> str:
         return "[]"
 

@@ -122,6 +122,9 @@ class Ports:
     async def remaining(self, analyst: str) -> Loss:
         return Loss(Fraction(10), Fraction(1, 10**4))
 
+    async def admitted(self, analyst: str) -> Loss:
+        return Loss(Fraction(10), Fraction(1, 10**4))
+
     async def budget(self, analyst: str) -> str:
         return "[]"
 

@@ -1,4 +1,4 @@
-"""A TCP hop to the protected server that cuts connections, or falls silent, at chosen points."""
+"""A TCP hop to the protected server or the ledger's, that cuts connections or falls silent at chosen points."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ MARK = b'"orders"'  # stands in the compiled statement alone
 @dataclass(slots=True)
 class CuttingHop:
     """cut: where to end a connection. `before`: instead of passing on its statement; `after`: instead of the
-    reply; `rows`: in the middle of the reply. times: how many, after `passing` statements. silent: nothing is
-    passed on any more, as by a firewall that drops. statements: how many have come.
+    reply; `rows`: in the middle of the reply; `run`: instead of the reply to what comes next, as a statement
+    is prepared first. times: how many, after `passing` statements. silent: nothing is passed on any more, as
+    by a firewall that drops. statements: how many with the mark have come. target: a path is that of a socket.
     """
 
-    target: tuple[str, int]
+    target: tuple[str, int] | str
+    mark: bytes = MARK
     cut: str = ""
     times: int = 0
     passing: int = 0
@@ -68,7 +70,7 @@ class CuttingHop:
             except OSError:
                 return
             self.connections += 1
-            server = socket.create_connection(self.target)
+            server = _connected(self.target)
             self._open += [client, server]
             threading.Thread(target=_Hopped(self, client, server).both, daemon=True).start()
 
@@ -80,6 +82,7 @@ class _Hopped:
     server: socket.socket
     holds_back: bool = False
     cuts_rows: bool = False
+    runs_next: bool = False
 
     def both(self) -> None:
         back = threading.Thread(target=self.back, daemon=True)
@@ -94,12 +97,14 @@ class _Hopped:
             while piece := self.client.recv(1 << 16):
                 if self.hop.silent:
                     continue
-                if MARK in piece:
+                self.holds_back = self.runs_next
+                if self.hop.mark in piece:
                     self.hop.statements += 1
                     if self.hop.cuts("before"):
                         break
                     self.holds_back = self.hop.cuts("after")
                     self.cuts_rows = self.hop.cuts("rows")
+                    self.runs_next = self.hop.cuts("run")
                 self.server.sendall(piece)
         self._end()
 
@@ -122,8 +127,16 @@ class _Hopped:
                 one.shutdown(socket.SHUT_RDWR)
 
 
+def _connected(target: tuple[str, int] | str) -> socket.socket:
+    if not isinstance(target, str):
+        return socket.create_connection(target)
+    found = socket.socket(socket.AF_UNIX)
+    found.connect(target)
+    return found
+
+
 @contextmanager
-def cutting_hop(target: tuple[str, int]) -> Iterator[CuttingHop]:
+def cutting_hop(target: tuple[str, int] | str) -> Iterator[CuttingHop]:
     hop = CuttingHop(target)
     hop.start()
     try:

@@ -51,10 +51,6 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT extract(hour FROM opens), count(*) {_THINGS} GROUP BY 1",
         f"SELECT floor(extract(epoch FROM opens) / 1800), count(*) {_THINGS} GROUP BY 1",
     ),
-    "Write extract(hour FROM column), extract(minute FROM column).": _case(
-        f"SELECT count(*) {_THINGS} WHERE at::time = '09:30'",
-        f"SELECT count(*) {_THINGS} WHERE extract(hour FROM opens) = 9 AND extract(minute FROM opens) = 30",
-    ),
     "Write extract(hour FROM column), or extract(epoch FROM column), its seconds since midnight.": _case(
         f"SELECT count(*) {_THINGS} WHERE opens::text = '09:30:00'",
         f"SELECT min(extract(hour FROM opens)), max(extract(epoch FROM opens)) {_THINGS}",

@@ -135,6 +135,12 @@ PER_UNIT = (
     "SELECT status, count(*) FROM (SELECT DISTINCT customer_id, status FROM w.orders WHERE"
     " status IS NOT NULL) q"
     " GROUP BY status",
+    "SELECT count(*), sum(total) FROM (SELECT total FROM w.orders ORDER BY placed DESC NULLS LAST, id) q",
+    "WITH a AS (SELECT * FROM w.orders ORDER BY placed, total * 2) SELECT count(*) FROM a WHERE total > 20",
+    "SELECT avg(n) FROM (SELECT customer_id, count(*) AS n FROM w.orders GROUP BY customer_id"
+    " ORDER BY count(*) DESC, sum(total)) q",
+    "SELECT count(*) FROM (SELECT DISTINCT customer_id, status FROM w.orders ORDER BY 1, status) q",
+    "SELECT count(*) FROM w.orders o JOIN (SELECT id FROM w.products ORDER BY kind) p ON p.id = o.product",
     "SELECT m, count(*) FROM (SELECT DISTINCT customer_id, date_trunc('month', placed) AS m"
     " FROM w.orders) q GROUP BY m",
     "SELECT count(*) FROM (SELECT customer_id FROM w.orders GROUP BY customer_id HAVING count(*) > 2) q",

@@ -1,15 +1,16 @@
 """A dashboard of Superset over the demo's shop, by the demo's policy: refreshes cost what the first view costs,
-whoever opens it, and are the same bytes."""
+whoever opens it, and are the same bytes. Where the policy publishes its charts they cost analysts nothing."""
 
 from __future__ import annotations
 
+import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import psycopg
 import pytest
 
-from proxy.cli.assembly import assemble
+from proxy.cli.assembly import Database, assemble
 from proxy.policy.check import fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
@@ -17,7 +18,7 @@ from tests.clients.served_shop import policy_text
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
-DATABASE = "dashboard"
+DATABASE, PUBLISHED = "dashboard", "published_dashboard"
 _CONNECTIONS, _ANALYSTS = 8, 3
 
 
@@ -65,18 +66,35 @@ CHARTS = {
 _STATEMENTS = [text for texts in CHARTS.values() for text in texts]
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[LiveProxy]:
+# Where groups are listed and nothing is aggregated, nothing is read: it costs nothing anyway.
+_OF_LISTED = CHARTS["filter"]
+
+
+def _publish() -> str:
+    """As a data owner would take them over from Superset (View query): each of a chart, on a schedule."""
+    charts = [text for text in _STATEMENTS if text not in _OF_LISTED]
+    return "publish:\n" + "".join(
+        f"  - name: chart_{number}\n    every: 24h\n    epsilon: 1\n    sql: |\n"
+        f"{textwrap.indent(text, ' ' * 6)}\n"
+        for number, text in enumerate(charts)
+    )
+
+
+def _database(name: str, more: str) -> Database:
     pair = servers()
-    text = policy_text(exact=False).replace("database: shop", f"database: {DATABASE}")
+    text = policy_text(exact=False).replace("database: shop", f"database: {name}")
+    text = text.replace("reuse: none", "reuse: 24h") + more
     catalog = pair.catalogs["shop"]
     environment = {"SHOP_DSN": pair.source_dsns["shop"]}
-    policy = fitted(
-        read_policy(text.replace("reuse: none", "reuse: 24h"), "shop.yaml", environment), catalog
-    )
-    shadow = Shadow(pair.shadow_server.dsn(), DATABASE, pair.shadow_server.address)
+    policy = fitted(read_policy(text, "shop.yaml", environment), catalog)
+    shadow = Shadow(pair.shadow_server.dsn(), name, pair.shadow_server.address)
     shadow.build(policy, catalog)
-    proxy = start_proxy(pair, [assemble(policy, catalog, shadow, pair.lease(policy))])
+    return assemble(policy, catalog, shadow, pair.lease(policy))
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[LiveProxy]:
+    proxy = start_proxy(servers(), [_database(DATABASE, ""), _database(PUBLISHED, _publish())])
     yield proxy
     proxy.stop()
 
@@ -92,8 +110,8 @@ def _viewed(connection: psycopg.Connection) -> list[list[bytes | None]]:
     return found
 
 
-def _total(proxy: LiveProxy) -> float:
-    lease = proxy.assembly.databases[DATABASE].lease
+def _total(proxy: LiveProxy, database: str = DATABASE) -> float:
+    lease = proxy.assembly.databases[database].lease
     with psycopg.connect(lease.ledger_dsn) as connection:
         row = connection.execute(
             "SELECT epsilon_spent::float8 FROM ledger.standing(%s, '', transaction_timestamp())"
@@ -102,6 +120,34 @@ def _total(proxy: LiveProxy) -> float:
         ).fetchone()
     assert row is not None
     return float(row[0])
+
+
+def _refreshed(
+    proxy: LiveProxy, database: str, analysts: Sequence[str], refreshes: int
+) -> list[list[list[bytes | None]]]:
+    """So many views, by eight connections at once."""
+    views: list[list[list[bytes | None]]] = []
+    numbers = iter(range(refreshes))
+    taking = threading.Lock()
+
+    def refresh(analyst: str) -> None:
+        with proxy.connect(database, analyst=analyst) as connection:
+            while True:
+                with taking:
+                    if next(numbers, None) is None:
+                        return
+                views.append(_viewed(connection))
+
+    asking = [
+        threading.Thread(target=refresh, args=(analysts[n % len(analysts)],))
+        for n in range(_CONNECTIONS)
+    ]
+    for one in asking:
+        one.start()
+    for one in asking:
+        one.join(300)
+    assert len(views) == refreshes
+    return views
 
 
 @pytest.mark.parametrize("refreshes", [8, pytest.param(100, marks=pytest.mark.long)])
@@ -113,28 +159,39 @@ def test_refreshes_cost_what_one_view_costs(served: LiveProxy, refreshes: int) -
     one_view = served.when_settled(analysts[0])[1]
     total = _total(served)
     assert one_view <= total
-    views: list[list[list[bytes | None]]] = []
-    numbers = iter(range(refreshes))
-    taking = threading.Lock()
-
-    def refresh(analyst: str) -> None:
-        with served.connect(DATABASE, analyst=analyst) as connection:
-            while True:
-                with taking:
-                    if next(numbers, None) is None:
-                        return
-                views.append(_viewed(connection))
-
-    asking = [
-        threading.Thread(target=refresh, args=(analysts[n % _ANALYSTS],))
-        for n in range(_CONNECTIONS)
-    ]
-    for one in asking:
-        one.start()
-    for one in asking:
-        one.join(300)
-    assert len(views) == refreshes and all(view == first for view in views)
+    views = _refreshed(served, DATABASE, analysts, refreshes)
+    assert all(view == first for view in views)
     assert _total(served) == pytest.approx(total)
     assert [served.when_settled(analyst)[1] for analyst in analysts] == pytest.approx(
         [one_view] * _ANALYSTS
     )
+
+
+@pytest.mark.parametrize("refreshes", [8, pytest.param(100, marks=pytest.mark.long)])
+def test_published_it_costs_analysts_nothing(served: LiveProxy, refreshes: int) -> None:
+    """Each chart is answered from what was released for it, which the total has paid once, and so is each block
+    of a chart that has two."""
+    publishing = served.assembly.databases[PUBLISHED].publishing
+    assert publishing is not None
+    served.do(publishing.release_due())
+    served.do(publishing.show())
+    released = _total(served, PUBLISHED)
+    charts = len(_STATEMENTS) - len(_OF_LISTED)
+    assert released in (charts, 2 * charts)  # of two days at midnight
+    analysts = [served.servers.new_analyst() for _ in range(_ANALYSTS)]
+    with served.connect(PUBLISHED, analyst=analysts[0]) as connection:
+        first = _viewed(connection)
+        for number, text in enumerate(_STATEMENTS):
+            explained = str(connection.execute(f"EXPLAIN {text}".encode()).fetchall())
+            free = explained.count(f"Not read, at no cost: published.chart_{number} of 20")
+            assert free == explained.count("Backend SQL: "), explained
+            assert (free == 0) == (text in _OF_LISTED)
+        table = connection.execute(
+            "SELECT * FROM published.chart_6 ORDER BY orders DESC"
+        ).fetchall()
+    views = _refreshed(served, PUBLISHED, analysts, refreshes)
+    assert all(view == first for view in views)
+    rows = [tuple(str(value).encode() for value in row[:3]) for row in table]
+    assert first[_STATEMENTS.index(CHARTS["table"][0])] == [value for row in rows for value in row]
+    assert [served.spent(analyst) for analyst in analysts] == [(0, 0.0, 0)] * _ANALYSTS
+    assert _total(served, PUBLISHED) == released

@@ -10,6 +10,7 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.engine.publishing import Publishing
+from proxy.ledger.data_access import open_to_all, restrict
 from tests.live.published_tables import SCRIPT, TABLES
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
@@ -202,6 +203,34 @@ def test_an_analyst_without_budget_reads_what_is_published(publishing: LiveProxy
     assert len(_ask(publishing, analyst, _MADE[0], "TABLE published.ages")[0]) == 3
     with pytest.raises(psycopg.Error):
         _ask(publishing, analyst, "SELECT count(*) FROM k.people")
+
+
+@pytest.mark.parametrize("database", [DATABASE, CACHED])
+def test_who_may_not_query_any_more_is_not_answered_from_it(
+    publishing: LiveProxy, database: str
+) -> None:
+    """In a session that is open; nor of what they have been shown, where that is cached."""
+    analyst, lease = (
+        publishing.servers.new_analyst(),
+        publishing.assembly.databases[database].lease,
+    )
+    with psycopg.connect(lease.ledger_dsn) as ledger:
+        row = ledger.execute("SELECT name FROM ledger.source WHERE id = %s", (lease.source,))
+        ((name,),) = row.fetchall()
+    two = (_MADE[0], "SELECT sex, count(*) FROM k.people GROUP BY sex")
+    part_of_it = "SELECT count(*) FROM k.people WHERE sex = 'f'"
+    with publishing.connect(database, analyst=analyst) as connection:
+        connection.execute("SET dp.epsilon = 0.5")
+        for text in two:
+            connection.execute(text.encode())
+        restrict(lease.ledger_dsn, name)
+        try:
+            for text in (*two, part_of_it):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege, match="may not query"):
+                    connection.execute(text.encode())
+        finally:
+            open_to_all(lease.ledger_dsn, name)
+        assert len(connection.execute(two[0].encode()).fetchall()) == 3
 
 
 def test_explain_and_notice_say_where_it_is_from(publishing: LiveProxy) -> None:

@@ -28,7 +28,7 @@ _TABLE = re.compile(
 )
 _AGGREGATE = re.compile(r"\b(count|sum|avg|min|max)\s*\(|\bgroup\s+by\b", re.I)
 _ONLY_EXPLAINED = re.compile(r"\s*explain\b", re.I)
-_SCRIPT = """\
+SCRIPT = """\
 CREATE TABLE public.customers (id int PRIMARY KEY, email text, created date);
 INSERT INTO public.customers SELECT n, 'c' || n, date '2024-01-01' + n % 90 FROM generate_series(1, 3000) n;
 CREATE TABLE public.orders (
@@ -39,7 +39,7 @@ SELECT n, 1 + n % 3000, n % 10000 / 100.0, (ARRAY['paid','paid','new','sent'])[1
        timestamptz '2024-01-01 00:00:30+00' + n * (greatest(now(), '2026-07-01') - '2024-01-01') / 30000
 FROM generate_series(0, 29999) n;
 """
-_TABLES = """\
+TABLES = """\
 tables:
   public.customers:
     unit: {customer: id}
@@ -73,7 +73,7 @@ def recorded() -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def proxy() -> Iterator[LiveProxy]:
-    database = served_database(servers(), NAME, _SCRIPT, _TABLES, "best", most="100")
+    database = served_database(servers(), NAME, SCRIPT, TABLES, "best", most="100")
     served = start_proxy(servers(), [database])
     yield served
     served.stop()

@@ -103,6 +103,8 @@ STATEMENTS = (
     f"{_COUNT} WHERE at::date IN ('2023-11-05', '2023-11-06')",
     f"{_COUNT} WHERE date_trunc('month', at) = '2023-11-01'",
     f"{_COUNT} WHERE extract(hour FROM at) BETWEEN 9 AND 17",
+    f"{_COUNT} WHERE at::time BETWEEN '01:00' AND '02:30'",
+    f"{_COUNT} WHERE shown::time < at::time",
     f"{_COUNT} WHERE to_char(at, 'YYYY-MM') = '2023-11'",
     f"{_COUNT} WHERE at > shown",
     f"{_COUNT} WHERE at < day",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any
 
 import pytest
@@ -25,25 +24,37 @@ from proxy.pgwire.frames import ProtocolError
 from proxy.pgwire.plain_frames import (
     BOUND,
     DESCRIBED,
+    DESCRIBED_ROUND,
     EXECUTED,
     SYNCED,
     passing_run,
     plain_client_tags,
     round_status,
 )
+from proxy.pgwire.quick_relay import QuickRelay
 from proxy.pgwire.relay import UNANSWERED, Relay
 from tests.scripted_engine import ScriptedEngine
+
+# Whether by the client; its frames, else the server's.
+_Said = tuple[bool, list[bytes], list[bytes]]
 
 _ROUND = (
     frames.bind(b"", b"s") + frames.describe_portal(b"") + frames.execute(b"") + frames.SYNC,
     frames.frame(b"2")
-    + frames.frame(b"n")
+    + frames.frame(b"T", b"\0\0")
     + frames.frame(b"D", b"\0\1\0\0\0\x011")
     + frames.frame(b"C", b"SELECT 1\0")
     + frames.frame(b"Z", b"I"),
 )
+_WITHOUT_ROWS = _ROUND[1].replace(frames.frame(b"T", b"\0\0"), frames.frame(b"n"))
 _HELD = b"SELECT count(*) FROM shop.orders"
 _ENDING = frames.execute(b"") + frames.SYNC
+_NAMED = {
+    ord("B"): frames.bind(b"", b"s"),
+    ord("D"): frames.describe_portal(b""),
+    ord("E"): frames.execute(b""),
+    ord("S"): frames.SYNC,
+}
 _CLIENT = st.sampled_from(
     [
         _ROUND[0],
@@ -68,7 +79,7 @@ _CLIENT = st.sampled_from(
         frames.parse(b"s", _HELD),
         frames.query(_HELD),
         # As a driver's round trip ends, behind what is no Bind of that length.
-        *(b"B" + frames.U32.pack(length) + b"\0s\0" + _ENDING for length in (6, 7, 8, 30)),
+        *(b"B" + frames.U32.pack(length) + b"\0s\0" + _ENDING for length in (*range(9), 30)),
         frames.describe_portal(b"") + _ENDING,
         frames.bind(b"", b"s", [_ENDING]),
     ]
@@ -76,7 +87,7 @@ _CLIENT = st.sampled_from(
 _SERVER = st.sampled_from(
     [
         _ROUND[1],
-        _ROUND[1].replace(frames.frame(b"n"), frames.frame(b"T", b"\0\0")),
+        _WITHOUT_ROWS,
         *(frames.frame(tag) for tag in (b"1", b"2", b"3", b"n", b"s", b"I")),
         frames.frame(b"T", b"\0\0"),
         frames.frame(b"t", b"\0\0"),
@@ -111,8 +122,21 @@ _COPY_ENDED = [
 ]
 _READY = frames.frame(b"Z", b"I")
 _ERROR = frames.frame(b"E", frames.encode_report([(b"S", b"ERROR"), (b"M", b"m" * 70_000)]))
+# At rest, where a round trip is noted later, or not at all.
+_RESTING = [(True, [frames.SYNC], []), (False, [], [_READY])]
+_TRIP = [(True, [_ROUND[0]], []), (False, [], [_ROUND[1]])]
+_IN_BLOCK: _Said = (False, [], [_ROUND[1][:-1] + b"T"])
 # Each needs a state to be seen: skipping, frames that are not whole yet, on either side.
 _AMID = [
+    # While an answer to a round trip is still to come.
+    [(True, [_ROUND[0]], []), (True, [frames.describe_statement(b"s"), frames.SYNC], [])],
+    [(True, [_ROUND[0]], []), (True, [_ROUND[0]], []), (False, [], [_ROUND[1]] * 2)],
+    [(True, [_ROUND[0]], []), (True, [frames.parse(b"s", _HELD)], []), (False, [], [_ROUND[1]])],
+    [(True, [_ROUND[0]], []), (False, [], [frames.frame(b"A", b"\0\0\0\1c\0p\0")])],
+    [(True, [_ROUND[0]], []), _IN_BLOCK, (True, [_ROUND[0]], []), _IN_BLOCK],
+    # While something else is.
+    [(True, [frames.SYNC] * 2, []), (False, [], [_READY]), (True, [_ROUND[0]], [])],
+    [(True, [frames.SYNC], []), (True, [b"d\0\0\0\x64x"], []), (False, [], [_READY]), *_TRIP],
     [(True, [frames.execute(b"")], []), (False, [], [_ERROR]), (True, [_ROUND[0]], [])],
     [(True, [b"S\0\0"], []), (True, [_ROUND[0]], [])],
     [(True, [b"d\0\0\0\x64x"], []), (True, [_ROUND[0]], [])],
@@ -123,21 +147,31 @@ _AMID = [
     [*_COPYING[:2], (False, [], [frames.frame(b"C", b"COPY 1\0")]), (True, [frames.SYNC], [])],
 ]
 _HEARD = st.lists(
-    st.tuples(st.booleans(), st.lists(_CLIENT, max_size=5), st.lists(_SERVER, max_size=5)),
+    st.one_of(
+        st.tuples(st.booleans(), st.lists(_CLIENT, max_size=5), st.lists(_SERVER, max_size=5)).map(
+            lambda one: [one]
+        ),
+        st.sampled_from([_RESTING, _TRIP, _TRIP[:1]]),
+    ),
     max_size=12,
-)
+).map(lambda found: [one for some in found for one in some])
 
 
-_Said = tuple[
-    bool, list[bytes], list[bytes]
-]  # whether by the client; its frames, else the server's
-
-
-class _Quick:
-    """As a connection asks: first whether it passes."""
+class _Thorough:
+    """Without a first look."""
 
     def __init__(self) -> None:
         self.machine = Relay(ScriptedEngine(1))
+
+    def hear(self, piece: bytes, *, is_client: bool) -> Effects:
+        return (self.machine.from_client if is_client else self.machine.from_shadow)(piece)
+
+
+class _Quick(_Thorough):
+    """As a connection asks: first whether it passes."""
+
+    def __init__(self) -> None:
+        self.machine: QuickRelay = QuickRelay(ScriptedEngine(1))
 
     def hear(self, piece: bytes, *, is_client: bool) -> Effects:
         machine = self.machine
@@ -148,11 +182,24 @@ class _Quick:
         return (machine.from_client if is_client else machine.from_shadow)(piece)
 
 
-class _Thorough(_Quick):
-    """Without a first look."""
+class _Mixed(_Quick):
+    """Asks three times of four."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._heard = 0
 
     def hear(self, piece: bytes, *, is_client: bool) -> Effects:
-        return (self.machine.from_client if is_client else self.machine.from_shadow)(piece)
+        self._heard += 1
+        return (_Quick if self._heard % 4 else _Thorough).hear(self, piece, is_client=is_client)
+
+
+class _Noting(_Quick):
+    """Nothing is left to be noted later."""
+
+    def hear(self, piece: bytes, *, is_client: bool) -> Effects:
+        self.machine._settle()
+        return super().hear(piece, is_client=is_client)
 
 
 class _Slow(_Thorough):
@@ -164,12 +211,12 @@ class _Slow(_Thorough):
             return super().hear(piece, is_client=is_client)
 
 
-def _said(listener: _Quick, heard: list[_Said], cuts: list[int]) -> list[Any]:
+def _said(listener: _Thorough, heard: list[_Said], cuts: list[int]) -> list[Any]:
     said: list[Any] = []
     for number, (is_client, of_client, of_server) in enumerate(heard):
         data = b"".join(of_client if is_client else of_server)
         cut = cuts[number % len(cuts)] if cuts else 0
-        for piece in (data[:cut], data[cut:]):
+        for piece in filter(None, (data[:cut], data[cut:])):
             try:
                 effects = listener.hear(piece, is_client=is_client)
             except ProtocolError as error:
@@ -185,34 +232,36 @@ def _parts(effects: Effects) -> tuple[Any, ...]:
 
 
 def _state(machine: Relay) -> tuple[Any, ...]:
+    """A round trip that is still to be noted counts as noted."""
     answers = machine._session.answers
+    run = machine._round if isinstance(machine, QuickRelay) else None
+    if run is not None:
+        assert answers.at_rest
+    expected = (*answers._queue, *(run.expectations if run is not None else ()))
     return (
         machine.transaction_status,
         machine.waiting_bytes,
         machine.is_running,
         machine.idle,
-        answers.unanswered,
+        len(expected),
         answers.has_bound,
-        answers.has_executed,
+        answers.has_executed or run is not None,
         answers.skipping,
         answers.copying_in,
         answers.client_encoding,
         answers.discarded_statements,
-        [expectation.kind for expectation in answers._queue],
+        [expectation.kind for expectation in expected],
     )
 
 
 @settings(max_examples=150)
 @given(_HEARD, st.lists(st.integers(0, 40), max_size=4))
-@example([(True, [_ROUND[0]], []), (False, [], [_ROUND[1]])], [0])
-@example([(True, [_ROUND[0]], []), (False, [], [_ROUND[1]])], [9])
+@example(_RESTING + _TRIP, [0])
+@example(_RESTING + _TRIP, [9])
 @example(_COPYING, [0])
 @example(_COPY_ENDED, [0])
-@example([(True, [_ROUND[0]], []), (False, [], [_DISCARDED])], [0])
-@example(
-    [(True, [frames.parse(b"s", _HELD)], []), (True, [_ROUND[0]], []), (False, [], [_ROUND[1]])],
-    [0],
-)
+@example([*_RESTING, _TRIP[0], (False, [], [_DISCARDED])], [0])
+@example([*_RESTING, (True, [frames.parse(b"s", _HELD)], []), *_TRIP], [0])
 def test_as_without_the_short_way(heard: list[_Said], cuts: list[int]) -> None:
     _assert_alike(heard, cuts)
 
@@ -220,26 +269,30 @@ def test_as_without_the_short_way(heard: list[_Said], cuts: list[int]) -> None:
 @pytest.mark.parametrize("heard", _AMID)
 def test_as_without_the_short_way_amid(heard: list[_Said]) -> None:
     _assert_alike(heard, [0])
+    _assert_alike([*_RESTING, *heard, *_RESTING, *_TRIP], [0])
 
 
 def _assert_alike(heard: list[_Said], cuts: list[int]) -> None:
-    quick, thorough, slow = (_said(kind(), heard, cuts) for kind in (_Quick, _Thorough, _Slow))
-    assert quick == thorough == slow
+    quick, *others = (
+        _said(kind(), heard, cuts) for kind in (_Quick, _Noting, _Mixed, _Thorough, _Slow)
+    )
+    assert all(other == quick for other in others)
 
 
 def test_a_round_trip_passes() -> None:
     """That is what makes it quick."""
-    machine = Relay(ScriptedEngine(1))
-    for _ in range(3):
+    machine = QuickRelay(ScriptedEngine(1))
+    for number in range(3):
         assert machine.passes(_ROUND[0])
-        assert machine.is_running
+        assert (machine.is_running, machine.idle) == (True, False)
+        assert (machine._round is not None) is (number > 0)
         assert machine.answer_passes(_ROUND[1])
-        assert machine.idle
+        assert (machine.is_running, machine.idle) == (False, True)
 
 
 def test_a_statement_of_ours_does_not_pass() -> None:
     """A Bind names what is held under that name: nothing passes unread while a name is."""
-    machine = Relay(ScriptedEngine(1))
+    machine = QuickRelay(ScriptedEngine(1))
     machine._session.statements[b"s"] = Refuse("42501", "no", "", None)
     assert not machine.passes(_ROUND[0])
     del machine._session.statements[b"s"]
@@ -247,8 +300,51 @@ def test_a_statement_of_ours_does_not_pass() -> None:
     assert not machine.passes(_ROUND[0])
 
 
+@pytest.mark.parametrize("name", [b"s", b""])
+def test_a_statement_of_ours_is_held_from_its_parse_on(name: bytes) -> None:
+    machine = QuickRelay(ScriptedEngine(1))
+    for _ in range(2):
+        assert machine.passes(_ROUND[0])
+        assert machine.answer_passes(_ROUND[1])
+    assert not machine.passes(frames.parse(name, _HELD) + frames.SYNC)
+    machine.from_client(frames.parse(name, _HELD) + frames.SYNC)
+    assert not machine.passes(_ROUND[0])
+
+
+def test_nothing_passes_behind_the_end() -> None:
+    machine = QuickRelay(ScriptedEngine(1))
+    assert machine.passes(frames.SYNC)
+    assert machine.from_client(frames.frame(b"X")).close
+    assert machine.answer_passes(_READY)
+    assert not machine.passes(_ROUND[0])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        *((name, b"2") for name in ("_buffer", "_queue")),
+        *((name, 1) for name in ("_passing", "_dropping")),
+        *((name, True) for name in ("has_executed", "has_bound", "skipping", "copying_in")),
+    ],
+)
+def test_at_rest_is_nothing_under_way(attribute: str, value: object) -> None:
+    answers = Answers(b"UTF8")
+    assert answers.at_rest
+    setattr(answers, attribute, value)
+    assert not answers.at_rest
+
+
+@pytest.mark.parametrize("attribute", ["statements", "command_tags"])
+def test_what_is_ours_is_seen_at_rest(attribute: str) -> None:
+    machine = QuickRelay(ScriptedEngine(1))
+    getattr(machine._session, attribute)[b"s"] = object()
+    machine._answers.expect(SYNCED)
+    assert machine.answer_passes(_READY)
+    assert not machine.passes(_ROUND[0])
+
+
 def test_nothing_passes_while_something_waits() -> None:
-    held, full = Relay(ScriptedEngine(1)), Relay(ScriptedEngine(1))
+    held, full = QuickRelay(ScriptedEngine(1)), QuickRelay(ScriptedEngine(1))
     assert held.from_client(frames.SYNC + frames.query(_HELD)).to_shadow
     assert not held.answer_passes(_READY)
     while full.passes(_ROUND[0]):
@@ -278,7 +374,7 @@ def test_what_is_waited_for_or_changed_does_not_pass(expectation: Expectation) -
 def test_endings_are_as_the_frames_say(data: bytes, front: int, back: int) -> None:
     data = data[front : len(data) - back]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(plain_frames, "_ENDINGS", ())
+        patched.setattr(plain_frames, "_ENDINGS", {})
         walked = passing_run(data)
     assert passing_run(data) == walked
 
@@ -286,7 +382,7 @@ def test_endings_are_as_the_frames_say(data: bytes, front: int, back: int) -> No
 # Of an answer to a prepared statement, with what an answer can hold beside; lengths that are none.
 _ANSWERED = st.sampled_from(
     [
-        *(frames.frame(tag) for tag in (b"2", b"n", b"T", b"D", b"t", b"A")),
+        *(frames.frame(tag) for tag in (b"1", b"2", b"n", b"T", b"D", b"t", b"A")),
         frames.frame(b"D", b"\0\1\0\0\0\x011"),
         *(
             frames.frame(b"C", tag + b"\0")
@@ -297,9 +393,7 @@ _ANSWERED = st.sampled_from(
         *(frames.frame(b"Z", status) for status in (b"I", b"T", b"", b"II")),
     ]
 )
-_WHOLE = st.sampled_from(
-    [_ROUND[1], _ROUND[1].replace(frames.frame(b"n"), frames.frame(b"T", b"\0\0"))]
-)
+_WHOLE = st.sampled_from([_ROUND[1], _WITHOUT_ROWS])
 
 
 _BARE = frames.frame(b"2") + frames.frame(b"C", b"SELECT 0\0") + _READY
@@ -329,27 +423,51 @@ _BARE = frames.frame(b"2") + frames.frame(b"C", b"SELECT 0\0") + _READY
 @example(b"", _BARE, 0)
 @example(b"BES", _BARE[:5] + frames.frame(b"T", b"\0\0") + _BARE[5:], 0)
 @example(b"BES", _BARE[:-6] + frames.frame(b"n") + _READY, 0)
+@example(b"BES", _BARE[:5] + frames.frame(b"A") + _BARE[5:], 0)
+@example(b"BES", _BARE[:-6] + frames.frame(b"s") + b"x", 0)
+@example(b"BES", frames.frame(b"1") + _BARE[5:], 0)
+@example(b"BDES", _BARE[:5] + frames.frame(b"D", b"\0\0") + _BARE[5:], 0)
 @example(b"BES", _BARE[:-6] + frames.frame(b"A") + _READY, 0)
 def test_a_round_is_as_its_frames_say(tags: bytes, data: bytes, back: int) -> None:
     data = data[: len(data) - back]
     if not data:
         return
-    quick, walked = Answers(b"UTF8"), Answers(b"UTF8")
-    named = {ord("B"): BOUND, ord("D"): DESCRIBED, ord("E"): EXECUTED, ord("S"): SYNCED}
-    for answers in (quick, walked):
-        answers.copying_in = answers.has_executed = True
-        for tag in tags:
-            answers.expect(named[tag])
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("proxy.pgwire.answers.round_status", lambda *_: None)
-        passes = walked.passes(data)
-    assert quick.passes(data) == passes
-    assert vars(quick) == vars(walked)
+    piece = b"".join(_NAMED[tag] for tag in tags)
+    quick, walked = QuickRelay(ScriptedEngine(1)), QuickRelay(ScriptedEngine(1))
+    for machine in (quick, walked):
+        assert machine.passes(frames.SYNC)
+        assert machine.answer_passes(_READY)
+        assert machine.passes(piece)
+    assert quick._round is not None or tags not in (b"BDES", b"BES")
+    walked._settle()
+    passes = walked.answer_passes(data)
+    assert quick.answer_passes(data) == passes
+    assert _state(quick) == _state(walked)
+    assert quick._is_at_rest == walked._is_at_rest
+    quick._settle()
+    assert vars(quick._answers) == vars(walked._answers)
 
 
 def test_a_round_is_seen() -> None:
-    whole = _ROUND[1].replace(frames.frame(b"n"), frames.frame(b"T", b"\0\0"))
-    assert round_status(whole, deque((BOUND, DESCRIBED, EXECUTED, SYNCED))) == b"I"
+    assert round_status(_ROUND[1], DESCRIBED_ROUND) == b"I"
+
+
+@pytest.mark.parametrize(
+    "heard",
+    [
+        [(True, frames.execute(b"") + frames.FLUSH), (False, frames.frame(b"C", b"SELECT 1\0"))],
+        [(True, frames.bind(b"", b"s") + frames.FLUSH), (False, frames.frame(b"2"))],
+        [(True, frames.execute(b"") + frames.SYNC), (False, frames.frame(b"C", b"SELECT 1\0"))],
+    ],
+    ids=["something was executed", "a portal is open", "more is to come"],
+)
+def test_not_at_rest_amid(heard: list[tuple[bool, bytes]]) -> None:
+    """A round trip would leave more than its status; or its answer is not the next."""
+    machine = QuickRelay(ScriptedEngine(1))
+    for is_client, piece in heard:
+        assert (machine.passes if is_client else machine.answer_passes)(piece)
+    assert machine.passes(_ROUND[0])
+    assert machine._round is None
 
 
 @pytest.mark.parametrize(

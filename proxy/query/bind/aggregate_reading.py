@@ -21,7 +21,7 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.times_of_day import as_seconds_of_day
+from proxy.query.ir.times_of_day import as_seconds_of_day, is_time_of_day
 
 _AGGREGATES: Mapping[type[exp.Expr], AggregateKind] = {
     exp.Count: AggregateKind.COUNT,
@@ -162,7 +162,7 @@ _ORDERED = (
 def _aggregate_of(
     kind: AggregateKind, operand: Expression, condition: Expression | None, position: int | None
 ) -> Aggregate:
-    if kind is AggregateKind.COUNT_DISTINCT and operand.type is SqlType.TIME_OF_DAY:
+    if kind is AggregateKind.COUNT_DISTINCT and is_time_of_day(operand):
         operand = as_seconds_of_day(operand)  # as many as there are times
     if kind in (AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT):
         if isinstance(operand, ir.Constant) and operand.value is not None:
@@ -191,7 +191,7 @@ def _aggregate_of(
         raise Refusal(
             Code.UNSUPPORTED,
             f"{kind.value} of {of.sql if of else 'this'} is not available on a protected table",
-            _seconds_instead(kind) if of is SqlType.TIME_OF_DAY else hint,
+            _seconds_instead(kind) if is_time_of_day(operand) else hint,
             position,
         )
     return Aggregate(kind, operand, condition, _result_type(kind, of))

@@ -18,6 +18,22 @@ _INSIDE = frozenset({"items", "from", "where", "limit"})
 _AROUND = frozenset({"items", "from", "where", "group", "order", "limit"})
 
 
+NO_LIMIT = "Leave it out: which rows it would keep is left open."
+
+
+def clauses_below(sources: Sources, select: Select) -> list[str]:
+    """What would decide which rows of a SELECT stay. Not ORDER BY, which leaves them all: it is not read, and
+    is left out; but for one in which a SELECT stands."""
+    clauses = ("order", "limit", "offset", "fetch", "window", "for")
+    found: list[str] = [name for name in clauses if name in select.clauses]
+    if found == ["limit"] and shows_groups_only(sources, select):
+        return []
+    first, last = select.clauses.get("order", (0, 0))
+    if any(first <= one.keyword < last for one in sources.selects):
+        return found
+    return [name for name in found if name != "order"]
+
+
 def shows_groups_only(sources: Sources, select: Select) -> bool:
     """
     Given    a SELECT that gives rows, with a LIMIT

@@ -21,7 +21,7 @@ from proxy.query.bind.clause_reading import (
     read_where,
 )
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.groups_of_some_rows import shows_groups_only
+from proxy.query.bind.groups_of_some_rows import NO_LIMIT, clauses_below
 from proxy.query.bind.join_conditions import conjunction, equalities
 from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
@@ -312,23 +312,22 @@ def _rows(
     sources: Sources, select: Select, is_public: bool = False
 ) -> tuple[Subquery, dict[str, ColumnType]]:
     """A SELECT that gives rows, protected ones or public, as a relation, and its columns.
-    Refuses  LIMIT, ORDER BY, DISTINCT, windows below an aggregate: which rows stay would be data's
+    Refuses  LIMIT, DISTINCT, windows below an aggregate: which rows stay would be data's
     """
     if not is_public and nature_of(sources, select) is not Nature.ROWS:
         sources.refuse(
             select.keyword, "rows of protected tables cannot be combined with other queries"
         )
     sources.consumed.add(select.keyword)
-    forbidden = [
-        n for n in ("order", "limit", "offset", "fetch", "window", "for") if n in select.clauses
-    ]
-    if forbidden == ["limit"] and shows_groups_only(sources, select):
-        forbidden = []
+    forbidden = clauses_below(sources, select)
     is_distinct = is_distinct_keys(sources, select)
     if forbidden or (select.distinct and not is_distinct):
         place = select.clauses[forbidden[0]][0] - 1 if forbidden else select.keyword + 1
         word = sources.lexed.lexemes[place].word.upper() or "DISTINCT"
-        sources.refuse(place, f"{word} is not available below an aggregate on a protected table")
+        message = f"{word} is not available below an aggregate on a protected table"
+        if forbidden == ["limit"] and "order" not in select.clauses:
+            sources.refuse(place, message, NO_LIMIT)
+        sources.refuse(place, message)
     relation, scope = take_source(sources, select)
     refuse_answers(sources, select)
     relation, where = read_where(sources, select, relation, scope)

@@ -160,5 +160,5 @@ class Sources:
             )
         self.refuse(item.first, "only tables of the policy can be joined with a protected table")
 
-    def refuse(self, index: int, message: str) -> NoReturn:
-        raise Refusal(Code.UNSUPPORTED, message, HINT, self.lexed.lexemes[index].position)
+    def refuse(self, index: int, message: str, hint: str = HINT) -> NoReturn:
+        raise Refusal(Code.UNSUPPORTED, message, hint, self.lexed.lexemes[index].position)

@@ -43,6 +43,8 @@ from proxy.query.ir.expressions import (
 def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The expression with `change` applied to each node, children first. What does not change stays the object
     that it was."""
+    if isinstance(expression, ColumnRef | Constant | Parameter):  # before all that only others need
+        return change(expression)
 
     def again(part: Expression) -> Expression:
         return rebuild(part, change)
@@ -61,8 +63,6 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         return one if test is one[0] and result is one[1] else (test, result)
 
     match expression:
-        case Constant() | Parameter() | ColumnRef():
-            return change(expression)
         case Comparison() | Arithmetic():
             left, right = again(expression.left), again(expression.right)
             return change(with_parts(expression, left=left, right=right))

@@ -71,6 +71,8 @@ def as_seconds(part: Expression) -> Expression:
 
     Refuses  SYNTAX: a text that is no interval
     """
+    if isinstance(part, ColumnRef) and part.type is SqlType.INTERVAL:  # a difference below
+        return replace(part, type=SqlType.NUMERIC)
     if isinstance(part, ColumnRef):
         return Inside(InsideLook.COMPARED, part, (), (), SqlType.NUMERIC, part.position)
     if isinstance(part, Parameter):  # whose value becomes its seconds when it is bound

@@ -13,7 +13,7 @@ import structlog
 
 from proxy.pgwire.effects import Effects, Result
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
-from proxy.pgwire.relay import Relay
+from proxy.pgwire.quick_relay import QuickRelay
 from proxy.pgwire.startup import Cancel, Connect, StartTls, Startup, StartupReply
 from proxy.servers.client_address import network_of
 from proxy.servers.error_boundary import refuse_of
@@ -48,7 +48,7 @@ class ClientConnection(asyncio.Protocol):
         self._tls: TlsLayer | None = None
         self._startup: Startup | None = None
         self._login: Login | None = None
-        self._relay: Relay | None = None
+        self._relay: QuickRelay | None = None
         self._shadow: ShadowConnection | None = None
         self._tasks: QueryTasks | None = None
         self._analyst = ""
@@ -203,7 +203,7 @@ class ClientConnection(asyncio.Protocol):
         self._cancel_key = authentication.cancel_key
         if self._cancel_key is not None:
             self._state.cancels.add(self._cancel_key, served.shadow, self.cancel_query)
-        self._relay = relay = Relay(served.engine, authentication.client_encoding)
+        self._relay = relay = QuickRelay(served.engine, authentication.client_encoding)
         self._tasks = QueryTasks(served.engine, self._analyst, self._go_on_with)
         _log.info("session_started", analyst=printable(self._analyst))
         from_client, from_shadow = authentication.left_over()
@@ -237,18 +237,17 @@ class ClientConnection(asyncio.Protocol):
     def from_shadow(self, data: bytes) -> None:
         if self._is_closing:
             return
+        relay, transport = self._relay, self._transport
         try:
-            relay = self._relay
-            if relay is not None:
-                if not self._state.is_stopping and relay.answer_passes(data):
-                    if self._tls is None and self._transport is not None:
-                        self._transport.write(data)
-                    else:
-                        self._write(data)
-                else:
-                    self._perform(relay.from_shadow(data))
-            elif self._login is not None and self._login.from_shadow(data):
-                self._begin_relay(self._login)
+            if relay is None:
+                if self._login is not None and self._login.from_shadow(data):
+                    self._begin_relay(self._login)
+            elif self._state.is_stopping or not relay.answer_passes(data):
+                self._perform(relay.from_shadow(data))
+            elif self._tls is None and transport is not None:
+                transport.write(data)
+            else:
+                self._write(data)
         except Exception as error:
             self._end_on(error)
 

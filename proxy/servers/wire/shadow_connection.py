@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol, cast
 
 from proxy.servers.wire.served_database import ShadowAddress
@@ -16,26 +17,41 @@ class ShadowListener(Protocol):
     def shadow_is_full(self, is_full: bool) -> None: ...
 
 
-class ShadowConnection(asyncio.BufferedProtocol):
-    """Takes in less at once than a loop would: 256 KiB of small rows are looked through in 60 ms."""
+class ShadowConnection(asyncio.Protocol):
+    """Hands on less at once than a loop takes in: 256 KiB of small rows are looked through in 60 ms.
+
+    write: to the shadow, while there is a connection
+    """
 
     def __init__(self, listener: ShadowListener) -> None:
         self._listener = listener
-        self._buffer = memoryview(bytearray(_PIECE_BYTES))
+        self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
+        self.write: Callable[[bytes], object] = _drop
+        self._left = (
+            b""  # taken in, and to be handed on in the next turns; until then nothing more is read
+        )
+        self._is_full = False
+        self._is_reading = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport = cast("asyncio.Transport", transport)  # uvloop's is none by class
         self._transport = transport
+        self.write = transport.write
 
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self._buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        self._listener.from_shadow(bytes(self._buffer[:nbytes]))
+    def data_received(self, data: bytes) -> None:
+        if len(data) <= _PIECE_BYTES and not self._left:
+            self._listener.from_shadow(data)
+            return
+        is_handed_on_later = bool(self._left)
+        self._left += data
+        if not is_handed_on_later:
+            self._hand_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
+        self.write = _drop
+        self._left = b""
         self._listener.shadow_lost()
 
     def pause_writing(self) -> None:
@@ -44,20 +60,37 @@ class ShadowConnection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         self._listener.shadow_is_full(False)
 
-    def write(self, data: bytes) -> None:
-        if self._transport is not None:
-            self._transport.write(data)
-
     def pause_reading(self, paused: bool) -> None:
-        if self._transport is not None and not self._transport.is_closing():
-            if paused:
-                self._transport.pause_reading()
-            else:
-                self._transport.resume_reading()
+        """What has been taken in is handed on all the same: less than a loop takes in at once."""
+        self._is_full = paused
+        self._update_reading()
 
     def close(self) -> None:
         if self._transport is not None:
             self._transport.close()
+
+    def _hand_on(self) -> None:
+        if not self._left:
+            return
+        piece, self._left = self._left[:_PIECE_BYTES], self._left[_PIECE_BYTES:]
+        self._listener.from_shadow(piece)
+        if self._left:
+            self._loop.call_soon(self._hand_on)
+        self._update_reading()
+
+    def _update_reading(self) -> None:
+        reads = not (self._is_full or self._left)
+        if reads == self._is_reading or self._transport is None or self._transport.is_closing():
+            return
+        self._is_reading = reads
+        if reads:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+
+
+def _drop(data: bytes) -> None:
+    """There is no connection."""
 
 
 async def connect_to_shadow(address: ShadowAddress, listener: ShadowListener) -> ShadowConnection:

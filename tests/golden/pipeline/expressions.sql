@@ -833,3 +833,44 @@ SELECT * FROM (SELECT (CASE WHEN (pg_catalog.lower((r1."t")::varchar(1048576)::t
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS ca, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
+
+-- case: what a clock shows
+SELECT count(*) FILTER (WHERE tz::time >= '09:30' AND ts::time < tod), sum(extract(hour FROM ts::time)) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+--   sum: clamp 0 .. 23, grid 1, sensitivity 23 steps, scale 23/4, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FILTER (WHERE ((((((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(hour FROM r1."tz"), %(p2)s::numeric), %(p1)s::numeric))::numeric * %(p3)s::numeric) + ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(minute FROM r1."tz"), %(p4)s::numeric), %(p1)s::numeric))::numeric * %(p5)s::numeric)) + (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(second FROM r1."tz"), %(p5)s::numeric), %(p1)s::numeric))::numeric) >= %(p6)s::numeric) AND (((((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(hour FROM r1."ts"), %(p2)s::numeric), %(p1)s::numeric))::numeric * %(p3)s::numeric) + ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(minute FROM r1."ts"), %(p4)s::numeric), %(p1)s::numeric))::numeric * %(p5)s::numeric)) + (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(second FROM r1."ts"), %(p5)s::numeric), %(p1)s::numeric))::numeric) < (extract(epoch FROM r1."tod"))::numeric))), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(hour FROM r1."ts"), %(p2)s::numeric), %(p1)s::numeric))::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint) FROM "w"."people" AS r1
+--   p1 = 0
+--   p2 = 23
+--   p3 = 3600
+--   p4 = 59
+--   p5 = 60
+--   p6 = 34200
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 numeric)
+
+-- case: what a clock shows, in a subquery
+SELECT count(*) FROM (SELECT ts::time AS t, tz - ts AS d FROM people) q WHERE t < '12:00' AND d > interval '1 hour'
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."dp_key1"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM (SELECT ((((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(hour FROM r1."ts"), %(p4)s::numeric), %(p3)s::numeric))::numeric * %(p2)s::numeric) + ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(minute FROM r1."ts"), %(p5)s::numeric), %(p3)s::numeric))::numeric * %(p6)s::numeric)) + (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(second FROM r1."ts"), %(p6)s::numeric), %(p3)s::numeric))::numeric) AS "t", ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(epoch FROM r1."tz"), %(p8)s::numeric), %(p7)s::numeric))::numeric - (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(epoch FROM (r1."ts")::timestamp with time zone), %(p10)s::numeric), %(p9)s::numeric))::numeric) AS "d", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 WHERE ((r2."t" < %(p1)s::numeric) AND (r2."d" > %(p2)s::numeric))
+--   p1 = 43200
+--   p2 = 3600
+--   p3 = 0
+--   p4 = 23
+--   p5 = 59
+--   p6 = 60
+--   p7 = 946684800
+--   p8 = 1577836800
+--   p9 = 946598400
+--   p10 = 1577923200
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)

@@ -445,3 +445,18 @@ SELECT pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r8."
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision)
+
+-- case: rows in an order
+SELECT sum(i4) FROM (SELECT i4, t FROM people ORDER BY d DESC NULLS LAST, i4 * 2, random()) q WHERE t = 'a'
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."dp_key1"; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS "i4", r1."t" AS "t", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 WHERE (r2."t" = %(p3)s::text)
+--   p1 = 0
+--   p2 = 100
+--   p3 = a
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)

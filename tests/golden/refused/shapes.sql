@@ -325,6 +325,20 @@ SELECT sum(i4) FROM (SELECT i4 FROM people LIMIT 5) q
 -- => refused
 -- UNSUPPORTED at 44: LIMIT
 -- LIMIT is not available below an aggregate on a protected table
+-- Leave it out: which rows it would keep is left open.
+
+-- case: limit of rows in an order
+SELECT sum(i4) FROM (SELECT i4 FROM people ORDER BY d LIMIT 5) q
+-- => refused
+-- UNSUPPORTED at 55: LIMIT
+-- LIMIT is not available below an aggregate on a protected table
+-- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+
+-- case: rows in the order of an answer
+SELECT sum(i4) FROM (SELECT i4 FROM people ORDER BY (SELECT count(*) FROM people)) q
+-- => refused
+-- UNSUPPORTED at 44: ORDER
+-- ORDER BY is not available below an aggregate on a protected table
 -- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
 
 -- case: arithmetic with a float as private key

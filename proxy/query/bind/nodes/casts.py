@@ -14,11 +14,12 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import is_simple
 from proxy.base.type_ranges import real_as_numeric
 from proxy.query.bind.nodes.labels import as_label, as_label_text
+from proxy.query.bind.nodes.operands import repeated
 from proxy.query.bind.scope import Readers, Scope, only, position_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
-from proxy.query.ir.times_of_day import INSTEAD
+from proxy.query.ir.times_of_day import CLOCKS, INSTEAD, clock_time, is_time_of_day
 from proxy.query.syntax.placeholders import ClientParameter
 
 CAST_TYPES: Mapping[exp.DType, SqlType] = {
@@ -91,6 +92,10 @@ def _cast_to(operand: Expression, target: SqlType, node: exp.Expr) -> Expression
         return ir.Cast(operand, target)
     if source.is_time and target.is_time:
         return ir.Cast(operand, target)
+    if source is SqlType.CLOCK_TIME and target is SqlType.TIME_OF_DAY:
+        return operand
+    if source in CLOCKS and target is SqlType.TIME_OF_DAY:
+        return clock_time(repeated(operand))
     if target.is_text:
         return as_text(operand, node, target)
     if source.is_text and (target.is_integer or target is SqlType.DATE):
@@ -98,9 +103,7 @@ def _cast_to(operand: Expression, target: SqlType, node: exp.Expr) -> Expression
     raise Refusal(
         Code.UNSUPPORTED,
         f"a cast from {source.sql} to {target.sql} may fail on some rows and is not allowed",
-        "Write extract(hour FROM column), extract(minute FROM column)."
-        if target is SqlType.TIME_OF_DAY and source.is_time
-        else "Compare the column in its own type.",
+        "Compare the column in its own type.",
         position_of(node),
     )
 
@@ -167,7 +170,7 @@ def as_text(operand: Expression, node: exp.Expr, target: SqlType = SqlType.TEXT)
     elif kind.is_number or kind is SqlType.BOOL:
         return ir.Cast(operand, target)
     hint = "Write to_char(column, 'YYYY-MM-DD HH24:MI:SS')."
-    if kind is SqlType.TIME_OF_DAY:
+    if is_time_of_day(operand):
         hint = INSTEAD
     elif kind is None or not kind.is_time:
         hint = (

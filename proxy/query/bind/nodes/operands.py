@@ -16,7 +16,7 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import as_seconds
-from proxy.query.ir.times_of_day import as_seconds_of_day
+from proxy.query.ir.times_of_day import as_seconds_of_day, is_time_of_day
 from proxy.query.syntax.tokens import too_complex
 
 _INSTEAD = "Write a literal or a parameter, not an expression on columns."
@@ -69,8 +69,8 @@ def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression],
 
 def with_listed(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression], SqlType]:
     """As `together`, of what is compared with the elements of a list."""
-    if SqlType.TIME_OF_DAY in {part.type for part in parts}:
-        if any(part.type not in (None, SqlType.TIME_OF_DAY) for part in parts):
+    if any(map(is_time_of_day, parts)):
+        if not all(part.type is None or is_time_of_day(part) for part in parts):
             raise unknown(node)
         parts = [as_seconds_of_day(part) for part in parts]
     return together(parts, node)

@@ -19,7 +19,7 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import checked_span, difference
-from proxy.query.ir.times_of_day import difference_of_day
+from proxy.query.ir.times_of_day import difference_of_day, is_time_of_day
 from proxy.query.syntax.placeholders import ClientParameter
 
 _SECOND = 10**6
@@ -45,7 +45,7 @@ def _sum(node: exp.Expr, scope: Scope) -> Expression:
     kinds = (left.type, right.type)
     times = [kind for kind in kinds if kind is not None and kind.is_time]
     of_row = columns(left) or columns(right)
-    if kinds == (SqlType.TIME_OF_DAY, SqlType.TIME_OF_DAY) and is_back and of_row:
+    if is_time_of_day(left) and is_time_of_day(right) and is_back and of_row:
         return difference_of_day(left, right)
     if not times and SqlType.INTERVAL not in kinds:
         return arithmetic(node, left, right)

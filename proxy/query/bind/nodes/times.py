@@ -16,7 +16,7 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import age_field, interval_field
-from proxy.query.ir.times_of_day import INSTEAD, part_of_day
+from proxy.query.ir.times_of_day import INSTEAD, is_time_of_day, part_of_day
 from proxy.query.ir.typing_rules import (
     TRUNCATIONS,
     check_template,
@@ -57,7 +57,7 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
     if operand.type is SqlType.DURATION and isinstance(operand, ir.ColumnRef) and name == "epoch":
         where = position_of(node)
         return ir.Inside(ir.InsideLook.EPOCH, operand, (), (), SqlType.NUMERIC, where)
-    if operand.type is SqlType.TIME_OF_DAY:
+    if is_time_of_day(operand):
         part = part_of_day(name, operand, position_of(node))
         if part is None:
             raise _of_day(node)
@@ -202,7 +202,7 @@ def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
         if week is not None:
             return week
     operand = scope.read(node.this)
-    if operand.type is SqlType.TIME_OF_DAY:
+    if is_time_of_day(operand):
         raise _of_day(node)
     if written is None or operand.type is None or not operand.type.is_time:
         raise unknown(node)
@@ -233,7 +233,7 @@ def _formatted(node: exp.Expr, scope: Scope) -> Expression:
     """to_char() of a time, which prints what the session's clock shows."""
     only(node, "this", "format")
     operand, written = scope.read(node.this), _text(node.args["format"], scope)
-    if operand.type is SqlType.TIME_OF_DAY:
+    if is_time_of_day(operand):
         raise _of_day(node)
     if operand.type is None or not operand.type.is_time or written is None:
         raise unknown(node)
