@@ -132,9 +132,9 @@ def restore(ledger_dsn: str, file: Path) -> int:
             receipts = count if table == "receipt" else receipts
             if counter is not None:  # also of rows that were gone by then no number is given again
                 connection.execute(
-                    sql.SQL(
-                        "SELECT setval(pg_get_serial_sequence(%s, 'id'),"
-                        " greatest((SELECT coalesce(max(id), 0) FROM {}), %s) + 1, false)"
+                    sql.SQL(  # as one that was given: the next backup has it, too
+                        "SELECT setval(pg_get_serial_sequence(%s, 'id'), greatest(n, 1), n > 0)"
+                        " FROM (SELECT greatest((SELECT max(id) FROM {}), %s) AS n) given"
                     ).format(sql.Identifier("ledger", table)),
                     (f"ledger.{table}", last),
                 )

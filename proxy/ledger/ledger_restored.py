@@ -18,9 +18,11 @@ ORDER BY o.id DESC LIMIT 1
 
 
 def note_restored(connection: psycopg.Connection, as_of: str) -> None:
-    """What was being drawn then may have been displayed since: it is not finished under its charge. A token may
-    have been revoked since, and what was spent through it is forgotten: none is valid any more."""
+    """What was being drawn then, for an analyst or to be published, may have been displayed since: it is not
+    finished under its charge. A token may have been revoked since, and what was spent through it is forgotten:
+    none is valid any more."""
     connection.execute("DELETE FROM ledger.cached WHERE relation IS NULL")
+    connection.execute("DELETE FROM ledger.published WHERE released_at IS NULL")
     connection.execute(
         "UPDATE ledger.token SET revoked_at = transaction_timestamp() WHERE revoked_at IS NULL"
     )

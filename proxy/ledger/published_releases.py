@@ -39,8 +39,10 @@ _UTC = ", ".join(
     f"""'{name}', to_char(s.{name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')"""
     for name in _TIMES
 )
+# Amounts as texts: a number in JSON is read as a float.
 _STATES = f"""\
-SELECT jsonb_agg(to_jsonb(s) || jsonb_build_object({_UTC})) AS found
+SELECT jsonb_agg(to_jsonb(s) || jsonb_build_object(
+    'epsilon', s.epsilon::text, 'delta', s.delta::text, {_UTC})) AS found
 FROM ledger.published_standing_at(%s, %s::jsonb, {_AT}) s"""  # noqa: S608
 _STORED = """\
 SELECT p.shown, p.constants,

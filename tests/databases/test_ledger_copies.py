@@ -69,6 +69,13 @@ def test_there_and_back(used: str, tmp_path: Path) -> None:
         assert mark_of(again) == mark_of(used), "the same ledger, as far as it has come"
         assert verifiers(again) == verifiers(used)
         assert ledger_problems(again) == ()
+        backup(again, tmp_path / "next")
+        heads = [
+            b'"table": "cached", "rows": 0, "last": 3',
+            b'"table": "receipt", "rows": 3, "last": 3',
+        ]
+        for head in heads:
+            assert head in (tmp_path / "next").read_bytes(), "a copy of the copy knows the numbers"
 
         async def use(ledger: LedgerTables) -> int:
             return (await ledger.reserve("alice", loss("1"), "f", "p")).id

@@ -13,12 +13,14 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.accounting.amounts import charge
 from proxy.engine.published_ports import DrawnRelease, ReleaseClaim, ReleaseState, StoredBlock
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import LEASE_SECONDS, PublishedReleases
 from proxy.ledger.users import UserError, add_analyst
+from proxy.mechanisms.loss import Loss
 from proxy.policy.publication import Publication
 from tests.databases.ledger_database import loss, rows, set_limits
 
@@ -315,13 +317,50 @@ def test_a_backup_has_it(ledger_dsn: str, tmp_path: Path) -> None:
 
     _with(ledger_dsn, use)
     assert backup(ledger_dsn, tmp_path / "copy") == 1
+    other = _restored(ledger_dsn, tmp_path / "copy")
+    assert _with(other, _displayed) == "first"
+    assert _with(other, _claim).state is _DONE
+
+
+def test_what_was_drawn_at_a_backup_is_not_finished_under_its_charge(
+    ledger_dsn: str, tmp_path: Path
+) -> None:
+    """It may have been finished, and shown, since."""
+    set_limits(ledger_dsn, own="1", total="100")
+    claim = _with(ledger_dsn, _claim)
+    backup(ledger_dsn, tmp_path / "copy")
+    assert _with(ledger_dsn, lambda releases: releases.store(claim, _drawn("first")))
+    other = _restored(ledger_dsn, tmp_path / "copy")
+
+    async def later(releases: PublishedReleases) -> ReleaseClaim:
+        releases.at = _NOON + 2 * timedelta(seconds=LEASE_SECONDS)
+        return await _claim(releases)
+
+    again = _with(other, later)
+    assert again.state is _DRAW and again.receipt != claim.receipt
+    assert _spent(other) == 4
+
+
+def _restored(ledger_dsn: str, file: Path) -> str:
     other = make_conninfo(ledger_dsn, dbname="published_copy")
     with psycopg.connect(ledger_dsn, autocommit=True) as connection:
         connection.execute("DROP DATABASE IF EXISTS published_copy")
         connection.execute("CREATE DATABASE published_copy")
-    restore(other, tmp_path / "copy")
-    assert _with(other, _displayed) == "first"
-    assert _with(other, _claim).state is _DONE
+    restore(other, file)
+    return other
+
+
+def test_what_a_release_cost_is_told_exactly(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="1", total="5")
+    third = Loss(Fraction(1, 3), Fraction(0))
+
+    async def use(releases: PublishedReleases) -> Loss | None:
+        claim = await releases.claim(_ONE, third, (), "policy", is_now=False, tables={})
+        await releases.store(claim, _drawn("first"))
+        (standing,) = await releases.states((_ONE,))
+        return standing.loss
+
+    assert _with(ledger_dsn, use) == Loss(charge(third).epsilon, Fraction(0))
 
 
 def test_nobody_has_the_name_of_the_account(ledger_dsn: str) -> None:

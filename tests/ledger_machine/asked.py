@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
+from functools import cache
 
-from proxy.accounting.amounts import charge, limit, rho_limit
+from proxy.accounting import amounts
+from proxy.accounting.amounts import charge, limit
 from proxy.accounting.events import Event, gaussian, mechanism
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.zcdp import rho_of_loss
@@ -40,6 +43,8 @@ def _pure(tenths: int) -> Price:
     return _price(loss, mechanism(loss))
 
 
+# The same few limits are asked for again and again.
+rho_limit = cache(amounts.rho_limit)
 _THIRD = Loss(Fraction(1, 3), MILLIONTH)
 PRICES = (
     *(_pure(5), _pure(10), _pure(7)),
@@ -48,7 +53,10 @@ PRICES = (
     _price(
         _THIRD, mechanism(Loss(_THIRD.epsilon, Fraction(0)))
     ),  # events that do not tell all of it
+    _price(Loss(Fraction(1), MILLIONTH), mechanism(Loss(Fraction(1, 2), MILLIONTH))),  # nor these
 )
+PURE, GAUSSIAN = 0, 4  # places among them
+UNREADABLE: Event = {"kind": "pure", "epsilon": "0", "delta": "0", "rho": "?"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +128,79 @@ class Answer:
     rows: tuple[int | None, ...] = ()
     texts: tuple[str | None, ...] = ()
     paid: Fraction = Fraction(0)
+    # What is spent of each budget that has a limit, with the charge.
+    lines: tuple[tuple[str, str, Fraction, Fraction, Fraction], ...] = ()
     receipt: int | None = field(default=None, compare=False)
     holder: str = field(default="", compare=False)
 
 
 NOT_AN_ANALYST = Answer(states=(), paid=Fraction(-1))
+NOT_CHARGED = Answer(states=("fault",))
+WITHDRAWN = Answer(states=("withdrawn",))
+OVER_TOKEN = Answer(states=("over token",))
+TOKEN_IS_OVER = Answer(states=("token is over",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedClaim:
+    """is_withdrawn: before it is sent."""
+
+    who: str
+    parts: tuple[AskedPart, ...]
+    may_draw: bool = True
+    token: int | None = None
+    is_withdrawn: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedCharge:
+    """Of what is never cached. is_unreadable: the server cannot read its events."""
+
+    who: str
+    part: AskedPart
+    token: int | None = None
+    is_withdrawn: bool = False
+    is_unreadable: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedRelease:
+    """Of a published statement. price: what is planned for it today, of PRICES."""
+
+    name: str
+    sql: str = "SELECT 1"
+    price: int = 0
+    tables: tuple[str, ...] = ()
+    slot: tuple[int, int] = (86_400, 0)
+    is_now: bool = False
+
+    @property
+    def of(self) -> Price:
+        return PRICES[self.price]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseAnswer:
+    """short: the budgets that do not cover it."""
+
+    state: str
+    row: int | None = None
+    due: datetime | None = None
+    receipt: int | None = None
+    short: frozenset[Line] = frozenset()
+    holder: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseStanding:
+    """As PublishedState. row: of the latest that is a table; failure: of a later one that is none."""
+
+    row: int | None
+    due: datetime | None
+    released_at: datetime | None
+    cost: tuple[Fraction, Fraction] | None
+    next_due: datetime
+    is_due: bool
+    stale_since: datetime | None
+    stale: str | None
+    failure: str | None

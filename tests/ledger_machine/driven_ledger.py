@@ -5,73 +5,68 @@ The clock is a function of the name that the ledger's SQL calls, in a schema tha
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 from unittest import mock
 
 import psycopg
 
+from proxy.accounting import amounts
 from proxy.accounting.amounts import Amount, charge
-from proxy.accounting.budget_lines import LineKind
+from proxy.accounting.budget_lines import BudgetLine, LineKind
 from proxy.accounting.statement_record import StatementRecord
-from proxy.base.errors import Code, Refusal
-from proxy.catalog.catalog_model import TableName
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.engine import cached_answers
 from proxy.engine.cached_answers import CachedQuestion, CacheState, ClaimedBlocks, Unfinished
 from proxy.ledger.adjustments import Adjustment, AdjustmentError, adjust
+from proxy.ledger.bearer_tokens import create_token, revoke_token
 from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
 from proxy.ledger.ledger_restored import accept_restored, restored_as_of
 from proxy.ledger.ledger_sources import write_budgets
-from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables
+from proxy.ledger.ledger_tables import ChargeOutcome
 from proxy.ledger.users import remove_analyst
-from proxy.policy.policy_model import Accounting, Budget, Budgets, Policy, Reuse
+from proxy.policy.policy_model import Reuse
 from proxy.release.cached_block import Order
 from tests.ledger_machine.asked import (
-    GROUPS,
-    NAMES,
     NOT_AN_ANALYST,
+    NOT_CHARGED,
+    OVER_TOKEN,
     PRICES,
-    TABLES,
-    TOTAL,
+    TOKEN_IS_OVER,
+    UNREADABLE,
+    WITHDRAWN,
     Answer,
+    AskedCharge,
+    AskedClaim,
     AskedPart,
-    Limit,
     Line,
     Terms,
+    rho_limit,
 )
-from tests.ledger_machine.simple_model import Person
-from tests.ledger_machine.single_charges import SingleCharges
+from tests.ledger_machine.compared import Found, found_in
+from tests.ledger_machine.policy_of_terms import policy_of
+from tests.ledger_machine.published import DrivenReleases
+from tests.ledger_machine.tables_of_one import SOURCE, TablesOfOne, at_once
+from tests.ledger_machine.tokens_spent import Person
 
-T = TypeVar("T")
-SOURCE = 1
 TOO_LARGE = 100
 CLOCK = """\
 CREATE SCHEMA machine;
 CREATE FUNCTION machine.transaction_timestamp() RETURNS timestamptz STABLE LANGUAGE sql
+AS $$ SELECT current_setting('machine.now')::timestamptz $$;
+CREATE FUNCTION machine.clock_timestamp() RETURNS timestamptz STABLE LANGUAGE sql
 AS $$ SELECT current_setting('machine.now')::timestamptz $$"""
 PATH = "SET search_path = machine, pg_catalog"
-LINES: tuple[Line, ...] = (
-    *(("analyst", name) for name in NAMES),
-    *(("group", name) for name in GROUPS),
-    *(("table", name) for name in TABLES),
-    TOTAL,
-)
-_SPENT = """\
-SELECT l.kind, l.name, s.epsilon_spent, s.delta_spent, s.rho_spent
-FROM unnest(%s::text[], %s::text[]) l(kind, name)
-CROSS JOIN LATERAL ledger.line_at(1, l.kind, l.name, machine.transaction_timestamp()) s"""
-_ROWS = """\
-SELECT k.id, get_byte(k.digest, 0), k.question, k.relation, k.holder::text, k.draws,
-       ARRAY(SELECT s.viewer FROM ledger.seen s WHERE s.cached = k.id)
-FROM ledger.cached k"""
+# As the ledger's own connections have it.
+OPTIONS = "-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC"
 _ORDER = Order(keys=(), releases=())
 
 
@@ -86,88 +81,25 @@ class Drawing:
     holder: str
 
 
-Asked = tuple[str, tuple[AskedPart, ...]]
 Claimed = tuple[Answer, list[Drawing]]
-
-
-class AwaitedRows:
-    def __init__(self, rows: psycopg.Cursor[Any]) -> None:
-        self._rows = rows
-
-    async def execute(self, statement: bytes, parameters: Any = None) -> AwaitedRows:
-        self._rows.execute(statement, parameters)
-        return self
-
-    async def fetchone(self) -> Any:
-        return self._rows.fetchone()
-
-    async def fetchall(self) -> Any:
-        return self._rows.fetchall()
-
-
-class AwaitedConnection:
-    """Each await ends at once."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
-
-    def cursor(self, **given: Any) -> AwaitedRows:
-        return AwaitedRows(self._connection.cursor(**given))
-
-    async def execute(self, statement: Any, parameters: Any = None) -> AwaitedRows:
-        return await self.cursor().execute(statement, parameters)
-
-
-class TablesOfOne(LedgerTables):
-    """Over one connection, in place of a pool."""
-
-    def __init__(self, session: psycopg.Connection[Any]) -> None:
-        super().__init__("", SOURCE)
-        self.session = session
-        self._reserving = cast(Any, SingleCharges(self._reserve_each))
-
-    @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[Any]:
-        yield AwaitedConnection(self.session)
-
-
-def at_once(work: Coroutine[Any, Any, T]) -> T:
-    try:
-        work.send(None)
-    except StopIteration as ended:
-        return cast(T, ended.value)
-    raise AssertionError("it waits")
 
 
 @contextmanager
 def small_texts() -> Iterator[None]:
-    """What is drawn is a text of its own."""
-    with mock.patch.multiple(
-        cached_answers,
-        cached_text=lambda drawn, order: drawn.text,
-        cached_block=lambda text, order, block: SimpleNamespace(text=text),
-        _RELATION=TOO_LARGE,
+    """What is drawn is a text of its own; and what takes long to compute is computed once."""
+    with (
+        mock.patch.multiple(
+            cached_answers,
+            cached_text=lambda drawn, order: drawn.text,
+            cached_block=lambda text, order, block: SimpleNamespace(text=text),
+            _RELATION=TOO_LARGE,
+        ),
+        mock.patch.object(amounts, "rho_limit", rho_limit),
     ):
         yield
 
 
-def policy_of(terms: Terms) -> Policy:
-    def budget(one: Limit) -> Budget:
-        return Budget(one.loss, one.period)
-
-    budgets = Budgets(
-        total=budget(terms.total),
-        default=budget(terms.default),
-        analysts={name: budget(one) for name, one in terms.analysts.items()},
-        groups={name: budget(one) for name, one in terms.groups.items()},
-        tables={TableName(*n.split(".")): budget(one) for n, one in terms.tables.items()},
-    )
-    accounting = Accounting.ZCDP if terms.is_zcdp else Accounting.BASIC
-    made = SimpleNamespace(budgets=budgets, accounting=accounting, digest="p", database="data")
-    return cast(Policy, made)
-
-
-class DrivenLedger:
+class DrivenLedger(DrivenReleases):
     """dsn: for what connects by itself; folder: of the mark and the backup."""
 
     def __init__(self, dsn: str, sessions: list[psycopg.Connection[Any]], folder: Path) -> None:
@@ -188,6 +120,13 @@ class DrivenLedger:
                 (now.isoformat(),),
             )
 
+    def may_fail(self) -> AbstractContextManager[None]:
+        """Around a step, one transaction of which may be undone while the others stand."""
+        return nullcontext()
+
+    def nothing_happened(self) -> None:
+        """In a step: there was nothing to commit."""
+
     def write_terms(self, terms: Terms) -> None:
         write_budgets(self.session, SOURCE, policy_of(terms))
         self.use_slots(terms)
@@ -195,26 +134,46 @@ class DrivenLedger:
     def use_slots(self, terms: Terms) -> None:
         reuse = Reuse(*terms.slot)
         self._claims = [CachedClaims(tables, reuse) for tables in self.processes]
-        for claims in self._claims:
-            claims._claiming = cast(Any, SingleCharges(claims._claim_each))
+        self.serve_releases()
 
-    def claim(
-        self, process: int, who: str, parts: tuple[AskedPart, ...], *, may_draw: bool
-    ) -> Claimed:
-        questions = [_question(part) for part in parts]
+    def claim_each(self, process: int, asked: Sequence[AskedClaim]) -> list[Claimed]:
+        works = [(self._claimed(process, one), one.is_withdrawn) for one in asked]
+        with self.each_transaction(process):
+            found = self.processes[process].together(works)
+        return [one or (WITHDRAWN, []) for one in found]
+
+    def each_transaction(self, process: int) -> AbstractContextManager[None]:
+        """Around several, some of which may not wait for the disk."""
+        del process
+        return nullcontext()
+
+    def committed_each(self, expected: Sequence[bool | None]) -> bool:
+        """
+        Given    of each of these transactions, whether it has to wait; None: nothing is done
+        Gives    whether the last waited though it had not to
+        """
+        del expected
+        return False
+
+    async def _claimed(self, process: int, asked: AskedClaim) -> Claimed:
+        questions = [_question(part) for part in asked.parts]
         claims = self._claims[process]
         try:
-            claimed = at_once(claims.claim(who, questions, "f", "p", may_draw=may_draw))
+            claimed = await claims.claim(
+                asked.who, questions, "f", "p", may_draw=asked.may_draw, token=asked.token
+            )
         except Refusal as refused:
             return _refused(refused), []
         if claimed is None:
             return Answer(states=None), []
+        receipt = claimed.receipt
         answer = Answer(
             states=tuple(one.value for one in claimed.states),
             rows=claimed.cached,
             texts=claimed.relations,
-            paid=Fraction(0) if claimed.receipt is None else claimed.receipt.charged.epsilon,
-            receipt=None if claimed.receipt is None else claimed.receipt.id,
+            paid=Fraction(0) if receipt is None else receipt.charged.epsilon,
+            lines=() if receipt is None else _spent_of(receipt.lines),
+            receipt=None if receipt is None else receipt.id,
             holder=claimed.holder,
         )
         blocks = ClaimedBlocks(cast(Any, claims), dict(enumerate(questions)), cast(Any, claimed))
@@ -246,14 +205,30 @@ class DrivenLedger:
     def let_go(self, drawing: Drawing) -> None:
         at_once(self._claims[drawing.process].let_go(drawing.row, drawing.holder))
 
-    def reserve(self, process: int, who: str, part: AskedPart) -> Answer:
+    def reserve_each(self, process: int, asked: Sequence[AskedCharge]) -> list[Answer]:
+        works = [(self._reserved(process, one), one.is_withdrawn) for one in asked]
+        return [one or WITHDRAWN for one in self.processes[process].together(works)]
+
+    async def _reserved(self, process: int, asked: AskedCharge) -> Answer:
+        part = asked.part
         record = StatementRecord(tables=dict.fromkeys(part.tables, part.of.loss))
-        tables = self.processes[process]
+        events = (UNREADABLE,) if asked.is_unreadable else part.of.events
         try:
-            receipt = at_once(tables.reserve(who, part.of.loss, "f", "p", part.of.events, record))
+            receipt = await self.processes[process].reserve(
+                asked.who, part.of.loss, "f", "p", events, record, asked.token
+            )
         except Refusal as refused:
             return _refused(refused)
-        return Answer(states=("apart",), paid=receipt.charged.epsilon, receipt=receipt.id)
+        except Fault:
+            if asked.is_unreadable:
+                return NOT_CHARGED
+            raise
+        return Answer(
+            states=("apart",),
+            paid=receipt.charged.epsilon,
+            lines=_spent_of(receipt.lines),
+            receipt=receipt.id,
+        )
 
     def settle(self, receipt: int, *, answered: bool) -> None:
         outcome = ChargeOutcome.ANSWERED if answered else ChargeOutcome.FAILED
@@ -270,34 +245,33 @@ class DrivenLedger:
 
     def add(self, who: str, groups: frozenset[str]) -> Person:
         row = self.session.execute(  # as add_analyst, which takes milliseconds for a verifier
-            "INSERT INTO ledger.analyst (name, verifier) VALUES (%s, 'SCRAM-SHA-256$') RETURNING id",
-            (who,),
+            "WITH made AS (INSERT INTO ledger.analyst (name, verifier)"
+            " VALUES (%s, 'SCRAM-SHA-256$') RETURNING id),"
+            " grouped AS (INSERT INTO ledger.membership SELECT id, g FROM made, unnest(%s::text[]) g)"
+            " SELECT id FROM made",
+            (who, sorted(groups)),
         ).fetchone()
         assert row is not None
-        self.session.cursor().executemany(
-            "INSERT INTO ledger.membership VALUES (%s, %s)", [(row[0], group) for group in groups]
-        )
         return Person(row[0], True, groups)
 
     def remove(self, who: str) -> None:
         remove_analyst(self.dsn, who)
 
-    def spent(self) -> Mapping[Line, tuple[Fraction, ...]]:
-        kinds, names = zip(*LINES, strict=True)
-        rows = self.session.execute(_SPENT, (list(kinds), list(names))).fetchall()
-        return {(row[0], row[1]): tuple(map(Fraction, row[2:])) for row in rows}
+    def make_token(self, who: str, days: int, epsilon: Fraction | None) -> int:
+        most = None if epsilon is None else amounts.decimal(epsilon)
+        return create_token(self.dsn, who, days=days, epsilon=most).number
 
-    def standing(self) -> dict[int, tuple[object, ...]]:
-        return {row[0]: (*row[1:6], set(row[6])) for row in self.session.execute(_ROWS)}
+    def revoke_token(self, token: int) -> None:
+        revoke_token(self.dsn, token)
 
-    def receipts(self) -> list[tuple[str, Fraction, Fraction]]:
+    def found(self) -> Found:
+        return found_in(self.session)
+
+    def receipts(self) -> list[tuple[int, str, Fraction, Fraction]]:
         rows = self.session.execute(
-            "SELECT analyst, epsilon, drawn_epsilon FROM ledger.receipt ORDER BY place"
+            "SELECT id, analyst, epsilon, drawn_epsilon FROM ledger.receipt ORDER BY place"
         ).fetchall()
-        return [(who, Fraction(own), Fraction(drawn)) for who, own, drawn in rows]
-
-    def settled(self) -> dict[int, str]:
-        return dict(self.session.execute("SELECT receipt, outcome FROM ledger.settlement"))
+        return [(number, who, Fraction(own), Fraction(drawn)) for number, who, own, drawn in rows]
 
     def problems(self) -> tuple[str, ...]:
         """As `dpproxy ledger verify` finds them."""
@@ -319,12 +293,26 @@ class DrivenLedger:
         accept_restored(self.dsn)
         self.mark.write(mark_of(self.dsn))
 
+    def close(self) -> None:
+        for one in self.processes:
+            one.loop.close()
+
 
 def _refused(refused: Refusal) -> Answer:
-    if refused.code is Code.OVER_BUDGET:
-        return Answer(states=())
-    assert refused.code is Code.PROTECTED
-    return NOT_AN_ANALYST
+    is_of_token = refused.message.startswith("the token")
+    match refused.code:
+        case Code.OVER_BUDGET:
+            return OVER_TOKEN if is_of_token else Answer(states=())
+        case Code.PROTECTED:
+            return TOKEN_IS_OVER if is_of_token else NOT_AN_ANALYST
+        case _:
+            raise AssertionError(refused)
+
+
+def _spent_of(
+    lines: Sequence[BudgetLine],
+) -> tuple[tuple[str, str, Fraction, Fraction, Fraction], ...]:
+    return tuple((one.kind.value, one.name, *one.spent, one.rho_spent) for one in lines)
 
 
 def _question(part: AskedPart) -> CachedQuestion:

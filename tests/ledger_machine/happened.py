@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 
 from proxy.policy.policy_model import Period
 from tests.ledger_machine.asked import Line
@@ -74,4 +75,78 @@ class Settled:
     outcome: str
 
 
-Happened = Opened | PaidFor | Begun | Held | LetGo | Drawn | SeenBy | Gone | Settled
+@dataclass(frozen=True, slots=True)
+class ReleaseCharged:
+    """cost: epsilon and delta, of all and of each of the tables."""
+
+    row: int
+    name: str
+    version: str
+    receipt: int
+    cost: tuple[Fraction, Fraction]
+    tables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseHeld:
+    """is_draw: begun, rather than gone on with, or let go."""
+
+    row: int
+    holder: str
+    due: datetime
+    until: datetime
+    is_draw: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseStored:
+    """table None: what was drawn is none."""
+
+    row: int
+    at: datetime
+    table: str | None
+    block: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseGone:
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """reason None: not any more."""
+
+    name: str
+    version: str
+    at: datetime
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMade:
+    """who, number: of its analyst, as Person has it; most: epsilon; None: no limit."""
+
+    token: int
+    who: str
+    number: int
+    most: Fraction | None
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRevoked:
+    token: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSpent:
+    token: int
+    epsilon: Fraction
+
+
+OfRelease = ReleaseCharged | ReleaseHeld | ReleaseStored | ReleaseGone | Stale
+OfToken = TokenMade | TokenRevoked | TokenSpent
+Happened = (
+    OfRelease | OfToken | Opened | PaidFor | Begun | Held | LetGo | Drawn | SeenBy | Gone | Settled
+)

@@ -7,10 +7,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 import psycopg
@@ -24,16 +24,16 @@ from proxy.postgres.embedded import EmbeddedPostgres
 from tests.ledger_machine.asked import Terms
 from tests.ledger_machine.driven_ledger import (
     CLOCK,
+    OPTIONS,
     PATH,
-    SOURCE,
-    Asked,
-    Claimed,
     DrivenLedger,
-    TablesOfOne,
-    policy_of,
     small_texts,
 )
+from tests.ledger_machine.policy_of_terms import policy_of
+from tests.ledger_machine.tables_of_one import SOURCE, TablesOfOne
 
+T = TypeVar("T")
+R = TypeVar("R")
 _BEGIN_SECONDS = 0.05
 _TRIES = 200
 
@@ -103,15 +103,14 @@ class LedgerOnServer(DrivenLedger):
                 time.sleep(_BEGIN_SECONDS)
         raise AssertionError("a lease outlives its connection")
 
-    def at_once(self, first: Asked, second: Asked) -> tuple[Claimed, Claimed]:
-        found: list[Claimed] = []
+    def at_once(self, first: Callable[[], T], second: Callable[[], R]) -> tuple[T, R]:
+        """Of its two processes."""
+        found: list[R] = []
         one, other = (tables.session for tables in self.processes)
-        behind = threading.Thread(
-            target=lambda: found.append(self.claim(1, *second, may_draw=True))
-        )
+        behind = threading.Thread(target=lambda: found.append(second()))
         assert one is not other
         with one.transaction():
-            before = self.claim(0, *first, may_draw=True)
+            before = first()
             behind.start()
             behind.join(_BEGIN_SECONDS)
         behind.join()
@@ -184,7 +183,7 @@ class LedgerOnServer(DrivenLedger):
         self.dsn = self._server.dsn("history")
 
     def _connect(self, dsn: str, **given: Any) -> ClockedConnection:
-        options = "-c search_path=machine,pg_catalog -c timezone=UTC"
+        options = f"{OPTIONS} -c search_path=machine,pg_catalog"
         if self._now:
             options += f" -c machine.now={self._now}"
         return ClockedConnection.connect(dsn, options=options, **given)

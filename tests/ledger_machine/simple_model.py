@@ -1,30 +1,33 @@
 """What a ledger must answer, from the list of what has happened and nothing else: no rows are kept. Each
-question reads the whole list anew.
+question reads the whole list anew. Charges that are sent together are answered one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 
 from proxy.ledger.cached_claims import LEASE_SECONDS
-from tests.ledger_machine.asked import NOT_AN_ANALYST, TOTAL, Answer, AskedPart, Line, Terms
+from tests.ledger_machine.asked import (
+    NOT_AN_ANALYST,
+    NOT_CHARGED,
+    TOTAL,
+    WITHDRAWN,
+    Answer,
+    AskedCharge,
+    AskedClaim,
+    AskedPart,
+    Line,
+    Terms,
+)
 from tests.ledger_machine.happened import Begun, Drawn, Gone, Held, LetGo, SeenBy, Settled
-from tests.ledger_machine.spent_lines import Budgets
+from tests.ledger_machine.spent_lines import SpentLines
+from tests.ledger_machine.tokens_spent import Tokens
 from tests.ledger_model.two_ways import Cost, drawn, priced
 
 _MOST_DRAWS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Person:
-    """number: one more each time that a name is given. is_there: may ask."""
-
-    number: int
-    is_there: bool = True
-    groups: frozenset[str] = frozenset()
 
 
 def slot_of(at: datetime, seconds: int, offset: int) -> datetime:
@@ -32,12 +35,14 @@ def slot_of(at: datetime, seconds: int, offset: int) -> datetime:
     return origin + (at - origin) // timedelta(seconds=seconds) * timedelta(seconds=seconds)
 
 
-class SimpleModel(Budgets):
+class SimpleModel(Tokens):
     def __init__(self, terms: Terms) -> None:
         super().__init__(terms)
         self.boot = 0
-        self.people: dict[str, Person] = {}
         self.commits = 0
+        self._together: list[bool] | None = None
+        # Of the last claims: whether each had to wait for the disk; None: it did nothing.
+        self.transactions: list[bool | None] = []
         self._unsure: list[
             int
         ] = []  # how long the list was after each commit that nobody waited for
@@ -91,28 +96,32 @@ class SimpleModel(Budgets):
         draws = sum(isinstance(one, Held) for one in holds)
         return "take" if draws < _MOST_DRAWS else "again", begun.row
 
-    def viewer_of(self, who: str) -> str:
-        return f"number {self.people[who].number}" if who in self.people else f"name {who}"
+    def claim_each(
+        self, asked: Sequence[AskedClaim], at: datetime, given: Sequence[Answer]
+    ) -> list[Answer]:
+        """As claim. The first goes alone, the others together."""
+        self.transactions = []
+        found = [WITHDRAWN] * len(asked)
+        for places in ([0], range(1, len(asked))):
+            sent = [n for n in places if not asked[n].is_withdrawn]
+            if sent:
+                with self._one_commit():
+                    for n in sent:
+                        found[n] = self.claim(asked[n], at, given[n])
+        return found
 
-    def groups_of(self, who: str) -> frozenset[str]:
-        return self.people[who].groups if who in self.people else frozenset()
-
-    def may_ask(self, who: str) -> bool:
-        return who not in self.people or self.people[who].is_there
-
-    def claim(
-        self, who: str, parts: Sequence[AskedPart], at: datetime, may_draw: bool, given: Answer
-    ) -> Answer:
+    def claim(self, asked: AskedClaim, at: datetime, given: Answer) -> Answer:
         """
         Given    what the ledger answered: only the numbers of new rows and of the receipt are taken from it
         Gives    what it must have answered
         """
+        who, parts = asked.who, asked.parts
         if not self.may_ask(who):
             return NOT_AN_ANALYST
         viewer, groups = self.viewer_of(who), self.groups_of(who)
         slot = slot_of(at, *self.terms.slot)
         found = [self._state(part, slot, at) for part in parts]
-        if not may_draw and any(state not in ("ready", "wait") for state, _ in found):
+        if not asked.may_draw and any(state not in ("ready", "wait") for state, _ in found):
             return Answer(states=None)
         pays: dict[Line, list[AskedPart]] = {("analyst", who): [], TOTAL: []}
         anew: dict[Line, list[AskedPart]] = {}  # as if nobody had asked
@@ -136,12 +145,17 @@ class SimpleModel(Budgets):
                 for table in part.tables:
                     pays.setdefault(("table", table), []).append(part)
         own = _sum(pays["analyst", who])
+        lines: SpentLines = ()
         if own.epsilon > 0:
-            if not self.fit(at, self._costs(own, anew)):
-                return Answer(states=())
             costs = self._costs(own, pays)
-            if self.pay(at, who, costs, given.receipt) is None:
+            if not self.fit(at, self._costs(own, anew)) or not self.fit(at, costs):
                 return Answer(states=())
+            refused = self.refused_by_token(asked.token, who, own.epsilon, at)
+            if refused is not None:
+                return refused
+            self.pay(at, who, costs, given.receipt)
+            self.spend_token(asked.token, own.epsilon)
+            lines = self.lines_of(costs, at)
         states, rows, texts = [], [], []
         for place, (part, (state, row)) in enumerate(zip(parts, found, strict=True)):
             if state in ("draw", "again"):
@@ -170,6 +184,7 @@ class SimpleModel(Budgets):
             rows=tuple(rows),
             texts=tuple(texts),
             paid=own.epsilon,
+            lines=lines,
         )
 
     @staticmethod
@@ -185,17 +200,39 @@ class SimpleModel(Budgets):
         assert row is not None and row not in known, "a draw has a number of its own"
         return row
 
-    def reserve(self, who: str, part: AskedPart, at: datetime, given: Answer) -> Answer:
-        """Of what is never cached."""
+    def reserve_each(
+        self, asked: Sequence[AskedCharge], at: datetime, given: Sequence[Answer]
+    ) -> list[Answer]:
+        """The first goes alone, as those through a token do; the others together."""
+        found = [WITHDRAWN] * len(asked)
+        through = [n for n, one in enumerate(asked) if one.token is not None]
+        others = [n for n, one in enumerate(asked) if one.token is None]
+        with self._one_commit():
+            for n in (*sorted((*through, *others[:1])), *others[1:]):
+                found[n] = self.reserve(asked[n], at, given[n])
+        return found
+
+    def reserve(self, asked: AskedCharge, at: datetime, given: Answer) -> Answer:
+        who, part = asked.who, asked.part
+        if asked.is_withdrawn:
+            return WITHDRAWN
         if not self.may_ask(who):
             return NOT_AN_ANALYST
+        if asked.is_unreadable:
+            return NOT_CHARGED
         lines: list[Line] = [("analyst", who), TOTAL]
         lines += [("group", one) for one in self.groups_of(who)]
         lines += [("table", one) for one in part.tables]
-        if self.pay(at, who, dict.fromkeys(lines, part.of.cost), given.receipt) is None:
+        costs = dict.fromkeys(lines, part.of.cost)
+        if not self.fit(at, costs):
             return Answer(states=())
+        refused = self.refused_by_token(asked.token, who, part.of.cost.epsilon, at)
+        if refused is not None:
+            return refused
+        self.pay(at, who, costs, given.receipt)
+        self.spend_token(asked.token, part.of.cost.epsilon)
         self.committed(is_sure=True)
-        return Answer(states=("apart",), paid=part.of.cost.epsilon)
+        return Answer(states=("apart",), paid=part.of.cost.epsilon, lines=self.lines_of(costs, at))
 
     def finish(self, row: int, holder: str, text: str, *, is_too_large: bool) -> str | None:
         """Of a draw. Gives  what may be shown of it; None: nothing"""
@@ -231,8 +268,21 @@ class SimpleModel(Budgets):
 
     # What breaks
 
+    @contextmanager
+    def _one_commit(self) -> Iterator[None]:
+        """Which waits for the disk where any of what it is of does."""
+        self._together = []
+        yield
+        each, self._together = self._together, None
+        self.transactions.append(any(each) if each else None)
+        if each:
+            self.committed(is_sure=any(each))
+
     def committed(self, *, is_sure: bool) -> None:
         """Who waits for the disk waits for all that was committed before."""
+        if self._together is not None:
+            self._together.append(is_sure)
+            return
         self.commits += 1
         if is_sure:
             self._unsure.clear()
@@ -257,6 +307,7 @@ class SimpleModel(Budgets):
     def crash(self, kept: int) -> None:
         """kept: how many of the commits that nobody waited for survive."""
         del self.happened[[self._sure, *self._unsure][kept] :]
+        self._answered = None
         self.committed(is_sure=True)
         self.boot += 1
 
@@ -265,6 +316,7 @@ class SimpleModel(Budgets):
         for one in self.rows():
             if self.text_of(one.row) is None:
                 self.happened.append(Gone(one.row))
+        self.revoke_all()
         self.committed(is_sure=True)
 
 

@@ -15,6 +15,8 @@ from tests.ledger_machine.happened import Happened, Opened, PaidFor
 from tests.ledger_model.two_ways import Cost, fits
 from tests.ledger_model.windows import window_start
 
+SpentLines = tuple[tuple[str, str, Fraction, Fraction, Fraction], ...]
+_KINDS = ("analyst", "group", "table", "total")
 _FIRST = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 
@@ -24,6 +26,8 @@ class Budgets:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.happened: list[Happened] = []
+        self._answered: tuple[int, Terms, datetime] | None = None
+        self._answers: dict[Line, tuple[Cost, Opened | None]] = {}
 
     def spent(self, line: Line, at: datetime) -> tuple[Cost, Opened | None]:
         """In the window of that time; and the window, where none is open yet.
@@ -31,6 +35,16 @@ class Budgets:
         A window that is open stays so while the clock goes back: what is paid meanwhile is paid in it. What was
         taken back before it opened is no credit in it.
         """
+        state = len(self.happened), self.terms, at
+        if self._answered != state:  # the same is asked several times in one step
+            self._answered = state
+            self._answers.clear()
+        known = self._answers.get(line)
+        if known is None:
+            known = self._answers[line] = self._spent(line, at)
+        return known
+
+    def _spent(self, line: Line, at: datetime) -> tuple[Cost, Opened | None]:
         most = self.terms.of(line)
         period = Period.NONE if most is None else most.period
         start = window_start(period, at) or _FIRST
@@ -51,12 +65,13 @@ class Budgets:
                 and (place > since or one.at >= start)
             ):
                 spent += one.costs[line]
-                spent = replace(
-                    spent,
-                    epsilon=max(spent.epsilon, Fraction(0)),
-                    delta=max(spent.delta, Fraction(0)),
-                    rho=max(spent.rho, Fraction(0)),
-                )
+                if one.who is None:  # of what was taken back
+                    spent = replace(
+                        spent,
+                        epsilon=max(spent.epsilon, Fraction(0)),
+                        delta=max(spent.delta, Fraction(0)),
+                        rho=max(spent.rho, Fraction(0)),
+                    )
         return spent, new
 
     def pay(
@@ -74,6 +89,15 @@ class Budgets:
             if most is not None and not fits(self.spent(line, at)[0] + cost, most):
                 return False
         return True
+
+    def lines_of(self, costs: Mapping[Line, Cost], at: datetime) -> SpentLines:
+        """What is spent of those of them that have a limit, in the order in which they are told."""
+        found = []
+        for kind, name in sorted(costs, key=lambda line: (_KINDS.index(line[0]), line[1])):
+            if self.terms.of((kind, name)) is not None:
+                spent = self.spent((kind, name), at)[0]
+                found.append((kind, name, spent.epsilon, spent.delta, spent.rho))
+        return tuple(found)
 
     def _opened(self, line: Line) -> list[Opened]:
         return [one for one in self.happened if isinstance(one, Opened) and one.line == line]
