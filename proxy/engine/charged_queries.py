@@ -32,7 +32,6 @@ from proxy.engine.noisy_answers import (
     NoisyRelation,
     noisy_relation,
 )
-from proxy.engine.plan_costs import PlanCosts
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
@@ -41,7 +40,6 @@ from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_parts import StatementParts, statement_parts
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
-from proxy.engine.table_losses import protected_names
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
@@ -95,7 +93,6 @@ class ChargedQueries:
         self._ledger = ledger
         self._bits = bits
         self._zones = ZoneRules()
-        self._costs = PlanCosts(protected_names(policy))
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
 
     async def run(self, query: PlannedQuery) -> NoisyAnswer:
@@ -223,7 +220,7 @@ class ChargedQueries:
         self, query: PlannedQuery, parts: StatementParts | None
     ) -> tuple[Loss, tuple[Event, ...], StatementRecord]:
         """The most that a statement may be charged: what of it is not free."""
-        cost = self._costs.of(query.prepared.private)
+        cost = query.prepared.cost
         record = StatementRecord(text=self._text(query), tables=cost.tables)
         if parts is None:
             return query.loss, cost.events, record

@@ -25,6 +25,7 @@ from proxy.engine.noisy_answers import (
     NoisyAnswer,
     compiled_block,
 )
+from proxy.engine.plan_costs import plan_cost
 from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
@@ -32,6 +33,7 @@ from proxy.engine.published_answers import PublishedSources
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
+from proxy.engine.table_losses import protected_names
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicRowsOf, PublicValues
@@ -311,6 +313,7 @@ class Engine:
         return PreparedQuery(
             settings=chosen,
             private=private,
+            cost=plan_cost(private, protected_names(self.policy)),
             bounded=bounded,
             zones=zones_used(blocks, self.policy),
             lifts=lifted(bound, found, chosen.loss) if is_lifted else (),

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing_extensions import assert_never
 
 from proxy.engine.noisy_answers import Bounded, CompiledBlock
+from proxy.engine.plan_costs import PlanCost
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
 from proxy.engine.settings import Settings
@@ -40,12 +41,13 @@ _QUICK_NODES = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedQuery:
-    """A question that could be run now. bounded: a block planned again, its private bounds chosen. lifts: what
-    is drawn instead of a block; none at all: as it is planned. compiled: the statements of what is drawn.
-    seconds: of a processor, that planning and compiling took."""
+    """A question that could be run now. cost: of the plan as a whole; bounded: a block planned again, its
+    private bounds chosen. lifts: what is drawn instead of a block; none at all: as it is planned. compiled:
+    the statements of what is drawn. seconds: of a processor, that planning and compiling took."""
 
     settings: Settings
     private: PrivatePlan
+    cost: PlanCost
     bounded: Bounded
     zones: ZonesUsed
     lifts: tuple[Lift | None, ...] = ()

@@ -1,6 +1,6 @@
 """One source's part of the ledger: a charge is one round trip, durable before it returns.
 
-`ledger.reserve` (ledger_migrations) is one statement and so one transaction: it locks the balances of all its
+`ledger.reserve_one` (ledger_migrations) is one statement, so one transaction: it locks the balances of all its
 lines, checks all limits, appends the receipt and commits. Nothing is ever refunded. Charges that wait for one
 that is under way are one statement together (`ledger.reserve_each`).
 """

@@ -110,7 +110,7 @@ def test_each_of_several_is_what_it_is_alone(people: str, seed: int) -> None:
                 continue
             row = connection.execute(
                 "SELECT receipt, lines FROM"
-                " ledger.reserve(%s, %s, %s, %s, %s::jsonb, %s, %s, %s::jsonb, %s)",
+                " ledger.reserve_at(%s, %s, %s, %s, %s::jsonb, %s, %s, now(), %s::jsonb, %s)",
                 (
                     *(other, one["who"], one["epsilon"], one["delta"], json.dumps(one["events"])),
                     *(one["fingerprint"], one["policy"], json.dumps(one["tables"]), text),

@@ -170,13 +170,15 @@ def test_a_new_window_counts_what_was_charged_while_its_lock_was_waited_for(used
     set_limits(used, own="2", total="100")
     with psycopg.connect(used, autocommit=True) as setup:
         setup.execute("DELETE FROM ledger.balance WHERE analyst = 'carol'")
-        setup.execute("SELECT ledger.reserve(1, 'carol', 1, 0, '[]', 'f', 'p')")
+        setup.execute("SELECT ledger.reserve_at(1, 'carol', 1, 0, '[]', 'f', 'p', now())")
         with psycopg.connect(used) as first, psycopg.connect(used, autocommit=True) as second:
-            first.execute("SELECT ledger.reserve(1, 'carol', 1, 0, '[]', 'f', 'p')")
+            first.execute("SELECT ledger.reserve_at(1, 'carol', 1, 0, '[]', 'f', 'p', now())")
             # Another period: the next charge adds the receipts up anew.
             setup.execute("UPDATE ledger.allowance SET period = 'week' WHERE kind = 'default'")
             # The second begins to wait, with a snapshot in which one receipt is there.
-            second.pgconn.send_query(b"SELECT ledger.reserve(1, 'carol', 1, 0, '[]', 'f', 'p')")
+            second.pgconn.send_query(
+                b"SELECT ledger.reserve_at(1, 'carol', 1, 0, '[]', 'f', 'p', now())"
+            )
             _wait_for_a_lock(setup)
             first.commit()
             while (result := second.pgconn.get_result()) is not None:
@@ -315,6 +317,6 @@ def test_receipts_of_earlier_versions_are_chained(ledger_dsn: str) -> None:
     chains = "SELECT source, place FROM ledger.chain ORDER BY 1"
     assert rows(ledger_dsn, chains) == [(1, 3), (2, 2)]
     with psycopg.connect(ledger_dsn, autocommit=True) as connection:
-        connection.execute("SELECT ledger.reserve(2, 'a', 1, 0, '[]', 'f', 'p')")
+        connection.execute("SELECT ledger.reserve_at(2, 'a', 1, 0, '[]', 'f', 'p', now())")
     assert ledger_problems(ledger_dsn) == ()
     assert rows(ledger_dsn, chains) == [(1, 3), (2, 3)]

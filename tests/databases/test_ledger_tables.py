@@ -140,7 +140,7 @@ def test_append_only(ledger_dsn: str) -> None:
     set_limits(ledger_dsn, own="5", total="5")
     with psycopg.connect(ledger_dsn, autocommit=True) as connection:
         row = connection.execute(
-            "SELECT receipt FROM ledger.reserve(1, 'a', 1, 0, '[]', 'f', 'p')"
+            "SELECT receipt FROM ledger.reserve_at(1, 'a', 1, 0, '[]', 'f', 'p', now())"
         ).fetchone()
         assert row is not None
         connection.execute("INSERT INTO ledger.settlement VALUES (%s, now(), 'answered')", row)
@@ -156,9 +156,23 @@ def test_append_only(ledger_dsn: str) -> None:
                     )
         for bad in ("'a', -1, 0", "'a', NULL, 0", "'a', 1, -1e-9"):
             with pytest.raises(psycopg.errors.RaiseException, match="not negative"):
-                connection.execute(f"SELECT ledger.reserve(1, {bad}, '[]', 'f', 'p')".encode())
+                connection.execute(
+                    f"SELECT ledger.reserve_at(1, {bad}, '[]', 'f', 'p', now())".encode()
+                )
         with pytest.raises(psycopg.errors.CheckViolation):
-            connection.execute("SELECT ledger.reserve(1, '', 1, 0, '[]', 'f', 'p')")
+            connection.execute("SELECT ledger.reserve_at(1, '', 1, 0, '[]', 'f', 'p', now())")
+
+
+def test_a_receipt_is_of_a_source_that_is_there(ledger_dsn: str) -> None:
+    """Nothing in the receipt itself refers to it: the chain does."""
+    written = """INSERT INTO ledger.receipt
+        (source, at, analyst, epsilon, delta, events, fingerprint, policy_digest)
+        VALUES (77, now(), 'a', 1, 0, '[]', 'f', 'p')"""
+    with (
+        psycopg.connect(ledger_dsn) as connection,
+        pytest.raises(psycopg.errors.ForeignKeyViolation, match="chain"),
+    ):
+        connection.execute(written)
 
 
 def test_reserve_is_quick(ledger_dsn: str) -> None:

@@ -108,7 +108,7 @@ def test_a_budget_of_1000_admits_as_many_counts_as_rho_says(ledger_dsn: str) -> 
     with psycopg.connect(ledger_dsn) as connection:
         row = connection.execute(
             "SELECT count(c.receipt) FROM generate_series(1, 2000) n CROSS JOIN LATERAL"
-            " ledger.reserve(1, 'a', 1, 0, %s::jsonb, n::text, 'p') c",
+            " ledger.reserve_at(1, 'a', 1, 0, %s::jsonb, n::text, 'p', now()) c",
             (json.dumps(events),),
         ).fetchone()
     assert row is not None
@@ -138,7 +138,7 @@ def test_what_is_said_to_be_left_can_be_asked(ledger_dsn: str) -> None:
             assert "privacy budget" in refusal.message
             loss, events = pure(left if number == 7 else left / 3)
             row = connection.execute(
-                "SELECT receipt FROM ledger.reserve(1, 'a', %s, 0, %s::jsonb, 'f', 'p')",
+                "SELECT receipt FROM ledger.reserve_at(1, 'a', %s, 0, %s::jsonb, 'f', 'p', now())",
                 (decimal(charge(loss).epsilon), json.dumps(events)),
             ).fetchone()
             assert row is not None and row[0] is not None
@@ -177,7 +177,7 @@ def test_no_event_is_written_that_cannot_be_priced(ledger_dsn: str) -> None:
             pytest.raises(psycopg.errors.CheckViolation, match="events_are_known"),
         ):
             connection.execute(
-                "SELECT ledger.reserve(1, 'a', 1, 0, jsonb_build_array(%s::jsonb), 'f', 'p')",
+                "SELECT ledger.reserve_at(1, 'a', 1, 0, jsonb_build_array(%s::jsonb), 'f', 'p', now())",
                 (unknown,),
             )
 
@@ -200,7 +200,7 @@ def test_a_ledger_of_version_2_is_brought_over(
             with psycopg.connect(dsn) as connection:
                 for epsilon in ("0.3", "1", "3"):
                     connection.execute(
-                        "SELECT ledger.reserve(1, 'a', %s, 1e-6, %s::jsonb, 'f', 'p')",
+                        "SELECT ledger.reserve_at(1, 'a', %s, 1e-6, %s::jsonb, 'f', 'p', now())",
                         (epsilon, '[{"v": 1, "kind": "pure"}]'),
                     )
             assert ledger_migrations.migrate(dsn) == max(scripts)

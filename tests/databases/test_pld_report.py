@@ -96,6 +96,6 @@ def _charge(dsn: str, analyst: str, event: Event, times: int) -> None:
     with psycopg.connect(dsn) as connection:
         for _ in range(times):
             connection.execute(
-                "SELECT ledger.reserve(1, %s, %s, 0, %s::jsonb, 'f', 'p')",
+                "SELECT ledger.reserve_at(1, %s, %s, 0, %s::jsonb, 'f', 'p', now())",
                 (analyst, decimal(amount.epsilon), json.dumps([event])),
             )

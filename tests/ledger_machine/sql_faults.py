@@ -130,7 +130,7 @@ OF_BATCHES: Mapping[str, SqlFault] = {
 }
 OF_PEOPLE: Mapping[str, SqlFault] = {
     "who was removed asks": SqlFault(
-        text="AND NOT ledger.may_charge(of_source, who) THEN\n        RETURN NULL",
+        text="AND ledger.may_charge(of_source, who) IS NOT TRUE THEN\n        RETURN NULL",
         instead="AND false THEN\n        RETURN NULL",
     ),
     "who was removed asks in a batch": SqlFault(
@@ -142,7 +142,7 @@ OF_PEOPLE: Mapping[str, SqlFault] = {
         instead="WHERE true;\n    IF askers",
     ),
     "groups of a person that is alone pay nothing": SqlFault(
-        text="ledger.shares_of_groups(person.groups, epsilon, delta), tables",
+        text="ledger.shares_of_groups(groups, epsilon, delta), tables",
         instead="'{}', tables",
     ),
 }

@@ -1,6 +1,5 @@
--- The same rule in fewer steps: a charge that is alone takes less than half of the server's time that it took (docs/adr/0075).
--- Lines are locked by one statement, limits read by one and balances written by one; what a receipt must be is one
--- check, as the server reads each of them anew with each statement.
+-- The same rule in fewer steps (docs/adr/0075): lines are locked by one statement, limits read by one and balances
+-- written by one; what a receipt must be is two checks, as the server reads each of them anew with each statement.
 
 -- As before (0003): events that this version can price.
 CREATE OR REPLACE FUNCTION ledger.are_known(events jsonb) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
@@ -29,8 +28,8 @@ BEGIN
         EXECUTE format('ALTER TABLE ledger.receipt DROP CONSTRAINT %I', known);
     END LOOP;
 END $$;
--- A receipt's source has a limit, which refers to it: charge_each finds none for another. A reference of each receipt
--- would lock the source's row, and write to it, with each charge.
+-- A receipt is of a source that is there all the same: its chain (join_chain) has a row that refers to it. A reference of
+-- each receipt would lock the source's row, and write to it, with each charge.
 ALTER TABLE ledger.receipt
     DROP CONSTRAINT receipt_source_fkey,
     ADD CONSTRAINT receipt_is_sound CHECK (ledger.is_sound(
@@ -91,7 +90,7 @@ BEGIN
     RETURN found;
 END $$;
 
--- As before (0009). Of a line that has just paid what it fitted, most is known.
+-- As before (0009), without the arithmetic of zCDP where there is no limit of rho.
 CREATE OR REPLACE FUNCTION ledger.line_json(
     spent ledger.balance, allowed ledger.allowance, epsilon numeric, delta numeric, price ledger.price, at timestamptz)
 RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
@@ -330,7 +329,6 @@ BEGIN
     END LOOP;
 END $$;
 
-
 -- A group pays what its member does.
 CREATE FUNCTION ledger.shares_of_groups(groups text[], epsilon numeric, delta numeric) RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE AS $$
@@ -341,44 +339,42 @@ BEGIN
     RETURN (SELECT jsonb_object_agg(g, jsonb_build_object('epsilon', epsilon, 'delta', delta)) FROM unnest(groups) g);
 END $$;
 
--- Who may charge, and for which groups: as may_charge (0005) and groups_of (0004), in one statement for most. Of who
--- may not: NULL.
-CREATE TYPE ledger.asker AS (number bigint, groups text[]);
-CREATE FUNCTION ledger.asker_of(of_source bigint, who text) RETURNS ledger.asker LANGUAGE plpgsql STABLE AS $$
+-- Which groups pay for who charges: may_charge (0005) and groups_of (0004), in one statement for most. NULL of who may
+-- not charge.
+CREATE FUNCTION ledger.groups_that_pay(of_source bigint, who text) RETURNS text[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    person ledger.asker;
+    groups text[];
     is_restricted boolean;
 BEGIN
-    SELECT a.id, ARRAY(SELECT m.grp FROM ledger.membership m WHERE m.analyst = a.id),
+    SELECT ARRAY(SELECT m.grp FROM ledger.membership m WHERE m.analyst = a.id),
            EXISTS (SELECT FROM ledger.restricted r WHERE r.source = of_source)
-    INTO person.number, person.groups, is_restricted
+    INTO groups, is_restricted
     FROM ledger.analyst a WHERE a.name = who AND a.removed_at IS NULL;
-    IF is_restricted IS DISTINCT FROM false AND NOT ledger.may_charge(of_source, who) THEN
+    IF is_restricted IS DISTINCT FROM false AND ledger.may_charge(of_source, who) IS NOT TRUE THEN
         RETURN NULL;
     END IF;
-    person.groups := coalesce(person.groups, '{}');
-    RETURN person;
+    RETURN coalesce(groups, '{}');
 END $$;
 
 -- One charge of who may query the data by then, through a token or without one. Of who may not nothing is charged.
+-- Instead of reserve (0004), which left that to its caller.
+DROP FUNCTION ledger.reserve(bigint, text, numeric, numeric, jsonb, text, text, jsonb, bytea);
 CREATE FUNCTION ledger.reserve_one(
     of_source bigint, who text, through bigint, epsilon numeric, delta numeric, events jsonb,
     fingerprint text, policy_digest text, tables jsonb, statement bytea,
-    OUT may_ask boolean, OUT receipt bigint, OUT lines jsonb, OUT token_left numeric)
+    OUT may_ask boolean, OUT receipt bigint, OUT lines jsonb)
 LANGUAGE plpgsql AS $$
 DECLARE
-    person ledger.asker := ledger.asker_of(of_source, who);
+    groups text[] := ledger.groups_that_pay(of_source, who);
 BEGIN
-    IF person IS NULL THEN
+    may_ask := groups IS NOT NULL;
+    IF NOT may_ask THEN
         RETURN;
     END IF;
-    may_ask := true;
     SELECT c.receipt, c.lines INTO receipt, lines
     FROM ledger.charge_each(of_source, ARRAY[ROW(
         who, epsilon, delta, epsilon, delta, events, fingerprint, policy_digest,
-        ledger.shares_of_groups(person.groups, epsilon, delta), tables, statement)::ledger.charge],
+        ledger.shares_of_groups(groups, epsilon, delta), tables, statement)::ledger.charge],
         transaction_timestamp()) c;
-    IF through IS NOT NULL THEN  -- it may raise, which undoes the charge
-        token_left := ledger.spend_token(through, of_source, who, receipt, epsilon);
-    END IF;
+    PERFORM ledger.spend_token(through, of_source, who, receipt, epsilon);  -- it may raise, which undoes the charge
 END $$;
