@@ -23,11 +23,12 @@ from proxy.pgwire.frames import (
     parameter_description,
 )
 from proxy.pgwire.plain_frames import DISCARDING, PassingRun
-from proxy.pgwire.wording import reword
+from proxy.pgwire.wording import reword, truncated
 
 _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
 _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
 _READY, _COPY_IN, _COMPLETE, _PARAMETERS = b"ZGCt"
+_DATA = frozenset(b"DTt")  # what an exchange of our own is there for
 _QUIET = frozenset(b"123nt")  # completions that a simple Query never shows
 _REPORTS = frozenset(b"EN")
 _NO_MESSAGE = Expectation(MessageKind.COPY_END)
@@ -52,6 +53,7 @@ class Answers:
         self.copying_in = False  # the server waits for CopyData
         self.discarded_statements = False  # DISCARD ALL was seen; whoever reads it, resets it
         self._queue: deque[Expectation] = deque()
+        self._answered = 0  # messages of the first of them, where it is several
         self._buffer = bytearray()
         self._passing = 0  # bytes of a large row that are still to come and pass unread
         self._dropping = 0  # bytes of an error or notice that was cut, still to come
@@ -170,6 +172,12 @@ class Answers:
         out: list[bytes] = []
         queue, length_at = self._queue, U32.unpack_from
         while size - position >= 5:
+            if queue and queue[0].kind is MessageKind.SEVERAL:
+                heard = self._heard(position, size)
+                if heard > position:
+                    out.append(bytes(buffer[run:position]))
+                    position = run = heard
+                    continue
             tag = buffer[position]
             length = length_at(buffer, position + 1)[0]
             if length < SMALLEST_LENGTH:
@@ -183,7 +191,7 @@ class Answers:
                 here = min(end, size)
                 self._dropping = end - here
                 text = bytes(buffer[position + 5 : position + 5 + REPORT_BYTES])
-                buffer[position:here] = frame(bytes([tag]), _truncated(text))
+                buffer[position:here] = frame(bytes([tag]), truncated(text))
                 size = len(buffer)
                 continue
             streams = tag in _STREAMED and not (queue and queue[0].forwarded is Forwarded.NOTHING)
@@ -241,9 +249,37 @@ class Answers:
             self._ready(bytes(self._buffer[start : start + 1]))
         elif tag == _COPY_IN:
             self._copy_in()
-        if tag in head.kind.value:
+        if head.kind is not MessageKind.SEVERAL and tag in head.kind.value:
             self._complete()
         return instead
+
+    def _heard(self, position: int, size: int) -> int:
+        """Takes in the answers to an exchange, up to the first frame that is not whole, or neither data nor the
+        completion that comes next: `_frame` knows what to do with that.
+
+        Given    position: of a frame; size: of the buffer
+        Gives    how far it has read
+        """
+        head, buffer, head_at = self._queue[0], self._buffer, HEAD.unpack_from
+        ends, reply, answered = head.ends, head.reply, self._answered
+        coming = ends[answered]
+        while size - position >= 5:
+            tag, length = head_at(buffer, position)
+            end = position + 1 + length
+            is_last = tag in coming
+            if end > size or length < SMALLEST_LENGTH or not (is_last or tag in _DATA):
+                break
+            if reply is not None and tag in _DATA:
+                reply.hear(tag, bytes(buffer[position + 5 : end]))
+            position = end
+            if is_last:
+                answered += 1
+                if answered == len(ends):
+                    self._complete()
+                    return position
+                coming = ends[answered]
+        self._answered = answered
+        return position
 
     def _ready(self, transaction_status: bytes) -> None:
         self.transaction_status = transaction_status
@@ -262,6 +298,7 @@ class Answers:
             self.discarded_statements = True
 
     def _complete(self) -> None:
+        self._answered = 0
         done = self._queue.popleft()
         if done.ends_reply and done.reply is not None:
             done.reply.outcome = ReplyOutcome.COMPLETE
@@ -295,6 +332,7 @@ class Answers:
         if head.kind in (MessageKind.QUERY, MessageKind.SYNC):
             return reword(payload, head.wording)
         self.failed_ours = head.reply is not None
+        self._answered = 0
         undone: list[Callable[[], None]] = []
         outcome = ReplyOutcome.FAILED
         while self._queue and self._queue[0].kind is not MessageKind.SYNC:
@@ -308,18 +346,3 @@ class Answers:
         for undo in reversed(undone):
             undo()
         return reword(payload, head.wording)
-
-
-def _truncated(fields: bytes) -> bytes:
-    """The first fields of an error or notice, the last one cut at a character; severity, SQLSTATE and message
-    come first (PostgreSQL 17 documentation, section 53.8).
-
-    >>> _truncated("SERROR\\0MÄ".encode()[:-1])
-    b'SERROR\\x00M\\x00\\x00'
-    """
-    end = len(fields)
-    while end and fields[end - 1] & 0xC0 == 0x80:
-        end -= 1
-    if end and fields[end - 1] >= 0xC0:
-        end -= 1
-    return fields[:end] + b"\0\0"

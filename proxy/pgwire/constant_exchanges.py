@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from proxy.pgwire.calls import DescribeConstants, EvaluateConstants, Refuse
-from proxy.pgwire.expectations import MessageKind, ShadowReply
+from proxy.pgwire.expectations import MessageKind, ShadowReply, messages
 from proxy.pgwire.frames import (
     FLUSH,
     close_statement,
@@ -42,12 +42,12 @@ def describe_constants(
     reply = ShadowReply()
     for text in describing(step.expressions):
         reply = session.send_all(
-            [
+            messages(
                 (close_statement(INTERNAL), MessageKind.CLOSE),
                 (parse(INTERNAL, text.encode(), step.parameter_oids), MessageKind.PARSE),
                 (describe_statement(INTERNAL), MessageKind.DESCRIBE),
                 (close_statement(INTERNAL), MessageKind.CLOSE),
-            ],
+            ),
             wording=_NOT_PLACED,
             reply=ShadowReply(frames=reply.frames),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from proxy.base.limits import PARAMETERS
 from proxy.pgwire.frames import ProtocolError
@@ -27,6 +27,7 @@ class MessageKind(Enum):
     SYNC = b"Z"
     QUERY = b"Z "  # the blank keeps it from being an alias of SYNC
     MALFORMED = b"!"  # the server answers with an error, and skips to the next Sync
+    SEVERAL = b" "  # Expectation.ends has the tags of each
     COPY_END = b""  # CopyDone and CopyFail have no answer of their own; they mark the stream
 
 
@@ -67,9 +68,23 @@ class ShadowReply:
             raise ProtocolError("the reply to an exchange of our own is too large")
 
 
+class Messages(NamedTuple):
+    """Of an exchange of our own, as they are sent at once. ends: as of Expectation."""
+
+    data: bytes
+    ends: tuple[bytes, ...]
+
+
+def messages(*sent: tuple[bytes, MessageKind]) -> Messages:
+    return Messages(b"".join(data for data, _ in sent), tuple(kind.value for _, kind in sent))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Expectation:
-    """One message sent to the shadow. undo: what to do if it fails or is discarded."""
+    """One message sent to the shadow, or SEVERAL of our own. undo: what to do if it fails or is discarded.
+
+    ends: of SEVERAL, for each message the tags that end its answer
+    """
 
     kind: MessageKind
     forwarded: Forwarded = Forwarded.ALL
@@ -79,6 +94,7 @@ class Expectation:
     undo: Callable[[], None] | None = None
     command_tag: bytes | None = None
     hides_last_parameter: bool = False
+    ends: tuple[bytes, ...] = ()
     plain_answers: Mapping[int, bool] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,7 +104,7 @@ class Expectation:
             and self.reply is None
             and self.command_tag is None
             and not self.hides_last_parameter
-            and self.kind is not MessageKind.COPY_END
+            and self.kind not in (MessageKind.COPY_END, MessageKind.SEVERAL)
         )
         object.__setattr__(
             self, "plain_answers", _PLAIN_ANSWERS[self.kind] if passes else _NO_ANSWERS

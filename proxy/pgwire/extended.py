@@ -169,7 +169,7 @@ def _settings_only(session: Session, _: ReadArguments) -> ArgumentsReading:
 def _bind_substituted(
     session: Session, message: Bind, statement: Substituted
 ) -> Generator[Wait, Any, None]:
-    if sum(len(value) for value in message.values if value) > ARGUMENTS_BYTES:
+    if message.size > ARGUMENTS_BYTES:
         yield raise_refusal(session, ARGUMENTS_TOO_LONG)
         return
     of = Message(

@@ -17,7 +17,6 @@ from proxy.base.errors import Code
 HEAD = struct.Struct("!BI")  # a frame's tag and length
 U32 = struct.Struct("!I")
 I32 = struct.Struct("!i")
-I16 = struct.Struct("!h")
 U16 = struct.Struct("!H")
 
 NULL_LENGTH = -1
@@ -25,6 +24,8 @@ SMALLEST_LENGTH = 4
 FRAME_BYTES = 16 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
 _KNOWN_TAGS = frozenset(b"QPBDECSHFXdcf")  # of a client, and p, which only comes before
 TEXT_FORMAT = 0
+_NONE = U16.pack(0)  # how many
+_NULL = I32.pack(NULL_LENGTH)
 
 
 class ProtocolError(Exception):
@@ -55,8 +56,11 @@ def query(text: bytes) -> bytes:
 
 
 def parse(name: bytes, text: bytes, parameter_oids: Sequence[int] = ()) -> bytes:
-    oids = struct.pack(f"!H{len(parameter_oids)}I", len(parameter_oids), *parameter_oids)
-    return frame(b"P", name + b"\0" + text + b"\0" + oids)
+    return frame(b"P", name + b"\0" + text + b"\0" + _oids(parameter_oids))
+
+
+def _oids(oids: Sequence[int]) -> bytes:
+    return struct.pack(f"!H{len(oids)}I", len(oids), *oids) if oids else _NONE
 
 
 def bind(
@@ -66,22 +70,16 @@ def bind(
     formats: Sequence[int] = (),
     result_formats: Sequence[int] = (),
 ) -> bytes:
-    parts = [
-        portal,
-        b"\0",
-        statement,
-        b"\0",
-        struct.pack(f"!H{len(formats)}h", len(formats), *formats),
-        U16.pack(len(values)),
-    ]
+    parts = [portal, b"\0", statement, b"\0", _codes(formats) if formats else _NONE]
+    parts.append(U16.pack(len(values)))
     for value in values:
-        if value is None:
-            parts.append(I32.pack(NULL_LENGTH))
-        else:
-            parts.append(I32.pack(len(value)))
-            parts.append(value)
-    parts.append(struct.pack(f"!H{len(result_formats)}h", len(result_formats), *result_formats))
+        parts += (_NULL,) if value is None else (I32.pack(len(value)), value)
+    parts.append(_codes(result_formats) if result_formats else _NONE)
     return frame(b"B", b"".join(parts))
+
+
+def _codes(formats: Sequence[int]) -> bytes:
+    return struct.pack(f"!H{len(formats)}h", len(formats), *formats)
 
 
 def describe_statement(name: bytes) -> bytes:
@@ -104,6 +102,9 @@ def close_portal(name: bytes) -> bytes:
     return frame(b"C", b"P" + name + b"\0")
 
 
+_TOO_SHORT = "insufficient data left in message"
+
+
 class Cursor:
     """Reads a payload from left to right; running past its end is a ProtocolError."""
 
@@ -117,15 +118,12 @@ class Cursor:
         try:
             (value,) = shape.unpack_from(self._payload, self._position)
         except struct.error:
-            raise ProtocolError("insufficient data left in message") from None
+            raise ProtocolError(_TOO_SHORT) from None
         self._position += shape.size
         return int(value)
 
     def u16(self) -> int:
         return self._unpack(U16)
-
-    def i16(self) -> int:
-        return self._unpack(I16)
 
     def u32(self) -> int:
         return self._unpack(U32)
@@ -136,10 +134,40 @@ class Cursor:
     def take(self, count: int) -> bytes:
         end = self._position + count
         if count < 0 or end > len(self._payload):
-            raise ProtocolError("insufficient data left in message")
+            raise ProtocolError(_TOO_SHORT)
         piece = self._payload[self._position : end]
         self._position = end
         return piece
+
+    def codes(self) -> tuple[int, ...]:
+        """A count, and so many format codes."""
+        count = self.u16()
+        if not count:
+            return ()
+        return struct.unpack(f"!{count}h", self.take(2 * count))
+
+    def values(self) -> tuple[bytes | None, ...]:
+        """A count, and so many values, each with its length: each statement about protected data is read by
+        this, so it takes few steps."""
+        count = self.u16()
+        payload, position, length_at = self._payload, self._position, I32.unpack_from
+        values: list[bytes | None] = []
+        try:
+            for _ in range(count):
+                (length,) = length_at(payload, position)
+                position += 4
+                if length == NULL_LENGTH:
+                    values.append(None)
+                    continue
+                end = position + length
+                if length < 0 or end > len(payload):
+                    raise ProtocolError(_TOO_SHORT)
+                values.append(payload[position:end])
+                position = end
+        except struct.error:
+            raise ProtocolError(_TOO_SHORT) from None
+        self._position = position
+        return tuple(values)
 
     def string(self) -> bytes:
         end = self._payload.find(b"\0", self._position)
@@ -149,16 +177,8 @@ class Cursor:
         self._position = end + 1
         return piece
 
-    def value(self) -> bytes | None:
-        length = self.i32()
-        return None if length == NULL_LENGTH else self.take(length)
-
-    @property
-    def exhausted(self) -> bool:
-        return self._position >= len(self._payload)
-
     def end(self) -> None:
-        if not self.exhausted:
+        if self._position < len(self._payload):
             raise ProtocolError("invalid message format")
 
 
@@ -189,11 +209,14 @@ class Bind:
     def decode(payload: bytes) -> Bind:
         at = Cursor(payload)
         portal, statement = at.string(), at.string()
-        formats = tuple(at.i16() for _ in range(at.u16()))
-        values = tuple(at.value() for _ in range(at.u16()))
-        result_formats = tuple(at.i16() for _ in range(at.u16()))
+        formats, values, result_formats = at.codes(), at.values(), at.codes()
         at.end()
         return Bind(portal, statement, formats, values, result_formats)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its values."""
+        return sum(map(len, filter(None, self.values))) if self.values else 0
 
     def with_appended(self, value: bytes | None) -> bytes:
         """The frame with one more parameter, in text format.
@@ -213,15 +236,18 @@ class Bind:
 
 def decode_target(payload: bytes) -> tuple[bytes, bytes]:
     """Describe and Close: (b"S" or b"P", name)."""
-    at = Cursor(payload)
-    kind, name = at.take(1), at.string()
-    at.end()
+    kind, name = payload[:1], payload[1:-1]
+    if len(payload) < 2 or payload[-1] or b"\0" in name:
+        raise ProtocolError("invalid string in message")
     return kind, name
 
 
 def decode_execute(payload: bytes) -> bytes:
     """Execute: the portal's name."""
-    return Cursor(payload).string()
+    portal, ends, _ = payload.partition(b"\0")
+    if not ends:
+        raise ProtocolError("invalid string in message")
+    return portal
 
 
 def decode_parameter_description(payload: bytes) -> tuple[int, ...]:
@@ -230,7 +256,12 @@ def decode_parameter_description(payload: bytes) -> tuple[int, ...]:
 
 
 def parameter_description(oids: Sequence[int]) -> bytes:
-    return frame(b"t", struct.pack(f"!H{len(oids)}I", len(oids), *oids))
+    return frame(b"t", described_parameters(oids))
+
+
+def described_parameters(oids: Sequence[int]) -> bytes:
+    """The payload of a ParameterDescription."""
+    return _oids(oids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +288,7 @@ def decode_row_description(payload: bytes) -> tuple[Field, ...]:
 
 
 def decode_data_row(payload: bytes) -> tuple[bytes | None, ...]:
-    at = Cursor(payload)
-    return tuple(at.value() for _ in range(at.u16()))
+    return Cursor(payload).values()
 
 
 def decode_report(payload: bytes) -> list[tuple[bytes, bytes]]:

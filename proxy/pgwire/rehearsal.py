@@ -12,7 +12,7 @@ from typing import Any
 
 from proxy.base.result_columns import NOISY_RELATION
 from proxy.pgwire.calls import NO_RELATION, MadeOfNulls, Rehearsal, Rehearse
-from proxy.pgwire.expectations import MessageKind, ShadowReply
+from proxy.pgwire.expectations import MessageKind, Messages, ShadowReply, messages
 from proxy.pgwire.frames import FLUSH, TEXT_FORMAT, bind, close_portal, close_statement, parse
 from proxy.pgwire.session import FAILED, Failed, Session, Wait, succeeded
 from proxy.pgwire.shadow_exchanges import INTERNAL, JSONB_OID, Row, rows_of, run
@@ -24,6 +24,7 @@ MAKE_OIDS = (25, 1009, 1028, 1007, 25, 16)  # text, text[], oid[], integer[], te
 _SCANNED = NOISY_RELATION.encode()
 # Formats that nothing can be wrong with.
 _TEXTS = ((), (TEXT_FORMAT,))
+_NOT_PLACED = Wording(has_position=False)
 
 
 def rehearse(
@@ -57,26 +58,30 @@ def send_rehearsal(
     formats: tuple[int, ...],
     portal: bytes = b"",
     result_formats: Sequence[int] = (),
+    *,
+    goes_on: bool = False,
 ) -> SentRehearsal:
-    """Without a Flush."""
+    """Without a Flush. goes_on: as of `run`."""
     oids = (*parameter_oids, JSONB_OID)
     formats = formats * len(values) if len(formats) == 1 else formats
     formats = (*formats, TEXT_FORMAT) if formats else ()
     values = (*values, NO_RELATION.encode())
-    wording = Wording(has_position=False)
-    planned = session.send_all(run(rehearsal.plan.encode(), oids, values, formats), wording=wording)
+    wording = _NOT_PLACED
+    planned = session.send_all(
+        run(rehearsal.plan.encode(), oids, values, formats, goes_on=goes_on), wording=wording
+    )
     last = planned
     limited = made = None
     if rehearsal.limits is not None:
         last = limited = session.send_all(
-            run(rehearsal.limits.encode(), oids, values, formats), wording=wording
+            run(rehearsal.limits.encode(), oids, values, formats, goes_on=True), wording=wording
         )
     if rehearsal.made is not None:
         last = made = session.send_all(
             _make(session, rehearsal.made), wording=_named(rehearsal.made)
         )
     for statement in rehearsal.same_kind:
-        last = session.send_all(run(statement.encode()), wording=wording)
+        last = session.send_all(run(statement.encode(), goes_on=True), wording=wording)
     if portal:
         last = session.send_all(_take_portal(portal), wording=wording)
     if rehearsal.result_oids and tuple(result_formats) not in _TEXTS:
@@ -116,9 +121,10 @@ def needs_relation(
     return is_made != b"f"
 
 
-def _make(session: Session, made: MadeOfNulls) -> list[tuple[bytes, MessageKind]]:
+def _make(session: Session, made: MadeOfNulls) -> Messages:
     """Raises where it cannot be made."""
-    return run(MAKE.encode(), MAKE_OIDS, [session.encode(value) for value in make_values(made)])
+    values = [session.encode(value) for value in make_values(made)]
+    return run(MAKE.encode(), MAKE_OIDS, values, goes_on=True)
 
 
 def _named(made: MadeOfNulls) -> Wording:
@@ -126,22 +132,21 @@ def _named(made: MadeOfNulls) -> Wording:
     return Wording(has_position=False, renamed=renamed)
 
 
-def _take_portal(name: bytes) -> list[tuple[bytes, MessageKind]]:
+def _take_portal(name: bytes) -> Messages:
     """A name that is taken is PostgreSQL's own error (42P03); one that is not is free again."""
-    return [
-        (close_statement(INTERNAL), MessageKind.CLOSE),
+    return messages(
         (parse(INTERNAL, b"SELECT"), MessageKind.PARSE),
         (bind(name, INTERNAL, ()), MessageKind.BIND),
         (close_portal(name), MessageKind.CLOSE),
         (close_statement(INTERNAL), MessageKind.CLOSE),
-    ]
+    )
 
 
-def _one_row(oids: Sequence[int], formats: Sequence[int]) -> list[tuple[bytes, MessageKind]]:
+def _one_row(oids: Sequence[int], formats: Sequence[int]) -> Messages:
     """A row of the same types in the client's formats: one that does not exist (22023) or that a type does not
     have (42883), or a wrong number of them (08P01), is refused."""
     nulls = ", ".join(f"${number}" for number in range(1, len(oids) + 1))
-    return run(b"SELECT " + nulls.encode(), oids, [None] * len(oids), (), formats)
+    return run(b"SELECT " + nulls.encode(), oids, [None] * len(oids), (), formats, goes_on=True)
 
 
 def make_values(made: MadeOfNulls) -> tuple[str, ...]:

@@ -9,14 +9,13 @@ under the name, what the rehearsal of the old one says is shown once, and the ne
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import replace
 from typing import Any
 
+from proxy.pgwire.argument_exchanges import decoded_arguments, send_arguments
 from proxy.pgwire.calls import Arguments, ReadArguments, Refuse, Rehearsal, Verbatim
 from proxy.pgwire.frames import FLUSH, Bind
 from proxy.pgwire.rehearsal import rehearsed, send_rehearsal
 from proxy.pgwire.session import Failed, Session, Wait
-from proxy.pgwire.shadow_exchanges import decoded_arguments, send_arguments
 
 # Of all values. Those of long ones are measured first, and a plan shows each value where it is used.
 _SHORT = 1_000
@@ -29,22 +28,23 @@ def rehearsed_arguments(
     reply, sent = send_arguments(session, message, oids), None
     if step.rehearsal is not None and _goes_along(message, step.rehearsal):
         given = (oids, message.values, message.formats)
-        sent = send_rehearsal(session, step.rehearsal, *given, b"", message.result_formats)
+        formats = message.result_formats
+        sent = send_rehearsal(session, step.rehearsal, *given, b"", formats, goes_on=True)
     session.to_shadow.append(FLUSH)
     yield reply if sent is None else sent.last
-    arguments = decoded_arguments(session, message, oids, reply)
     if sent is None:
-        return arguments
+        return decoded_arguments(session, message, oids, reply)
     needed = rehearsed(sent)
     if isinstance(needed, Failed):
+        decoded_arguments(
+            session, message, oids, reply
+        )  # forgets a statement that is not ours any more
         return needed  # whatever else is wrong: the server skips until the client's Sync
-    return (
-        replace(arguments, needs_relation=needed) if isinstance(arguments, Arguments) else arguments
-    )
+    return decoded_arguments(session, message, oids, reply, needed)
 
 
 def _goes_along(message: Bind, rehearsal: Rehearsal) -> bool:
     """Not where something is made, or a block is needed, or the portal's name may be taken: then it is looked
     first whether there is anything to rehearse."""
     is_plain = rehearsal.made is None and not rehearsal.same_kind and not message.portal
-    return is_plain and sum(len(value) for value in message.values if value) <= _SHORT
+    return is_plain and message.size <= _SHORT

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,14 @@ from proxy.pgwire.calls import (
     RunQuery,
     StatementReader,
 )
-from proxy.pgwire.expectations import Expectation, Forwarded, MessageKind, ReplyOutcome, ShadowReply
+from proxy.pgwire.expectations import (
+    Expectation,
+    Forwarded,
+    MessageKind,
+    Messages,
+    ReplyOutcome,
+    ShadowReply,
+)
 from proxy.pgwire.frames import SYNC, ProtocolError, report
 from proxy.pgwire.plain_frames import PassingRun, passing_run
 from proxy.pgwire.query_sequence import Rewritten
@@ -58,6 +65,17 @@ class Failed:
 FAILED = Failed()
 
 
+@dataclass(frozen=True, slots=True)
+class ReadState:
+    """What a row of the session's settings, as the shadow gives it with a Bind's arguments, says."""
+
+    payload: bytes
+    is_taken: bool  # the portal's name
+    settings: Mapping[str, str]
+    search_path: str
+    client_encoding: bytes
+
+
 class Session:
     """Buffers of one turn, and what outlives it: the statements that are not simply relayed."""
 
@@ -66,6 +84,7 @@ class Session:
         self.answers = Answers(client_encoding)
         self.statements: dict[bytes, Statement] = {}
         self.command_tags: dict[bytes, bytes] = {}  # portal -> tag of its CommandComplete
+        self.read_state: ReadState | None = None  # of the last Bind that was answered
         self.to_client: list[bytes] = []
         self.to_shadow: list[bytes] = []
 
@@ -90,16 +109,16 @@ class Session:
 
     def send_all(
         self,
-        messages: list[tuple[bytes, MessageKind]],
-        forwarded: Forwarded = Forwarded.NOTHING,
+        messages: Messages,
         wording: Wording | None = None,
         reply: ShadowReply | None = None,
     ) -> ShadowReply:
         """One exchange of our own; the last message ends the reply."""
         reply = reply or ShadowReply()
-        for number, (frame, kind) in enumerate(messages, start=1):
-            ends = number == len(messages)
-            self.send(frame, Expectation(kind, forwarded, reply, ends, wording))
+        expectation = Expectation(
+            MessageKind.SEVERAL, Forwarded.NOTHING, reply, True, wording, ends=messages.ends
+        )
+        self.send(messages.data, expectation)
         return reply
 
     def notice(self, text: str) -> None:

@@ -25,12 +25,10 @@ from proxy.pgwire.calls import (
     Prepared,
     Refuse,
     ShadowStatement,
-    Verbatim,
 )
-from proxy.pgwire.expectations import MessageKind, ShadowReply
+from proxy.pgwire.expectations import MessageKind, Messages, ShadowReply, messages
 from proxy.pgwire.frames import (
     FLUSH,
-    Bind,
     bind,
     close_portal,
     close_statement,
@@ -42,7 +40,14 @@ from proxy.pgwire.frames import (
     parse,
 )
 from proxy.pgwire.measured_values import fits, measured_sql
-from proxy.pgwire.session import FAILED, Failed, Session, Wait, json_in_ascii, succeeded
+from proxy.pgwire.session import (
+    FAILED,
+    Failed,
+    Session,
+    Wait,
+    json_in_ascii,
+    succeeded,
+)
 from proxy.pgwire.wording import POSITION_MARK, Wording
 
 INTERNAL = b"_dpproxy"  # of our statements and portals; each is closed within its exchange
@@ -58,8 +63,7 @@ ARGUMENTS_TOO_LONG = Refuse(
 )
 
 _REQUESTED = (*SESSION_SETTINGS, "search_path", CLIENT_ENCODING)
-_SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in _REQUESTED)
-_TAKEN_SQL = "EXISTS (SELECT FROM pg_catalog.pg_cursors c WHERE c.name OPERATOR(pg_catalog.=) $1)"
+SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in _REQUESTED)
 # -1: no modifier. With NULL, character(n) would be "character", which is character(1).
 _PREPARED_SQL = b"""\
 SELECT p.statement, u.type::pg_catalog.oid, pg_catalog.format_type(u.type, -1)
@@ -70,7 +74,18 @@ WHERE p.name OPERATOR(pg_catalog.=) $1 AND p.from_sql ORDER BY u.number"""
 _DATA_ROW, _ROW_DESCRIPTION, _PARAMETER_DESCRIPTION = b"DTt"
 
 Row = tuple[bytes | None, ...]
-Message = tuple[bytes, MessageKind]
+
+# Close first: an exchange cut off by an error may have left the name behind, and closing what does not exist is
+# no error (PostgreSQL 17 documentation, section 55.2.3).
+_FREE = messages((close_statement(INTERNAL), MessageKind.CLOSE))
+# Closing a statement leaves its portals open.
+_EXECUTED = messages(
+    (execute(INTERNAL), MessageKind.EXECUTE),
+    (close_portal(INTERNAL), MessageKind.CLOSE),
+    (close_statement(INTERNAL), MessageKind.CLOSE),
+)
+_RUN_ON_ENDS = (MessageKind.PARSE.value, MessageKind.BIND.value, *_EXECUTED.ends)
+_RUN_ENDS = _FREE.ends + _RUN_ON_ENDS
 
 
 def run(
@@ -79,24 +94,22 @@ def run(
     values: Sequence[bytes | None] = (),
     formats: Sequence[int] = (),
     result_formats: Sequence[int] = (),
-) -> list[Message]:
-    """Close first: an exchange cut off by an error may have left the name behind, and closing
-    what does not exist is no error (PostgreSQL 17 documentation, section 55.2.3)."""
-    return [
-        (close_statement(INTERNAL), MessageKind.CLOSE),
-        (parse(INTERNAL, text, oids), MessageKind.PARSE),
-        (bind(INTERNAL, INTERNAL, values, formats, result_formats), MessageKind.BIND),
-        (execute(INTERNAL), MessageKind.EXECUTE),
-        (close_portal(INTERNAL), MessageKind.CLOSE),
-        (close_statement(INTERNAL), MessageKind.CLOSE),
-    ]
+    *,
+    goes_on: bool = False,
+) -> Messages:
+    """
+    Given    goes_on: behind another run of the same round trip. That one has closed the name; or has failed,
+             and then the server skips this one, too
+    """
+    parsed = parse(INTERNAL, text, oids)
+    bound = bind(INTERNAL, INTERNAL, values, formats, result_formats)
+    if goes_on:
+        return Messages(parsed + bound + _EXECUTED.data, _RUN_ON_ENDS)
+    return Messages(b"".join((_FREE.data, parsed, bound, _EXECUTED.data)), _RUN_ENDS)
 
 
 def rows_of(reply: ShadowReply) -> list[Row]:
     return [decode_data_row(payload) for tag, payload in reply.frames if tag == _DATA_ROW]
-
-
-_run, _rows = run, rows_of
 
 
 def parse_of(name: bytes, statement: ShadowStatement) -> bytes:
@@ -115,7 +128,7 @@ def bind_values(statement: ShadowStatement) -> tuple[bytes | None, ...]:
     return (*statement.values, json_in_ascii(statement.relation))
 
 
-def _settings(session: Session, row: Row) -> dict[str, str]:
+def settings_of(session: Session, row: Row) -> dict[str, str]:
     """Of the last columns of a row: those that are set and not empty. A value that cannot be read
     stays in, as what it is: nothing that could be a setting. The client's encoding, which the
     server reports late where messages are pipelined, is noted for what comes after."""
@@ -126,7 +139,7 @@ def _settings(session: Session, row: Row) -> dict[str, str]:
     return {name: session.decode(value) or "?" for name, value in pairs if value}
 
 
-def _search_path(session: Session, row: Row) -> str:
+def search_path_of(session: Session, row: Row) -> str:
     """Of the same row. One that cannot be read is like no other."""
     return session.decode(row[-2] or b"") or repr(row[-2])
 
@@ -137,11 +150,11 @@ def analyse(
     inspect = step.inspect
     reply = ShadowReply()
     session.send_all(
-        [
+        messages(
             (close_statement(INTERNAL), MessageKind.CLOSE),
             (parse(INTERNAL, inspect.analyse.encode(), step.parameter_oids), MessageKind.PARSE),
             (describe_statement(INTERNAL), MessageKind.DESCRIBE),
-        ],
+        ),
         wording=wording,
         reply=reply,
     )
@@ -151,9 +164,9 @@ def analyse(
         f"pg_catalog.to_regclass(${n})::pg_catalog.oid"
         for n in range(1, len(inspect.relations) + 1)
     ]
-    probe = "SELECT " + ", ".join([*resolved, _SETTINGS_SQL])
+    probe = "SELECT " + ", ".join([*resolved, SETTINGS_SQL])
     session.send_all(
-        _run(
+        run(
             probe.encode(),
             [TEXT_OID] * len(inspect.relations),
             [name.encode() for name in inspect.relations],
@@ -178,70 +191,15 @@ def analyse(
                 )
                 for field in decode_row_description(payload)
             )
-    (row,) = _rows(reply)
+    (row,) = rows_of(reply)
     relation_oids = tuple(
         None if oid is None else int(oid) for oid in row[: len(inspect.relations)]
     )
-    settings, path = _settings(session, row), _search_path(session, row)
+    settings, path = settings_of(session, row), search_path_of(session, row)
     return Analysis(relation_oids, known_oids, columns, settings, path)
 
 
-def send_arguments(session: Session, message: Bind, oids: Sequence[int]) -> ShadowReply:
-    """Has the shadow decode the client's arguments, in its own formats. Without a Flush."""
-    wanted = [f"pg_catalog.to_jsonb(${n})::pg_catalog.text" for n in range(1, len(oids) + 1)]
-    text = measured_sql(wanted) if wanted else "SELECT WHERE false"
-    # The unnamed portal is replaced by each Bind, so it is never taken.
-    taken, named = (_TAKEN_SQL, [message.portal]) if message.portal else ("false", [])
-    state = f"SELECT {taken}, {_SETTINGS_SQL}"
-    renamed = (
-        (b'"' + INTERNAL + b'"', b'"' + message.statement + b'"'),
-        (b"portal " + INTERNAL, b"portal " + message.portal),
-    )
-    return session.send_all(
-        [
-            (describe_statement(message.statement), MessageKind.DESCRIBE),
-            *_run(state.encode(), [TEXT_OID] * len(named), named),
-            *_run(text.encode(), oids, message.values, message.formats),
-        ],
-        wording=Wording(has_position=False, renamed=renamed),
-    )
-
-
-def decoded_arguments(
-    session: Session, message: Bind, oids: Sequence[int], reply: ShadowReply
-) -> Arguments | Verbatim | Refuse | Failed:
-    """Verbatim where nothing is to be charged: the statement of that name is not the one we made any more
-    (SQL's DEALLOCATE reaches it too), and is then forgotten, or the portal's name is taken. Refuse: more than
-    is fetched.
-
-    Given    reply: to send_arguments
-    """
-    if not succeeded(reply):
-        return FAILED
-    for tag, payload in reply.frames:
-        if tag == _PARAMETER_DESCRIPTION:
-            if decode_parameter_description(payload) != (*oids, JSONB_OID):
-                session.statements.pop(message.statement, None)
-                return Verbatim()
-            break
-    (row, *found) = _rows(reply)
-    settings = _settings(session, row)
-    if not fits(found, len(oids)):
-        return ARGUMENTS_TOO_LONG
-    if row[0] == b"t":
-        return Verbatim()
-    json = _decoded(session, [value for _, value, _ in found])
-    return Arguments(
-        json,
-        settings,
-        message.values,
-        message.formats,
-        session.in_block(),
-        search_path=_search_path(session, row),
-    )
-
-
-def _decoded(session: Session, json: Sequence[bytes | None]) -> tuple[str | None, ...] | None:
+def decoded_json(session: Session, json: Sequence[bytes | None]) -> tuple[str | None, ...] | None:
     """As Arguments.json."""
     texts = tuple(None if value is None else session.decode(value) for value in json)
     unreadable = any(
@@ -252,23 +210,23 @@ def _decoded(session: Session, json: Sequence[bytes | None]) -> tuple[str | None
 
 def session_settings(session: Session) -> Generator[Wait, Any, Arguments | Failed]:
     """As arguments of a statement that has none."""
-    reply = session.send_all(_run(b"SELECT " + _SETTINGS_SQL.encode()))
+    reply = session.send_all(run(b"SELECT " + SETTINGS_SQL.encode()))
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
         return FAILED
-    (row,) = _rows(reply)
-    settings, path = _settings(session, row), _search_path(session, row)
+    (row,) = rows_of(reply)
+    settings, path = settings_of(session, row), search_path_of(session, row)
     return Arguments((), settings, in_block=session.in_block(), search_path=path)
 
 
 def look_up_prepared(session: Session, name: str) -> Generator[Wait, Any, Prepared | Failed | None]:
-    reply = session.send_all(_run(_PREPARED_SQL, [TEXT_OID], [name.encode()]))
+    reply = session.send_all(run(_PREPARED_SQL, [TEXT_OID], [name.encode()]))
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
         return FAILED
-    rows = _rows(reply)
+    rows = rows_of(reply)
     if not rows or (source := session.decode(rows[0][0] or b"")) is None:
         return None
     types = tuple(
@@ -287,7 +245,7 @@ def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments
         return Arguments((), step.settings, in_block=session.in_block())
     pairs = list(zip(step.expressions, step.types, strict=True))
     reply = session.send_all(
-        _run(measured_sql([_fetched(text, *of) for text, of in pairs]).encode()),
+        run(measured_sql([_fetched(text, *of) for text, of in pairs]).encode()),
         # VALUES refuses what EXECUTE refuses: sets, aggregates, window functions.
         wording=Wording(has_position=False, renamed=((b" in VALUES", b" in EXECUTE parameters"),)),
     )
@@ -295,7 +253,7 @@ def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments
     yield reply
     if not succeeded(reply):
         return FAILED
-    found = _rows(reply)
+    found = rows_of(reply)
     if not fits(found, len(pairs)):
         return ARGUMENTS_TOO_LONG
     json: list[bytes | None] = []
@@ -304,7 +262,7 @@ def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments
         is_json = _is_fetched_as_json(oid)
         json.append(value if is_json else None)
         values.append(session.plain(value) if is_json and value is not None else value)
-    texts = _decoded(session, json)
+    texts = decoded_json(session, json)
     return Arguments(texts, step.settings, tuple(values), in_block=session.in_block())
 
 
@@ -329,7 +287,7 @@ def raise_refusal(session: Session, refuse: Refuse, shift: int = 0) -> ShadowRep
     position = b"" if refuse.position is None else b"%d" % (refuse.position + shift)
     message = session.encode(refuse.message) + POSITION_MARK + position
     reply = session.send_all(
-        _run(
+        run(
             b"SELECT dp.refuse($1, $2, $3)",
             [TEXT_OID] * 3,
             [refuse.sqlstate.encode(), message, session.encode(refuse.hint)],

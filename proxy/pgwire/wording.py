@@ -107,3 +107,18 @@ def _in_order(fields: dict[bytes, bytes]) -> list[tuple[bytes, bytes]]:
     return [(code, fields[code]) for code in first if code in fields] + [
         (code, value) for code, value in fields.items() if code not in first
     ]
+
+
+def truncated(fields: bytes) -> bytes:
+    """The first fields of an error or notice, the last one cut at a character; severity, SQLSTATE and message
+    come first (PostgreSQL 17 documentation, section 53.8).
+
+    >>> truncated("SERROR\\0MÄ".encode()[:-1])
+    b'SERROR\\x00M\\x00\\x00'
+    """
+    end = len(fields)
+    while end and fields[end - 1] & 0xC0 == 0x80:
+        end -= 1
+    if end and fields[end - 1] >= 0xC0:
+        end -= 1
+    return fields[:end] + b"\0\0"

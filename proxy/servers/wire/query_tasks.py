@@ -49,23 +49,21 @@ class QueryTasks:
 
     async def _finished(self, wanted: Wanted) -> None:
         try:
-            result = await self._result_of(wanted)
+            result: Result
+            match wanted:
+                case RunQuery():
+                    result = await self._engine.run(self._analyst, wanted)
+                case Read():
+                    result = await asyncio.to_thread(self._engine.read, wanted)
+                case Look():
+                    result = await asyncio.to_thread(pieces_of, self._engine, wanted)
+                case LookPrepared():
+                    result = await asyncio.to_thread(prepared_of, self._engine, wanted)
+                case _:
+                    assert_never(wanted)
         except asyncio.CancelledError:
             if self._is_closed:
                 raise
             result = _CANCELLED
         self._task = None
         self._deliver(result)
-
-    async def _result_of(self, wanted: Wanted) -> Result:
-        match wanted:
-            case RunQuery():
-                return await self._engine.run(self._analyst, wanted)
-            case Read():
-                return await asyncio.to_thread(self._engine.read, wanted)
-            case Look():
-                return await asyncio.to_thread(pieces_of, self._engine, wanted)
-            case LookPrepared():
-                return await asyncio.to_thread(prepared_of, self._engine, wanted)
-            case _:
-                assert_never(wanted)

@@ -1,0 +1,119 @@
+"""What the shadow is asked with each Bind of a statement about protected data: what its name holds, the
+settings of the session, and the client's values, in JSON.
+
+As the other exchanges (shadow_exchanges.py); it comes with all that is charged, so it takes few steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from proxy.pgwire.calls import Arguments, Refuse, Verbatim
+from proxy.pgwire.expectations import MessageKind, Messages, ShadowReply
+from proxy.pgwire.frames import Bind, decode_data_row, describe_statement, described_parameters
+from proxy.pgwire.measured_values import fits, measured_sql
+from proxy.pgwire.session import FAILED, Failed, ReadState, Session, succeeded
+from proxy.pgwire.shadow_exchanges import (
+    ARGUMENTS_TOO_LONG,
+    INTERNAL,
+    JSONB_OID,
+    SETTINGS_SQL,
+    TEXT_OID,
+    decoded_json,
+    run,
+    search_path_of,
+    settings_of,
+)
+from proxy.pgwire.wording import Wording
+
+_REMEMBERED_BYTES = 1_000  # of a session's settings, which can be long texts
+_DATA_ROW = b"D"[0]
+
+_TAKEN_SQL = "EXISTS (SELECT FROM pg_catalog.pg_cursors c WHERE c.name OPERATOR(pg_catalog.=) $1)"
+# Of the unnamed portal, which is replaced by each Bind, so it is never taken.
+_STATE = run(b"SELECT false, " + SETTINGS_SQL.encode())
+
+
+def _arguments_sql(count: int) -> bytes:
+    if not count:
+        return b"SELECT WHERE false"
+    wanted = [f"pg_catalog.to_jsonb(${n})::pg_catalog.text" for n in range(1, count + 1)]
+    return measured_sql(wanted).encode()
+
+
+_OF_FEW = tuple(map(_arguments_sql, range(8)))  # values, as most statements have
+
+
+def send_arguments(session: Session, message: Bind, oids: Sequence[int]) -> ShadowReply:
+    """Has the shadow decode the client's arguments, in its own formats. Without a Flush."""
+    state = _STATE
+    if message.portal:
+        state = run(f"SELECT {_TAKEN_SQL}, {SETTINGS_SQL}".encode(), [TEXT_OID], [message.portal])
+    data = describe_statement(message.statement) + state.data
+    ends = (MessageKind.DESCRIBE.value, *state.ends)
+    # Nothing can be wrong with a Bind that gives nothing to a statement that takes nothing.
+    if oids or message.values or message.formats:
+        count = len(oids)
+        text = _OF_FEW[count] if count < len(_OF_FEW) else _arguments_sql(count)
+        bound = run(text, oids, message.values, message.formats, goes_on=True)
+        data += bound.data
+        ends += bound.ends
+    renamed = (
+        (b'"' + INTERNAL + b'"', b'"' + message.statement + b'"'),
+        (b"portal " + INTERNAL, b"portal " + message.portal),
+    )
+    return session.send_all(
+        Messages(data, ends), wording=Wording(has_position=False, renamed=renamed)
+    )
+
+
+def decoded_arguments(
+    session: Session,
+    message: Bind,
+    oids: Sequence[int],
+    reply: ShadowReply,
+    needs_relation: bool | None = None,
+) -> Arguments | Verbatim | Refuse | Failed:
+    """Verbatim where nothing is to be charged: the statement of that name is not the one we made any more
+    (SQL's DEALLOCATE reaches it too), and is then forgotten, or the portal's name is taken. Refuse: more than
+    is fetched.
+
+    Given    reply: to send_arguments; needs_relation: as of Arguments
+    """
+    if not succeeded(reply):
+        return FAILED
+    (_, described), *frames = reply.frames  # Describe comes first
+    if described != described_parameters((*oids, JSONB_OID)):
+        session.statements.pop(message.statement, None)
+        return Verbatim()
+    (state, *values) = (payload for tag, payload in frames if tag == _DATA_ROW)
+    read = _read_state(session, state)
+    json: tuple[str | None, ...] | None = ()
+    if oids:
+        found = [decode_data_row(payload) for payload in values]
+        if not fits(found, len(oids)):
+            return ARGUMENTS_TOO_LONG
+        json = decoded_json(session, [value for _, value, _ in found])
+    if read.is_taken:
+        return Verbatim()
+    return Arguments(
+        json,
+        read.settings,
+        message.values,
+        message.formats,
+        session.in_block(),
+        needs_relation,
+        read.search_path,
+    )
+
+
+def _read_state(session: Session, payload: bytes) -> ReadState:
+    """Most often the row of the last Bind has come again."""
+    read = session.read_state
+    if read is None or read.payload != payload:
+        row = decode_data_row(payload)
+        settings, path = settings_of(session, row), search_path_of(session, row)
+        read = ReadState(payload, row[0] == b"t", settings, path, session.answers.client_encoding)
+        session.read_state = read if row[-1] and len(payload) <= _REMEMBERED_BYTES else None
+    session.answers.client_encoding = read.client_encoding
+    return read
