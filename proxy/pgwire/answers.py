@@ -262,7 +262,7 @@ class Answers:
         """
         head, buffer, head_at = self._queue[0], self._buffer, HEAD.unpack_from
         ends, reply, answered = head.ends, head.reply, self._answered
-        coming = ends[answered]
+        count, coming = len(ends), ends[answered]
         while size - position >= 5:
             tag, length = head_at(buffer, position)
             end = position + 1 + length
@@ -274,7 +274,7 @@ class Answers:
             position = end
             if is_last:
                 answered += 1
-                if answered == len(ends):
+                if answered == count:
                     self._complete()
                     return position
                 coming = ends[answered]

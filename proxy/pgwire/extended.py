@@ -35,6 +35,7 @@ from proxy.pgwire.frames import (
     decode_target,
     parse,
 )
+from proxy.pgwire.plain_frames import BOUND, CLOSED, DESCRIBED, EXECUTED
 from proxy.pgwire.query_sequence import QuerySequence, Rewritten, answer, decide, run_prepared
 from proxy.pgwire.rehearsed_arguments import rehearsed_arguments
 from proxy.pgwire.session import (
@@ -126,31 +127,33 @@ def _parse(session: Session, message: Parse, inspect: Inspect) -> Conversation:
 
 
 def bind_message(session: Session, message: Bind, statement: Statement) -> Conversation:
+    if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
+        return _bind_substituted(session, message, statement)
+    return _bind_other(session, message, statement)
+
+
+def _bind_other(session: Session, message: Bind, statement: Statement) -> Conversation:
     match statement:
         case Refuse():
             yield raise_refusal(session, statement)
-        case Executed() | Substituted() if _gives_values_to_none(message, statement):
+        case Executed() | Substituted() if _gives_values_to_none(message):
             _relay_bind(session, message)  # PostgreSQL's own error (08P01)
         case Executed():
             of = Message(portal=message.portal, result_formats=message.result_formats)
             decided = yield from perform(session, run_prepared(statement.execute), of)
             yield from _bind_decided(session, message, decided)
-        case Substituted() if statement.rewritten.substitute.as_literal:
+        case Substituted():
             of = Message(
                 arguments=lambda step: _settings_only(session, step), portal=message.portal
             )
             decided = yield from perform(session, _answer(statement), of)
             yield from _bind_decided(session, message, decided)
-        case Substituted():
-            yield from _bind_substituted(session, message, statement)
         case _:
             assert_never(statement)
 
 
-def _gives_values_to_none(message: Bind, statement: Executed | Substituted) -> bool:
+def _gives_values_to_none(message: Bind) -> bool:
     """Whether a Bind has parameters for a statement that takes none; the shadow has it as it was written."""
-    if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
-        return False
     return bool(message.values) or len(message.formats) > 1
 
 
@@ -184,7 +187,7 @@ def _bind_substituted(
             yield raise_refusal(session, run)
         case Verbatim() if message.statement in session.statements:
             # PostgreSQL's own error (42P03: the portal's name is taken), before anything is charged.
-            session.send(message.with_appended(None), Expectation(MessageKind.BIND))
+            session.send(message.with_appended(None), BOUND)
         case Verbatim():
             # Another statement bears the name by now (DEALLOCATE, PREPARE): not ours any more.
             _relay_bind(session, message)
@@ -193,7 +196,7 @@ def _bind_substituted(
             _bind_run(session, message, run, again.with_appended(bind_values(run)[-1]))
         case ShadowStatement():
             _tag(session, message, run.command_tag)
-            session.send(message.with_appended(bind_values(run)[-1]), Expectation(MessageKind.BIND))
+            session.send(message.with_appended(bind_values(run)[-1]), BOUND)
         case _:
             assert_never(run)
 
@@ -222,7 +225,7 @@ def _relay_bind(session: Session, message: Bind) -> None:
         message.formats,
         message.result_formats,
     )
-    session.send(relayed, Expectation(MessageKind.BIND))
+    session.send(relayed, BOUND)
 
 
 def _bind_run(
@@ -259,7 +262,7 @@ def bind_frame(
     try:
         message = Bind.decode(payload)
     except ProtocolError:
-        return Expectation(MessageKind.BIND)
+        return BOUND
     return bind_message(session, message, statement)
 
 
@@ -280,25 +283,26 @@ def _described(session: Session, payload: bytes) -> Expectation:
         statement = session.statements.get(target[1])
         if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
             return Expectation(MessageKind.DESCRIBE, hides_last_parameter=True)
-    return Expectation(MessageKind.DESCRIBE)
+    return DESCRIBED
 
 
 def _executed(session: Session, payload: bytes) -> Expectation:
     try:
         portal = decode_execute(payload)
     except ProtocolError:
-        return Expectation(MessageKind.EXECUTE)
-    return Expectation(MessageKind.EXECUTE, command_tag=session.command_tags.get(portal))
+        return EXECUTED
+    tag = session.command_tags.get(portal)
+    return EXECUTED if tag is None else Expectation(MessageKind.EXECUTE, command_tag=tag)
 
 
 def _closed(session: Session, payload: bytes) -> Expectation:
     target = _target(payload)
     if target is None:
-        return Expectation(MessageKind.CLOSE)
+        return CLOSED
     kind, name = target
     if kind == b"P":
         session.command_tags.pop(name, None)
-        return Expectation(MessageKind.CLOSE)
+        return CLOSED
     return session.remember(name, None, MessageKind.CLOSE)
 
 

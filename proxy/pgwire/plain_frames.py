@@ -100,10 +100,11 @@ def _run_of(tags: bytes) -> PassingRun:
 DESCRIBED_ROUND: Final = _run_of(b"BDES")
 ROUND: Final = _run_of(b"BES")
 # What drivers send behind the Bind of a prepared statement. To find it spares the reading of each frame.
-_ENDINGS: Final = {
-    describe_portal(b"") + execute(b"") + SYNC: DESCRIBED_ROUND,
-    execute(b"") + SYNC: ROUND,
-}
+_DESCRIBED_ENDING: Final = describe_portal(b"") + execute(b"") + SYNC
+_ENDING: Final = execute(b"") + SYNC
+_ENDINGS: Final = {_DESCRIBED_ENDING: DESCRIBED_ROUND, _ENDING: ROUND}
+ROUND_ENDINGS: Final = {_DESCRIBED_ENDING: _run_of(b"DES"), _ENDING: _run_of(b"ES")}
+_ENDING_BYTES: Final = len(_DESCRIBED_ENDING)  # of the longer one
 
 
 def round_of(data: bytes) -> PassingRun | None:
@@ -116,6 +117,15 @@ def round_of(data: bytes) -> PassingRun | None:
     tag, length = _head_at(data)
     # No ending begins within a head: behind a length that is none, there is none.
     return _ENDINGS.get(data[1 + length :]) if tag == _BIND else None
+
+
+def ending_of(data: bytes | bytearray) -> PassingRun | None:
+    """
+    Given    what a client has sent behind a Bind
+    Gives    what is to be noted of it, where it is the end of a round trip as drivers send it: it names no
+             statement, and the unnamed portal; else None, whatever it is
+    """
+    return ROUND_ENDINGS.get(bytes(data)) if len(data) <= _ENDING_BYTES else None
 
 
 def passing_run(data: bytes) -> PassingRun | None:

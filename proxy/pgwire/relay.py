@@ -34,7 +34,7 @@ from proxy.pgwire.frames import (
     piece_of,
     trouble_of,
 )
-from proxy.pgwire.plain_frames import BOUND, CLOSED, DESCRIBED, EXECUTED, SYNCED
+from proxy.pgwire.plain_frames import BOUND, CLOSED, DESCRIBED, EXECUTED, SYNCED, ending_of
 from proxy.pgwire.session import Conversation, Session, Wait
 from proxy.pgwire.simple import simple_query
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Pieces, pieces_of
@@ -166,6 +166,11 @@ class Relay:
         session = self._session
         size = len(buffer)
         position = run = 0
+        if self._conversation is None:
+            if self._passes_ending():
+                return
+        elif not (self._passing or session.answers.copying_in):
+            return  # until it ends
         if self._passing:
             position = min(self._passing, size)
             self._passing -= position
@@ -216,6 +221,18 @@ class Relay:
             self._copy_has_ended = False
             session.to_shadow.append(FLUSH)
         del buffer[:position]
+
+    def _passes_ending(self) -> bool:
+        """Whether all that has come is the end of a round trip, and none of it is ours: then it has passed."""
+        session, answers = self._session, self._session.answers
+        if self._passing or session.command_tags or answers.skipping or answers.copying_in:
+            return False
+        ending = ending_of(self._client)
+        if ending is None or not answers.expect_all(ending, UNANSWERED):
+            return False
+        session.to_shadow.append(bytes(self._client))
+        self._client.clear()
+        return True
 
     def _frame(self, tag: int, start: int, end: int, pieces: Pieces | None) -> Conversation | None:
         """None: it passes, and its answer is expected; or its text is to be looked at first. Malformed ones

@@ -81,6 +81,7 @@ _CLIENT = st.sampled_from(
         # As a driver's round trip ends, behind what is no Bind of that length.
         *(b"B" + frames.U32.pack(length) + b"\0s\0" + _ENDING for length in (*range(9), 30)),
         frames.describe_portal(b"") + _ENDING,
+        _ENDING,
         frames.bind(b"", b"s", [_ENDING]),
     ]
 )
@@ -140,6 +141,8 @@ _AMID = [
     [(True, [frames.execute(b"")], []), (False, [], [_ERROR]), (True, [_ROUND[0]], [])],
     [(True, [b"S\0\0"], []), (True, [_ROUND[0]], [])],
     [(True, [b"d\0\0\0\x64x"], []), (True, [_ROUND[0]], [])],
+    [(True, [b"d\0\0\0\x64x"], []), (True, [_ENDING], [])],
+    [*_COPYING[:2], (True, [_ENDING], [])],
     [(True, [_ROUND[0]], []), (False, [], [b"2\0\0"]), (False, [], [_ROUND[1]])],
     [(True, [frames.execute(b"")], []), (False, [], [b"D\0\0\0\x64x"]), (False, [], [_ROUND[1]])],
     [(True, [frames.SYNC] * 2, []), (False, [], [_ERROR[:-9]]), (False, [], [_READY])],
@@ -200,6 +203,15 @@ class _Noting(_Quick):
     def hear(self, piece: bytes, *, is_client: bool) -> Effects:
         self.machine._settle()
         return super().hear(piece, is_client=is_client)
+
+
+class _Walking(_Thorough):
+    """Nor is the end of a round trip known as a whole."""
+
+    def hear(self, piece: bytes, *, is_client: bool) -> Effects:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Relay, "_passes_ending", lambda self: False)
+            return super().hear(piece, is_client=is_client)
 
 
 class _Slow(_Thorough):
@@ -274,7 +286,7 @@ def test_as_without_the_short_way_amid(heard: list[_Said]) -> None:
 
 def _assert_alike(heard: list[_Said], cuts: list[int]) -> None:
     quick, *others = (
-        _said(kind(), heard, cuts) for kind in (_Quick, _Noting, _Mixed, _Thorough, _Slow)
+        _said(kind(), heard, cuts) for kind in (_Quick, _Noting, _Mixed, _Thorough, _Walking, _Slow)
     )
     assert all(other == quick for other in others)
 
@@ -309,6 +321,24 @@ def test_a_statement_of_ours_is_held_from_its_parse_on(name: bytes) -> None:
     assert not machine.passes(frames.parse(name, _HELD) + frames.SYNC)
     machine.from_client(frames.parse(name, _HELD) + frames.SYNC)
     assert not machine.passes(_ROUND[0])
+
+
+@pytest.mark.parametrize("ending", [_ENDING, frames.describe_portal(b"") + _ENDING])
+def test_an_end_of_a_round_trip_is_known_as_a_whole(ending: bytes) -> None:
+    """Behind a Bind of ours, unless its answer is to be changed, or the server skips it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Relay, "_frame", lambda *_: pytest.fail("a frame was read"))
+        machine = Relay(ScriptedEngine(1))
+        machine._session.statements[b"s"] = Refuse("42501", "no", "", None)
+        assert machine.from_client(ending).to_shadow == ending
+        assert machine._session.answers.unanswered == len(plain_client_tags(ending) or b"")
+    tagged, failed = Relay(ScriptedEngine(1)), Relay(ScriptedEngine(1))
+    tagged._session.command_tags[b""] = b"EXPLAIN"
+    tagged.from_client(ending)
+    assert any(one.command_tag == b"EXPLAIN" for one in tagged._session.answers._queue)
+    failed._session.answers.skipping = True
+    failed.from_client(ending)
+    assert [one.kind for one in failed._session.answers._queue] == [MessageKind.SYNC]
 
 
 def test_nothing_passes_behind_the_end() -> None:
