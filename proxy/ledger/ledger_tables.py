@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 import psycopg
-from psycopg.rows import TupleRow, dict_row
+from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
 
 from proxy.accounting.amounts import Amount, charge, decimal
@@ -33,6 +33,7 @@ from proxy.ledger.charge_statements import (
     reserving,
     reserving_each,
 )
+from proxy.ledger.prepared_calls import LedgerConnection, rows_of_call
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
 
@@ -90,6 +91,7 @@ class LedgerTables:
         self.last_receipt = 0  # the highest that this process has seen committed
         self._pool = AsyncConnectionPool(
             ledger_dsn,
+            connection_class=LedgerConnection,
             min_size=1,
             max_size=connections,
             open=False,
@@ -292,16 +294,17 @@ class LedgerTables:
     async def rows(self, statement: str, parameters: tuple[object, ...]) -> list[Row]:
         """Of one statement, which is one transaction. Refuses  Fault"""
         async with self._connection() as connection:
-            cursor = connection.cursor(row_factory=dict_row)
-            await cursor.execute(statement.encode(), parameters)
-            return await cursor.fetchall()
+            return await rows_of_call(connection, statement, parameters)
 
     @asynccontextmanager
-    async def _connection(self) -> AsyncIterator[psycopg.AsyncConnection[TupleRow]]:
+    async def _connection(self) -> AsyncIterator[LedgerConnection]:
         """Whatever goes wrong with the ledger, no question is answered."""
         try:
-            async with self._pool.connection() as connection:
+            connection = await self._pool.getconn()
+            try:
                 yield connection
+            finally:
+                await self._pool.putconn(connection)
         except psycopg.Error as error:
             # Raised by ledger.spend_token, with which the whole charge is undone.
             if error.sqlstate == _TOKEN_SPENT:
