@@ -92,6 +92,7 @@ class Engine:
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
+        self._protected = protected_names(policy)
         self._settings = lru_cache(maxsize=_CACHED_SETTINGS)(self._read_settings)
 
     def renew(self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds) -> None:
@@ -267,8 +268,7 @@ class Engine:
     ) -> PreparedQuery:
         begun = thread_time()
         found = self._planned(question, arguments, settings)
-        compiled = found.compiled_for(found.drawn.blocks)
-        return replace(compiled, seconds=thread_time() - begun)
+        return found.compiled_for(found.drawn.blocks, lambda: thread_time() - begun)
 
     def _planned(
         self,
@@ -312,7 +312,7 @@ class Engine:
         return PreparedQuery(
             settings=chosen,
             private=private,
-            cost=plan_cost(private, protected_names(self.policy)),
+            cost=plan_cost(private, self._protected),
             bounded=bounded,
             zones=zones_used(blocks, self.policy),
             tables=frozenset(name for block in private.blocks for name in block.tables()),

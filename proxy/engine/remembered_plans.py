@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
@@ -64,11 +64,20 @@ class PreparedQuery:
     def drawn(self) -> PrivatePlan:
         return with_lifts(self.private, self.lifts) if self.lifts else self.private
 
-    def compiled_for(self, blocks: Sequence[BlockPlan]) -> PreparedQuery:
+    def compiled_for(
+        self, blocks: Sequence[BlockPlan], seconds: Callable[[], float] = lambda: math.inf
+    ) -> PreparedQuery:
+        """seconds: what all of it took, asked for at the end"""
         compiled = tuple(map(compiled_block, blocks))
         queries = tuple(query for block in compiled for query in block.all)
         has_lists = any(query.lists for query in queries)
-        return replace(self, compiled=compiled, queries=queries, has_lists=has_lists)
+        return replace(
+            self,
+            compiled=compiled,
+            queries=queries,
+            has_lists=has_lists,
+            seconds=seconds(),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

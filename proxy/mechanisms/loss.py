@@ -42,6 +42,8 @@ class Loss:
         >>> Loss(Fraction(1, 2), Fraction(0)) + Loss(Fraction(1, 2), Fraction(1, 10))
         Loss(epsilon=Fraction(1, 1), delta=Fraction(1, 10))
         """
+        if not self.epsilon.numerator and not self.delta.numerator:
+            return other  # sums begin with nothing
         return Loss(self.epsilon + other.epsilon, self.delta + other.delta)
 
 

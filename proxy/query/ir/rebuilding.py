@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from typing_extensions import assert_never
 
@@ -39,11 +40,13 @@ from proxy.query.ir.expressions import (
     TimeBin,
 )
 
+_LEAVES = frozenset({ColumnRef, Constant, Parameter})
+
 
 def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The expression with `change` applied to each node, children first. What does not change stays the object
     that it was."""
-    if isinstance(expression, ColumnRef | Constant | Parameter):  # before all that only others need
+    if expression.__class__ in _LEAVES:  # before all that only others need
         return change(expression)
 
     def again(part: Expression) -> Expression:
@@ -64,8 +67,10 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
 
     match expression:
         case Comparison() | Arithmetic():
-            left, right = again(expression.left), again(expression.right)
-            return change(with_parts(expression, left=left, right=right))
+            left, right = rebuild(expression.left, change), rebuild(expression.right, change)
+            if left is expression.left and right is expression.right:
+                return change(expression)
+            return change(replace(expression, left=left, right=right))
         case Connective() | Choose() | Concat():
             operands = each_changed(expression.operands, again)
             return change(with_parts(expression, operands=operands))
@@ -108,5 +113,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             other = again(expression.other)
             operand = again(expression.operand)
             return change(with_parts(expression, operand=operand, other=other))
+        case ColumnRef() | Constant() | Parameter():
+            return change(expression)
         case _:
             assert_never(expression)
