@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
+from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Expression
 
@@ -64,6 +65,4 @@ class Aggregate:
         operand = None if self.operand is None else change(self.operand)
         second = None if self.second is None else change(self.second)
         condition = None if self.condition is None else change(self.condition)
-        if operand is self.operand and second is self.second and condition is self.condition:
-            return self
-        return replace(self, operand=operand, second=second, condition=condition)
+        return with_parts(self, operand=operand, second=second, condition=condition)

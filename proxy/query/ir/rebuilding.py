@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from typing_extensions import assert_never
 
@@ -68,9 +67,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
     match expression:
         case Comparison() | Arithmetic():
             left, right = rebuild(expression.left, change), rebuild(expression.right, change)
-            if left is expression.left and right is expression.right:
-                return change(expression)
-            return change(replace(expression, left=left, right=right))
+            return change(with_parts(expression, left=left, right=right))
         case Connective() | Choose() | Concat():
             operands = each_changed(expression.operands, again)
             return change(with_parts(expression, operands=operands))
