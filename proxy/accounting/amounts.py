@@ -34,12 +34,12 @@ def charge(loss: Loss) -> Amount:
     >>> charge(Loss(Fraction(1, 3), Fraction(0))).epsilon > Fraction(1, 3)
     True
     """
-    return Amount(-_floor(-loss.epsilon, EPSILON_DECIMALS), -_floor(-loss.delta, DELTA_DECIMALS))
+    return Amount(_ceil(loss.epsilon, EPSILON_DECIMALS), _ceil(loss.delta, DELTA_DECIMALS))
 
 
 def rho_charge(rho: Fraction) -> Fraction:
     """Rounded up, as all charges are."""
-    return -_floor(-rho, RHO_DECIMALS)
+    return _ceil(rho, RHO_DECIMALS)
 
 
 def limit(loss: Loss) -> Amount:
@@ -67,6 +67,13 @@ def rho_limit(of: Amount) -> Fraction | None:
 
 def _floor(number: Fraction, decimals: int) -> Fraction:
     return Fraction(number.numerator * 10**decimals // number.denominator, 10**decimals)
+
+
+def _ceil(number: Fraction, decimals: int) -> Fraction:
+    """Most losses are in whole steps, and stay what they are."""
+    if 10**decimals % number.denominator == 0:
+        return number
+    return -_floor(-number, decimals)
 
 
 def decimal(number: Fraction) -> Decimal:

@@ -122,13 +122,18 @@ def _line(line: Mapping[str, Any]) -> BudgetLine:
 
 def _amount(epsilon: str, delta: str) -> Amount:
     """Never negative, even where a new policy lowered the limit."""
-    return Amount(*(_exact("0" if of.startswith("-") else of) for of in (epsilon, delta)))
+    return Amount(_not_negative(epsilon), _not_negative(delta))
+
+
+def _not_negative(number: str) -> Fraction:
+    return NO_COST.epsilon if number.startswith("-") else _exact(number)
 
 
 @lru_cache(maxsize=1024)
 def _exact(number: str) -> Fraction:
-    """Limits are the same at each charge. A Decimal is read as it stands, faster than a Fraction."""
-    return Fraction(Decimal(number))
+    """Limits are the same at each charge. A Decimal is read faster than a Fraction, and whole numbers make one
+    of them at once: what else it takes is looked for among all kinds of numbers."""
+    return Fraction(*Decimal(number).as_integer_ratio())
 
 
 def _share(spent: Fraction, limit: Fraction) -> Fraction:
