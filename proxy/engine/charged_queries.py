@@ -9,10 +9,9 @@ the charge is what the ledger says of each part, and what was drawn already need
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from proxy.accounting.events import Event
 from proxy.accounting.statement_record import StatementRecord
@@ -38,12 +37,16 @@ from proxy.engine.public_lists import Lists, read_lists
 from proxy.engine.published_answers import PublishedSources, free_blocks, published_names
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
+from proxy.engine.statement_fingerprint import fingerprint
 from proxy.engine.statement_parts import StatementParts, statement_parts
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
+from proxy.engine.taken_session import TakenSession
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
 from proxy.policy.policy_model import Policy, PublicTable, StatementTexts
+
+_NO_CACHE = NoCache()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +97,8 @@ class ChargedQueries:
         self._bits = bits
         self._zones = ZoneRules()
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
+        self._floor = float(policy.privacy.timeout_floor)
+        self._stays_charged = stays_charged(self._floor)
 
     async def run(self, query: PlannedQuery) -> NoisyAnswer:
         """
@@ -114,18 +119,20 @@ class ChargedQueries:
                 except Unfinished:
                     pass  # who was drawing it is gone: it is drawn here, under the same charge
         while True:
-            async with AsyncExitStack() as stack:
-                ready = self._ready(stack, query, parts)
+            async with TakenSession(self._data.session(query.analyst)) as taken:
+                ready = self._ready(taken, query, parts)
                 session = await within(seconds, ready, NOT_CHARGED)
                 if query.prepared.zones.have_rules:
                     zones = self._zones.check(session, query.prepared.zones)
                     await within(seconds, zones, NOT_CHARGED)
                 # Always, whatever rows there are; and a list that is too long costs nothing.
-                queries = [one for block in query.prepared.compiled for one in block.all]
-                if self._joins_public(query):
+                # Public tables are changed by people who do not think of this: what is compared each minute is
+                # looked at again, since a statement that fails after the charge has cost what it asked for.
+                queries = query.prepared.queries
+                if not self._public.isdisjoint(query.prepared.tables):
                     await within(seconds, session.understand(queries), NOT_CHARGED)
                 lists: Lists = {}
-                if any(one.lists for one in queries):
+                if query.prepared.has_lists:
                     lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
                 if parts is not None and parts.is_cached:
                     claimed = await within(seconds, confirmed(session, parts.claimed), NOT_CHARGED)
@@ -135,12 +142,6 @@ class ChargedQueries:
                     return await self._answered(query, paid, parts, session, lists, begun)
                 except Unfinished:
                     pass
-
-    def _joins_public(self, query: PlannedQuery) -> bool:
-        """Public tables are changed by people who do not think of this: what is compared each minute is looked
-        at again, since a statement that fails after the charge has cost what it asked for."""
-        blocks = query.prepared.private.blocks
-        return any(name in self._public for block in blocks for name in block.tables())
 
     async def _parts(self, query: PlannedQuery) -> StatementParts | None:
         return await statement_parts(
@@ -162,18 +163,18 @@ class ChargedQueries:
 
     def _is_covered(self, query: PlannedQuery, parts: StatementParts | None) -> bool:
         """By what was left after the analyst's last charge."""
-        left, loss = self._left.get(query.analyst), _most(query, parts)
-        return left is not None and left.epsilon >= loss.epsilon and left.delta >= loss.delta
+        left = self._left.get(query.analyst)
+        return left is not None and left.covers(_most(query, parts))
 
     async def _ready(
-        self, stack: AsyncExitStack, query: PlannedQuery, parts: StatementParts | None
+        self, taken: TakenSession, query: PlannedQuery, parts: StatementParts | None
     ) -> ProtectedSession:
         """All that an answer needs but its charge."""
         is_covered = self._is_covered(query, parts)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
             await self._ledger.look(query.analyst, *self._cost(query, parts))
-        return await stack.enter_async_context(self._data.session(query.analyst))
+        return await taken.take()
 
     async def _paid(self, query: PlannedQuery, parts: StatementParts | None) -> Paid:
         if parts is not None and parts.is_cached:
@@ -182,7 +183,12 @@ class ChargedQueries:
             return paid
         loss, events, record = self._cost(query, parts)
         charged = await self._ledger.reserve(
-            query.analyst, loss, _fingerprint(query), self._policy.digest, events, record
+            query.analyst,
+            loss,
+            fingerprint(query.question.statement.text),
+            self._policy.digest,
+            events,
+            record,
         )
         self._left[query.analyst] = charged.remaining
         return Paid(
@@ -200,7 +206,7 @@ class ChargedQueries:
         claim = await self.cached.claim(
             query.analyst,
             claimed,
-            _fingerprint(query),
+            fingerprint(query.question.statement.text),
             self._policy.digest,
             may_draw=may_draw,
             text=self._text(query),
@@ -242,12 +248,15 @@ class ChargedQueries:
         begun: float,
     ) -> NoisyAnswer:
         settings = query.prepared.settings
-        floor = float(self._policy.privacy.timeout_floor)
+        floor = self._floor
         answered = False
         try:
-            answering = self._relation(query, paid, parts, session, lists)
+            if parts is None:
+                answering = self._drawn(query, query.prepared.lifts, session, lists, _NO_CACHE)
+            else:
+                answering = self._relation(query, paid, parts, session, lists)
             seconds = settings.seconds and max(settings.seconds - (_clock() - begun), floor)
-            relation = await within(seconds, answering, stays_charged(floor))
+            relation = await within(seconds, answering, self._stays_charged)
             free = () if parts is None else published_names(parts.derived)
             answer = answer_of(relation, query, paid, free)
             answered = True
@@ -260,14 +269,12 @@ class ChargedQueries:
         self,
         query: PlannedQuery,
         paid: Paid,
-        parts: StatementParts | None,
+        parts: StatementParts,
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        if parts is None:
-            return await self._drawn(query, query.prepared.lifts, session, lists, NoCache())
         if paid.claim is None or self.cached is None:
-            store = WithDerived(parts.derived, NoCache())
+            store = WithDerived(parts.derived, _NO_CACHE)
             return await self._drawn(query, parts.lifts, session, lists, store)
         blocks = ClaimedBlocks(self.cached.ledger, parts.claimed, paid.claim)
         try:
@@ -277,16 +284,16 @@ class ChargedQueries:
         finally:
             await blocks.close()
 
-    async def _drawn(
+    def _drawn(
         self,
         query: PlannedQuery,
         lifts: tuple[Lift | None, ...],
         session: ProtectedSession | None,
         lists: Lists,
         store: BlockStore,
-    ) -> NoisyRelation:
+    ) -> Coroutine[Any, Any, NoisyRelation]:
         prepared = query.prepared
-        return await noisy_relation(
+        return noisy_relation(
             query.question,
             prepared.private,
             lifts,
@@ -300,7 +307,7 @@ class ChargedQueries:
 
     async def unread(self, query: PlannedQuery) -> NoisyAnswer:
         """Of public keys alone: nothing is read, nothing to pay."""
-        relation = await self._drawn(query, query.prepared.lifts, None, {}, NoCache())
+        relation = await self._drawn(query, query.prepared.lifts, None, {}, _NO_CACHE)
         return answer_of(relation, query, Paid(receipt=None, remaining=None, loss=query.loss))
 
 
@@ -328,9 +335,3 @@ def answer_of(
 
 def _clock() -> float:
     return asyncio.get_running_loop().time()
-
-
-def _fingerprint(query: PlannedQuery) -> str:
-    """Names a statement in the ledger without its literals being readable there."""
-    text = query.question.statement.text
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -176,7 +177,8 @@ async def noisy_relation(
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.answer] = noisy.rows[0].values[0].text()
-    private = replace(private, blocks=tuple(blocks))
+    if any(map(operator.is_not, blocks, private.blocks)):
+        private = replace(private, blocks=tuple(blocks))
     json = await beside(work, relation_json, tables)
     columns = await beside(work, _columns, question, private, tables)
     withheld += (one.text() for one in clipped if one.is_poor)

@@ -21,10 +21,7 @@ from proxy.engine.cached_answers import CachedAnswers, CachedLedger, CachedQuest
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
-from proxy.engine.noisy_answers import (
-    NoisyAnswer,
-    compiled_block,
-)
+from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.plan_costs import plan_cost
 from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
@@ -95,6 +92,7 @@ class Engine:
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
         }
+        self._protected = protected_names(policy)
         self._settings = lru_cache(maxsize=_CACHED_SETTINGS)(self._read_settings)
 
     def renew(self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds) -> None:
@@ -119,7 +117,7 @@ class Engine:
     def settings_in_force(self, settings: Mapping[str, str]) -> Mapping[str, str]:
         """Those of a session that may have begun under an earlier policy, of which it has the defaults: they
         count as not set where that makes no statement cost more than the session says."""
-        stale = self.earlier - self.defaults()
+        stale = self.earlier and self.earlier - self.defaults()
         if not stale:
             return settings
         now = {name: Fraction(text) for name, text in self.defaults()}
@@ -188,10 +186,12 @@ class Engine:
         Refuses  what planning refuses
         """
         found = replace(self._planned(question, constants, {}, loss), lifts=())
-        return replace(found, compiled=tuple(map(compiled_block, found.private.blocks)))
+        return found.compiled_for(found.private.blocks)
 
     def refuse_changed(self, private: PrivatePlan) -> None:
         """Refuses  UNAVAILABLE: what the plan relies on is gone"""
+        if not self.changed:
+            return
         # A public table may also stand in a condition of any block.
         used = {name for block in private.blocks for name in block.tables()} | self._public
         for name in sorted(self.changed & used):
@@ -268,8 +268,7 @@ class Engine:
     ) -> PreparedQuery:
         begun = thread_time()
         found = self._planned(question, arguments, settings)
-        compiled = tuple(map(compiled_block, found.drawn.blocks))
-        return replace(found, compiled=compiled, seconds=thread_time() - begun)
+        return found.compiled_for(found.drawn.blocks, lambda: thread_time() - begun)
 
     def _planned(
         self,
@@ -313,9 +312,10 @@ class Engine:
         return PreparedQuery(
             settings=chosen,
             private=private,
-            cost=plan_cost(private, protected_names(self.policy)),
+            cost=plan_cost(private, self._protected),
             bounded=bounded,
             zones=zones_used(blocks, self.policy),
+            tables=frozenset(name for block in private.blocks for name in block.tables()),
             lifts=lifted(bound, found, chosen.loss) if is_lifted else (),
         )
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
-from proxy.engine.noisy_answers import Bounded, CompiledBlock
+from proxy.compiler.backend_query import BackendQuery
+from proxy.engine.noisy_answers import Bounded, CompiledBlock, compiled_block
 from proxy.engine.plan_costs import PlanCost
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
@@ -42,21 +43,41 @@ _QUICK_NODES = 32
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedQuery:
     """A question that could be run now. cost: of the plan as a whole; bounded: a block planned again, its
-    private bounds chosen. lifts: what is drawn instead of a block; none at all: as it is planned. compiled:
-    the statements of what is drawn. seconds: of a processor, that planning and compiling took."""
+    private bounds chosen. tables: that it reads, whether protected or public. lifts: what is drawn instead of a
+    block; none at all: as it is planned. compiled: the statements of what is drawn, queries: all of them;
+    has_lists: whether any takes lists of public tables. seconds: of a processor, that planning and compiling
+    took."""
 
     settings: Settings
     private: PrivatePlan
     cost: PlanCost
     bounded: Bounded
     zones: ZonesUsed
+    tables: frozenset[str]
     lifts: tuple[Lift | None, ...] = ()
     compiled: tuple[CompiledBlock, ...] = ()
+    queries: tuple[BackendQuery, ...] = ()
+    has_lists: bool = False
     seconds: float = math.inf
 
     @property
     def drawn(self) -> PrivatePlan:
         return with_lifts(self.private, self.lifts) if self.lifts else self.private
+
+    def compiled_for(
+        self, blocks: Sequence[BlockPlan], seconds: Callable[[], float] = lambda: math.inf
+    ) -> PreparedQuery:
+        """seconds: what all of it took, asked for at the end"""
+        compiled = tuple(map(compiled_block, blocks))
+        queries = tuple(query for block in compiled for query in block.all)
+        has_lists = any(query.lists for query in queries)
+        return replace(
+            self,
+            compiled=compiled,
+            queries=queries,
+            has_lists=has_lists,
+            seconds=seconds(),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,9 +66,9 @@ def half_width(scale: Fraction, level: Fraction | float = 0.95) -> int:
     >>> half_width(Fraction(10))
     30
     """
-    if scale <= 0 or not 0 < level < 1:
+    if scale.numerator <= 0 or not 0 < level < 1:
         raise ValueError("an interval needs scale > 0 and 0 < level < 1")
-    b = float(scale)
+    b = scale.numerator / scale.denominator
     miss = float(1 - level)
     p = math.exp(-1 / b)
     return max(0, math.ceil(-b * math.log(miss * (1 + p) / 2)) - 1)

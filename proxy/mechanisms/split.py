@@ -80,5 +80,7 @@ def split_weighted(loss: Loss, weights: Sequence[int | Fraction]) -> list[Loss]:
     """
     if not weights or any(weight <= 0 for weight in weights):
         raise ValueError("a share needs a weight above 0")
+    if len(weights) == 1:
+        return [loss]
     whole = sum((Fraction(weight) for weight in weights), Fraction(0))
     return [Loss(loss.epsilon * weight / whole, loss.delta * weight / whole) for weight in weights]

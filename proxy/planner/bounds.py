@@ -13,6 +13,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.planner import divisors, intervals
 from proxy.planner.calendar_clamps import (
@@ -199,7 +200,9 @@ def condition(expression: Expression, columns: Facts) -> Expression:
         case Constant() | Parameter() | ColumnRef() | Clamped():
             return expression
         case Comparison():
-            return replace(expression, left=again(expression.left), right=again(expression.right))
+            return with_parts(
+                expression, left=again(expression.left), right=again(expression.right)
+            )
         case Connective() | Choose() | Concat():
             return replace(expression, operands=tuple(map(again, expression.operands)))
         case Cast() if expression.operand.type is not None and expression.operand.type.is_text:

@@ -13,7 +13,7 @@ from typing import Any
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.node_parts import fields_of
+from proxy.base.node_parts import is_kind_of, parts_getter
 from proxy.base.patterns import PatternSyntax
 from proxy.planner.row_work import check_row_work
 from proxy.query.ir.expressions import (
@@ -145,14 +145,15 @@ def _parts(query: Query) -> Iterator[Any]:
     waiting: list[Any] = [query]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, tuple):
+        kind = part.__class__
+        if is_kind_of(kind, tuple):
             waiting += part
-        elif isinstance(part, Fraction):
+        elif kind is Fraction:
             _check_digits(part)
-        elif (names := fields_of(part.__class__)) is not None and id(part) not in visited:
+        elif (parts := parts_getter(kind)) is not None and id(part) not in visited:
             visited.add(id(part))
             yield part
-            waiting += [getattr(part, name) for name in names]
+            waiting += parts(part)
 
 
 def _check_digits(value: Fraction) -> None:

@@ -22,6 +22,8 @@ from proxy.query.ir.query import OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
 
+_ONE = Fraction(1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaplaceNoise:
@@ -86,7 +88,7 @@ class NoisyStatistic:
     def grid(self) -> Fraction:
         """Of the sum as an answer."""
         if self.statistic is not Statistic.STEPS or isinstance(self.of, Counted):
-            return Fraction(1)
+            return _ONE
         return self.of[0].grid
 
 

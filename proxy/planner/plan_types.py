@@ -13,7 +13,7 @@ from typing import Any
 from typing_extensions import assert_never
 
 from proxy.base.errors import Fault
-from proxy.base.node_parts import fields_of
+from proxy.base.node_parts import is_kind_of, parts_getter
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog
@@ -142,11 +142,12 @@ def _columns(whole: object) -> Iterator[ColumnRef]:
     waiting: list[Any] = [whole]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, ColumnRef):
+        kind = part.__class__
+        if kind is ColumnRef:
             yield part
-        elif isinstance(part, InPublic):
+        elif kind is InPublic:
             waiting.append(part.operand)  # the rest is of no row of the question
-        elif isinstance(part, tuple | frozenset):
+        elif is_kind_of(kind, tuple) or is_kind_of(kind, frozenset):
             waiting += part
-        elif (names := fields_of(part.__class__)) is not None:
-            waiting += [getattr(part, name) for name in names]
+        elif (parts := parts_getter(kind)) is not None:
+            waiting += parts(part)

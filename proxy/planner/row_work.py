@@ -16,7 +16,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.node_parts import fields_of
+from proxy.base.node_parts import is_kind_of, parts_getter
 from proxy.base.patterns import PatternSyntax
 from proxy.base.result_columns import key_column, union_column
 from proxy.query.ir.expressions import (
@@ -118,11 +118,12 @@ def parts_of(value: object) -> Iterator[Any]:
     waiting: list[Any] = [value]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, tuple):
+        kind = part.__class__
+        if is_kind_of(kind, tuple):
             waiting += part
-        elif (names := fields_of(part.__class__)) is not None:
+        elif (parts := parts_getter(kind)) is not None:
             yield part
-            waiting += [getattr(part, name) for name in names]
+            waiting += parts(part)
 
 
 def octets(part: object) -> int:

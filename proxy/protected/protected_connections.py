@@ -7,21 +7,17 @@ that was to use it.
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import termios
 from collections.abc import Awaitable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import psycopg
 import structlog
-from psycopg import generators
-from psycopg.abc import PQGen
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg.pq import ExecStatus
-from psycopg.waiting import Ready
 
 from proxy.postgres.failure_reason import Reason, reason_of
+from proxy.protected.protected_connection import ProtectedConnection
 
 _LOG = structlog.get_logger()
 
@@ -64,56 +60,30 @@ _BEGIN_SECONDS = 1.5  # on an idle connection; a firewall that drops it says not
 _END_SECONDS = 10.0
 _AGE_SECONDS = 3600.0
 _IDLE_SECONDS = 600.0
-_WAIT_INTERVAL = 0.1  # psycopg's own
 T = TypeVar("T")
-
-
-class ProtectedConnection(psycopg.AsyncConnection[Any]):
-    """replied: whether a byte has come since this was last set to False."""
-
-    replied = False
-
-    async def wait(
-        self, gen: PQGen[T], interval: float = _WAIT_INTERVAL, timeout: float | None = None
-    ) -> T:
-        return await super().wait(self._watched(gen), interval, timeout)
-
-    def _watched(self, gen: PQGen[T]) -> PQGen[T]:
-        try:
-            wants = next(gen)
-            while True:
-                ready = yield wants
-                # None where psycopg goes on with what it had interrupted to cancel it.
-                if not self.replied and ready and ready & Ready.R:
-                    self.replied = _has_bytes(self.pgconn.socket)
-                wants = gen.send(ready)
-        except StopIteration as end:
-            value: T = end.value
-            return value
-
-
-async def _run(connection: ProtectedConnection, text: bytes) -> None:
-    """A statement without parameters or rows; below psycopg's cursors, which take five times as long.
-
-    Refuses  psycopg.Error
-    """
-    connection.pgconn.send_query(text)
-    for result in await connection.wait(generators.execute(connection.pgconn)):
-        if result.status != ExecStatus.COMMAND_OK:
-            raise psycopg.OperationalError
-
-
-def _has_bytes(descriptor: int) -> bool:
-    """Readable is also what has ended."""
-    try:
-        waiting = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
-    except OSError:
-        return False
-    return any(waiting)
 
 
 class NotAvailable(Exception):
     """No connection could be had. Nothing has been sent that reads data."""
+
+
+def _not_available(what: str, error: BaseException | None) -> NotAvailable:
+    """error: None or TimeoutError where nothing came in time"""
+    kind, reason = "timeout", Reason.UNREACHABLE.value
+    if error is not None and not isinstance(error, TimeoutError):
+        kind, reason = type(error).__name__, reason_of(error)
+    _LOG.error("protected_server_not_available", what=what, kind=kind, reason=reason)
+    return NotAvailable()
+
+
+async def _is_rolled_back(connection: ProtectedConnection) -> bool:
+    if connection.closed:
+        return False
+    try:
+        await connection.command(b"ROLLBACK", _END_SECONDS)
+    except (psycopg.Error, TimeoutError):
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +114,12 @@ class ProtectedConnections:
         while self._ending:
             await asyncio.wait(self._ending)
         while self._idle:
-            await self._close(self._idle.pop().connection)
+            self._close(self._idle.pop().connection)
 
     async def answers(self, seconds: float) -> bool:
         """Whether the server takes a new connection now: those that are idle may be dead."""
         try:
-            await self._close(await self._connect(seconds))
+            self._close(await self._connect(seconds))
         except NotAvailable:
             return False
         return True
@@ -170,28 +140,34 @@ class ProtectedConnections:
         return await self._begin(await self._connect(until - loop.time()), until - loop.time())
 
     def end(
-        self, connection: ProtectedConnection, task: asyncio.Task[Any] | None
+        self,
+        connection: ProtectedConnection,
+        task: asyncio.Task[Any] | None,
+        *,
+        is_reading: bool = False,
     ) -> asyncio.Task[None]:
-        """The transaction ends and the connection is kept for the next; of a task that still uses it, the
-        server's statement is cancelled, and the connection closed."""
-        return self._beside(self._end(connection, task))
+        """The transaction ends and the connection is kept for the next; where it is still being read, or of a
+        task that still uses it, the server's statement is cancelled, and the connection closed."""
+        return self._beside(self._end(connection, task, is_reading))
 
     def drop(self, connection: ProtectedConnection) -> None:
         """It is lost."""
-        self._beside(self._close(connection))
+        self._close(connection)
 
-    async def _end(self, connection: ProtectedConnection, task: asyncio.Task[Any] | None) -> None:
+    async def _end(
+        self, connection: ProtectedConnection, task: asyncio.Task[Any] | None, is_reading: bool
+    ) -> None:
+        await asyncio.sleep(0)  # an answer that is ready goes out before
         if task is not None and not task.done():
             task.cancel()  # psycopg then sends a CancelRequest and waits for its effect
             await asyncio.wait({task}, timeout=_END_SECONDS)
-        elif task is None and not connection.closed:
-            rollback = asyncio.ensure_future(_run(connection, b"ROLLBACK"))
-            await asyncio.wait({rollback}, timeout=_END_SECONDS)
-            if rollback.done() and rollback.exception() is None:
-                self._put_back(connection)
-                return
-            rollback.cancel()
-        await self._close(connection)
+        elif is_reading:
+            with suppress(psycopg.Error, asyncio.TimeoutError):
+                await asyncio.wait_for(connection.interrupt(), _END_SECONDS)
+        elif task is None and await _is_rolled_back(connection):
+            self._put_back(connection)
+            return
+        self._close(connection)
 
     def _put_back(self, connection: ProtectedConnection) -> None:
         now = asyncio.get_running_loop().time()
@@ -214,11 +190,17 @@ class ProtectedConnections:
             self.drop(self._idle.pop().connection)
 
     async def _begin(self, connection: ProtectedConnection, seconds: float) -> ProtectedConnection:
+        failed: NotAvailable | None = None
         try:
-            await self._in_time(_run(connection, _BEGIN), seconds, "begin")
+            await connection.command(_BEGIN, max(seconds, 0.0))
+        except (psycopg.Error, TimeoutError) as error:
+            failed = _not_available("begin", error)
         except BaseException:
             self.drop(connection)
             raise
+        if failed is not None:
+            self.drop(connection)
+            raise failed
         return connection
 
     async def _connect(self, seconds: float) -> ProtectedConnection:
@@ -231,9 +213,9 @@ class ProtectedConnections:
             self._source, autocommit=True, client_encoding="utf8"
         )
         try:
-            await _run(connection, self._configure)
+            await connection.command(self._configure)
         except BaseException:
-            connection.pgconn.finish()
+            connection.finish()
             raise
         return connection
 
@@ -253,11 +235,7 @@ class ProtectedConnections:
                 return task.result()
             if not isinstance(error, psycopg.Error):
                 raise error
-        error = task.exception() if task.done() else None
-        kind = "timeout" if error is None else type(error).__name__
-        reason = Reason.UNREACHABLE.value if error is None else reason_of(error)
-        _LOG.error("protected_server_not_available", what=what, kind=kind, reason=reason)
-        raise NotAvailable
+        raise _not_available(what, task.exception() if task.done() else None)
 
     def _abandon(self, task: asyncio.Future[Any]) -> None:
         """It may have ended meanwhile, with a connection that nobody waits for any more."""
@@ -265,9 +243,9 @@ class ProtectedConnections:
         self._ending.add(task)
         task.add_done_callback(self._forget)
 
-    async def _close(self, connection: ProtectedConnection) -> None:
+    def _close(self, connection: ProtectedConnection) -> None:
         self._born.pop(connection, None)
-        connection.pgconn.finish()
+        connection.finish()
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
@@ -281,6 +259,6 @@ class ProtectedConnections:
             return
         error = task.exception()
         if error is None and isinstance(task.result(), ProtectedConnection):
-            task.result().pgconn.finish()
+            task.result().finish()
         if error is not None and not isinstance(error, psycopg.Error):
             _LOG.error("protected_connection_not_ended", kind=type(error).__name__)

@@ -36,6 +36,9 @@ from proxy.query.syntax.placeholders import ClientArray, ClientParameter
 Values = Mapping[int, Constant | tuple[Constant, ...]]
 
 
+_BOUND = frozenset({In, Like, DateTrunc, FormattedTime, Shift, InPublic, Parameter})
+
+
 def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
     """The block with the client's parameters, and what the shadow has evaluated, replaced by constants; a text
     that the question casts ($1::date) is read as that type.
@@ -46,6 +49,8 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
     limit = _ArrayLimit()
 
     def change(part: Expression) -> Expression:
+        if part.__class__ not in _BOUND:
+            return part
         if isinstance(part, In):
             return _listed(part, values, limit)
         if isinstance(part, Like):

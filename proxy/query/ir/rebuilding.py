@@ -39,11 +39,13 @@ from proxy.query.ir.expressions import (
     TimeBin,
 )
 
+_LEAVES = frozenset({ColumnRef, Constant, Parameter})
+
 
 def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
     """The expression with `change` applied to each node, children first. What does not change stays the object
     that it was."""
-    if isinstance(expression, ColumnRef | Constant | Parameter):  # before all that only others need
+    if expression.__class__ in _LEAVES:  # before all that only others need
         return change(expression)
 
     def again(part: Expression) -> Expression:
@@ -64,7 +66,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
 
     match expression:
         case Comparison() | Arithmetic():
-            left, right = again(expression.left), again(expression.right)
+            left, right = rebuild(expression.left, change), rebuild(expression.right, change)
             return change(with_parts(expression, left=left, right=right))
         case Connective() | Choose() | Concat():
             operands = each_changed(expression.operands, again)
@@ -108,5 +110,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             other = again(expression.other)
             operand = again(expression.operand)
             return change(with_parts(expression, operand=operand, other=other))
+        case ColumnRef() | Constant() | Parameter():
+            return change(expression)
         case _:
             assert_never(expression)
