@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import psycopg
@@ -18,6 +19,7 @@ from psycopg.pq.abc import PGresult
 from psycopg.rows import TupleRow
 
 Row = dict[str, Any]
+_NUMBERS = count()
 _TUPLES, _DONE = ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK
 
 
@@ -43,7 +45,8 @@ async def rows_of_call(
         connection.prepared = {}
     name = connection.prepared.get((text, types))
     if name is None:
-        name = b"ledger_%d" % len(connection.prepared)
+        # Never one that a call had which was cancelled: it may be there.
+        name = b"ledger_%d" % next(_NUMBERS)
         connection.pgconn.send_prepare(name, _numbered(text), types)
         await _result(connection)
         connection.prepared[text, types] = name

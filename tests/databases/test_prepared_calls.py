@@ -89,6 +89,21 @@ def test_who_is_cancelled_cancels_the_statement(ledger_dsn: str) -> None:
     asyncio.run(talk())
 
 
+def test_who_is_cancelled_while_it_is_prepared(ledger_dsn: str) -> None:
+    async def talk() -> None:
+        connection = await _connected(ledger_dsn)
+        for number in range(5):
+            asking = asyncio.create_task(rows_of_call(connection, "SELECT %s AS n", (number,)))
+            await asyncio.sleep(0)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+        assert await rows_of_call(connection, "SELECT %s AS n", (7,)) == [{"n": 7}]
+        await connection.close()
+
+    asyncio.run(talk())
+
+
 def test_a_lost_connection_is_an_error(ledger_dsn: str) -> None:
     async def talk() -> None:
         connection = await _connected(ledger_dsn)
