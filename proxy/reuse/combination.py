@@ -76,8 +76,8 @@ _Terms = Mapping[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combination:
-    """noises: of the block's releases; values: by group, in the order of the releases; used: sources, by number;
-    is_rest: whether anything is taken away."""
+    """noises: of the block's releases; values: by group, in the order of the releases; used: sources, by
+    number; is_rest: whether anything is taken away."""
 
     noises: tuple[Noise, ...]
     values: Mapping[Values, tuple[int, ...]]

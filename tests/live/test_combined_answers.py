@@ -3,7 +3,7 @@ what is left where some groups are taken away from all rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import psycopg
 import pytest
