@@ -37,6 +37,7 @@ from proxy.reuse.derivation import (
 )
 
 _DIGITS = 10**6  # in which a scale is rounded up
+_WORK = 2_000_000  # cells that are looked at for one block, some seconds: of more nothing is made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +99,8 @@ def combination(
     Given    accepted: standard errors may be so many times that of a fresh answer
     Gives    that of the least noise; None: the block cannot be answered so, or less exactly than accepted
     """
+    if _work(block, wanted, sources) > _WORK:
+        return None
     making = _Making(block=block, wanted=wanted, sources=sources)
     names = dict(zip(wanted.question.releases, wanted.question.release_names, strict=True))
     found: list[_Made] = []
@@ -126,6 +129,13 @@ def combination(
             count < 0 for made in found for terms in made.terms.values() for count in terms.values()
         ),
     )
+
+
+def _work(block: BlockPlan, wanted: Wanted, sources: Sequence[KnownAnswer]) -> int:
+    """At most, by public numbers."""
+    compared = sum(len(slices.among) + len(slices.without) for _, slices in wanted.about)
+    ways = 1 + 2 * (compared + len(wanted.rests))
+    return sum(len(one.numbers) for one in sources) * ways * len(block.releases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -233,7 +233,7 @@ def _agrees(
     if not {*there} <= {*here}:
         return False
     if "avg(" in text:  # of no rows it is anything
-        here = {group: values for group, values in here.items() if group in there and any(values)}
+        here = {group: values for group, values in here.items() if any(there.get(group, ()))}
     nothing = (0.0,) * (len(found[0]) - keys if found else 0)
     return all(
         abs(one - other) <= near

@@ -254,6 +254,14 @@ def test_each_guard_is_needed(
         assert _made(wanted, [_known_or_none(one) for one in sources])[1] is not None, wanted.text
 
 
+def test_what_would_take_long_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = _Asked(text="SELECT avg(i4) FROM people")
+    sources = [_known(_BY_B)] * 8
+    assert _made(wanted, sources)[1] is not None
+    monkeypatch.setattr("proxy.reuse.combination._WORK", 8)
+    assert _made(wanted, sources)[1] is None
+
+
 def test_rows_that_each_statement_cuts_are_not_combined() -> None:
     text = "SELECT count(*) FROM people p JOIN events e ON e.i4 = p.i4"
     _, found = _planned(_Asked(text=text), "joins")
