@@ -96,7 +96,8 @@ class LedgerTables:
             max_size=connections,
             open=False,
             timeout=_WAIT_SECONDS,
-            kwargs={"autocommit": True, "options": _OPTIONS, "prepare_threshold": 0},
+            # Prepared by prepared_calls: psycopg, where it prepares, at times deallocates what anybody has.
+            kwargs={"autocommit": True, "options": _OPTIONS, "prepare_threshold": None},
             name="ledger",
         )
         self._reserving = ChargeQueue(self._reserve_each)
@@ -187,13 +188,12 @@ class LedgerTables:
         This commit alone does not wait for the disk (PostgreSQL 17 documentation, section 28.4): in a crash
         the note may be lost, never the charge. So the next question's charge does not queue behind it.
         """
-        async with self._connection() as connection:
-            await connection.execute(
-                "INSERT INTO ledger.settlement (receipt, outcome)"
-                " SELECT s.receipt, s.outcome FROM pg_catalog.set_config('synchronous_commit', 'off', true),"
-                " unnest(%s::bigint[], %s::text[]) s(receipt, outcome) ON CONFLICT (receipt) DO NOTHING",
-                (list(outcomes), [one.value for one in outcomes.values()]),
-            )
+        await self.rows(
+            "INSERT INTO ledger.settlement (receipt, outcome)"
+            " SELECT s.receipt, s.outcome FROM pg_catalog.set_config('synchronous_commit', 'off', true),"
+            " unnest(%s::bigint[], %s::text[]) s(receipt, outcome) ON CONFLICT (receipt) DO NOTHING",
+            (list(outcomes), [one.value for one in outcomes.values()]),
+        )
 
     async def lines(
         self, analyst: str, record: StatementRecord = NOTHING_NOTED
@@ -243,19 +243,18 @@ class LedgerTables:
         record: StatementRecord,
         statement: str = LINES,
     ) -> tuple[BudgetLine, ...]:
-        async with self._connection() as connection:
-            cursor = await connection.execute(
-                statement.encode(),
-                (
-                    self.source,
-                    analyst,
-                    json.dumps({name: as_json(of) for name, of in record.tables.items()}),
-                    decimal(cost.epsilon),
-                    decimal(cost.delta),
-                    json.dumps(list(events)),
-                ),
-            )
-            return lines_of_json([row[0] for row in await cursor.fetchall()])
+        rows = await self.rows(
+            statement,
+            (
+                self.source,
+                analyst,
+                json.dumps({name: as_json(of) for name, of in record.tables.items()}),
+                decimal(cost.epsilon),
+                decimal(cost.delta),
+                json.dumps(list(events)),
+            ),
+        )
+        return lines_of_json([row["line"] for row in rows])
 
     async def budget(self, analyst: str) -> str:
         """The analyst's lines and everybody's, as a JSON array of objects: the rows of dp.budget."""
@@ -300,11 +299,8 @@ class LedgerTables:
     async def _connection(self) -> AsyncIterator[LedgerConnection]:
         """Whatever goes wrong with the ledger, no question is answered."""
         try:
-            connection = await self._pool.getconn()
-            try:
+            async with self._pool.connection() as connection:
                 yield connection
-            finally:
-                await self._pool.putconn(connection)
         except psycopg.Error as error:
             # Raised by ledger.spend_token, with which the whole charge is undone.
             if error.sqlstate == _TOKEN_SPENT:

@@ -70,7 +70,7 @@ class LedgerInOneTransaction(DrivenLedger):
         with psycopg.connect(dsn, autocommit=True) as connection:
             connection.execute(CLOCK)
             connection.execute(_BOOT)
-        session = psycopg.connect(dsn, prepare_threshold=0, options=OPTIONS)
+        session = psycopg.connect(dsn, prepare_threshold=None, options=OPTIONS)
         super().__init__(dsn, [session, session], folder)
         self._histories = 0
         self._saved = 0

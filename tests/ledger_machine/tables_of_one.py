@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, TypeVar, cast
 
 import psycopg
+from psycopg.abc import PQGen
 
 from proxy.ledger.ledger_tables import LedgerTables
 
@@ -31,10 +32,17 @@ class AwaitedRows:
 
 
 class AwaitedConnection:
-    """Each await ends at once."""
+    """Each await ends at once. prepared: of the connection itself, as of prepared_calls.LedgerConnection."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
+        self.connection = connection
+        self.adapters = connection.adapters
+        self.pgconn = connection.pgconn
+        self.prepared = vars(connection).setdefault("prepared", {})
+
+    async def wait(self, waiting: PQGen[T]) -> T:
+        return self._connection.wait(waiting)
 
     def cursor(self, **given: Any) -> AwaitedRows:
         return AwaitedRows(self._connection.cursor(**given))
