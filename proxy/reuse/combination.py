@@ -37,7 +37,7 @@ from proxy.reuse.derivation import (
 )
 
 _DIGITS = 10**6  # in which a scale is rounded up
-_WORK = 2_000_000  # cells that are looked at for one block, some seconds: of more nothing is made
+_WORK = 3_000_000  # cells that are looked at for one block, some seconds: of more nothing is made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
