@@ -19,7 +19,7 @@ from proxy.planner.plan import BlockPlan
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
-from proxy.reuse.combination import Combination, KnownAnswer, Wanted, combination
+from proxy.reuse.combination import Combination, KnownAnswer, WantedAnswer, combination
 from proxy.reuse.derivable import Derivable, source_from
 from proxy.reuse.derivation import UsableAnswer
 
@@ -58,12 +58,12 @@ async def combined_blocks(
         and (number not in found or found[number].is_added_up)
     }
     better: dict[int, DerivedBlock] = {}
-    shown: Mapping[bytes, Sequence[_Text]] = {}
+    displayed: Mapping[bytes, Sequence[_Text]] = {}
     if ledger is not None and open_:
-        shown = await _shown(ledger, analyst, [wanted for _, wanted in open_.values()])
+        displayed = await _displayed(ledger, analyst, [wanted for _, wanted in open_.values()])
     for number, (block, wanted) in open_.items():
         best = found.get(number)
-        for sources in (_published(published, wanted), {None: _about(shown, wanted)}):
+        for sources in (_published(published, wanted), {None: _about(displayed, wanted)}):
             for texts in sources.values():
                 made = await _combined(block, wanted, texts, accepted)
                 if made is not None and (best is None or not best.is_as_exact_as(made)):
@@ -71,7 +71,7 @@ async def combined_blocks(
     return better
 
 
-async def _shown(
+async def _displayed(
     ledger: CachedLedger, analyst: str, wanted: Sequence[Derivable]
 ) -> Mapping[bytes, Sequence[_Text]]:
     """The latest of each, by what rows they are about. An answer is read once."""
@@ -91,9 +91,9 @@ async def _shown(
     return found
 
 
-def _about(shown: Mapping[bytes, Sequence[_Text]], wanted: Derivable) -> Sequence[_Text]:
+def _about(displayed: Mapping[bytes, Sequence[_Text]], wanted: Derivable) -> Sequence[_Text]:
     abouts = dict.fromkeys(wanted.all_wanted)
-    return [text for about in abouts for text in shown.get(about, ())]
+    return [text for about in abouts for text in displayed.get(about, ())]
 
 
 def _published(
@@ -128,13 +128,13 @@ def _combined_block(
         KnownAnswer(about=one.about, answer=one.answer, numbers=cached_numbers(one.text))
         for one in texts
     ]
-    asked = Wanted(
+    answer = WantedAnswer(
         question=wanted.question,
         about=wanted.wanted,
         rests=wanted.rests,
         never_null=wanted.never_null,
     )
-    made = combination(block, asked, sources, accepted)
+    made = combination(block, answer, sources, accepted)
     if made is None:
         return None
     groups = (

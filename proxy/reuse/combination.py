@@ -50,7 +50,7 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedAnswer:
     """Of a block: of which rows sources may be (Derivable.wanted); rests; never_null: names of columns that it
     compares and that have a value in each row."""
 
@@ -69,9 +69,9 @@ class KnownAnswer:
     numbers: Mapping[Values, tuple[int, ...]]
 
 
-_Cell = tuple[int, int, Values]  # a source, its release, its group
+_Term = tuple[int, int, Values]  # a source, its release, its group
 _Terms = Mapping[
-    Values, Mapping[_Cell, int]
+    Values, Mapping[_Term, int]
 ]  # by the block's group: how many times each cell counts
 
 
@@ -91,7 +91,7 @@ class Combination:
 
 def combination(
     block: BlockPlan,
-    wanted: Wanted,
+    wanted: WantedAnswer,
     sources: Sequence[KnownAnswer],
     accepted: Fraction = Fraction(1),
 ) -> Combination | None:
@@ -131,7 +131,7 @@ def combination(
     )
 
 
-def _work(block: BlockPlan, wanted: Wanted, sources: Sequence[KnownAnswer]) -> int:
+def _work(block: BlockPlan, wanted: WantedAnswer, sources: Sequence[KnownAnswer]) -> int:
     """At most, by public numbers."""
     compared = sum(len(slices.among) + len(slices.without) for _, slices in wanted.about)
     ways = 1 + 2 * (compared + len(wanted.rests))
@@ -147,7 +147,7 @@ class _Made:
 @dataclass(slots=True, kw_only=True)
 class _Making:
     block: BlockPlan
-    wanted: Wanted
+    wanted: WantedAnswer
     sources: Sequence[KnownAnswer]
     # By source and conditions: which of its groups make up the block's.
     known: dict[tuple[int, object], Mapping[Values, tuple[Values, ...]] | None] = field(
@@ -200,19 +200,19 @@ class _Making:
     def _of_source(self, number: int, slices: Slices, name: str, noise: Noise) -> Iterator[_Made]:
         source = self.sources[number]
         place = release_called(name, noise, source.answer)
-        cells = None if place is None else self._cells(number, slices)
-        if place is None or cells is None:
+        made = None if place is None else self._groups(number, slices)
+        if place is None or made is None:
             return
         if not source.answer.releases[place].is_additive and any(
-            len(groups) > 1 for groups in cells.values()
+            len(groups) > 1 for groups in made.values()
         ):
             return
         terms = {
-            keys: {(number, place, group): 1 for group in groups} for keys, groups in cells.items()
+            keys: {(number, place, group): 1 for group in groups} for keys, groups in made.items()
         }
         yield self._made(terms)
 
-    def _cells(self, number: int, slices: Slices) -> Mapping[Values, tuple[Values, ...]] | None:
+    def _groups(self, number: int, slices: Slices) -> Mapping[Values, tuple[Values, ...]] | None:
         key = number, (tuple(sorted(slices.among.items())), tuple(sorted(slices.without.items())))
         if key not in self.known:
             source = self.sources[number]
@@ -279,14 +279,14 @@ def _but(of: Mapping[str, frozenset[str | None]], name: str) -> Mapping[str, fro
     return {one: texts for one, texts in of.items() if one != name}
 
 
-def _without(whole: Mapping[_Cell, int], part: Mapping[_Cell, int]) -> Mapping[_Cell, int]:
+def _without(whole: Mapping[_Term, int], part: Mapping[_Term, int]) -> Mapping[_Term, int]:
     found = dict(whole)
     for cell, count in part.items():
         found[cell] = found.get(cell, 0) - count
     return {cell: count for cell, count in found.items() if count}
 
 
-def _added_up(terms: Mapping[_Cell, int], sources: Sequence[KnownAnswer]) -> int:
+def _added_up(terms: Mapping[_Term, int], sources: Sequence[KnownAnswer]) -> int:
     return sum(
         count * sources[source].numbers[group][place]
         for (source, place, group), count in terms.items()
@@ -296,18 +296,18 @@ def _added_up(terms: Mapping[_Cell, int], sources: Sequence[KnownAnswer]) -> int
 def _noise(terms: _Terms, sources: Sequence[KnownAnswer]) -> Noise:
     """Of the group that has the most: one law for all, as of a fresh answer. Of several, the Laplace noise of
     equal variance, whose interval holds that of the sum, too (docs/design/reuse.md 4)."""
-    alone: list[Noise] = []
+    single: list[Noise] = []
     square, is_laplace = Fraction(0), True
-    for cells in terms.values():
+    for counts in terms.values():
         added = Fraction(0)
-        for (source, place, _), count in cells.items():
+        for (source, place, _), count in counts.items():
             noise = sources[source].answer.releases[place].noise
             is_laplace = isinstance(noise, LaplaceNoise)
             added += count**2 * variance(noise)
-            if len(cells) == 1 and abs(count) == 1:
-                alone.append(noise)
+            if len(counts) == 1 and abs(count) == 1:
+                single.append(noise)
         square = max(square, added)
-    exact = max(alone, key=variance, default=None)
+    exact = max(single, key=variance, default=None)
     if exact is not None and variance(exact) == square:
         return replace(exact, gaussian=None) if isinstance(exact, LaplaceNoise) else exact
     if not is_laplace:

@@ -43,7 +43,7 @@ class Derivable:
     """about: names of what rows; wanted: of which rows sources may be, with the conditions that are left then.
     question: without its texts, which may be long. listed: keys of the source that are complete by what a
     public table holds, as far as is known. is_combined: answers of several statements
-    tell of the very same rows; rests, never_null: as of reuse.combination.Wanted."""
+    tell of the very same rows; rests, never_null: as of reuse.combination.WantedAnswer."""
 
     question: BlockQuestion
     source: UsableAnswer

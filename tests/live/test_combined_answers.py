@@ -152,13 +152,13 @@ _FREE: tuple[tuple[Sequence[str], str, float], ...] = (
 
 
 @pytest.mark.every(3)
-@pytest.mark.parametrize(("shown", "text", "near"), _FREE)
+@pytest.mark.parametrize(("first", "text", "near"), _FREE)
 def test_it_is_made_of_several(
-    combining: LiveProxy, shown: Sequence[str], text: str, near: float
+    combining: LiveProxy, first: Sequence[str], text: str, near: float
 ) -> None:
     """Twice the same, for nothing; what EXPLAIN says; and what PostgreSQL says of the rows."""
     analyst = combining.servers.new_analyst()
-    _ask(combining, analyst, shown, epsilon="100")
+    _ask(combining, analyst, first, epsilon="100")
     paid = combining.when_settled(analyst)[1]
     plan, found, again = _ask(combining, analyst, [f"EXPLAIN {text}", text, text], epsilon="5")
     assert "Not read, at no cost: " in str(plan)
@@ -230,12 +230,12 @@ _NOT_FREE: tuple[tuple[Sequence[str], str], ...] = (
 
 
 @pytest.mark.every(4)
-@pytest.mark.parametrize(("shown", "text"), _NOT_FREE)
+@pytest.mark.parametrize(("first", "text"), _NOT_FREE)
 def test_what_says_something_else_is_paid(
-    combining: LiveProxy, shown: Sequence[str], text: str
+    combining: LiveProxy, first: Sequence[str], text: str
 ) -> None:
     analyst = combining.servers.new_analyst()
-    _ask(combining, analyst, shown, epsilon="90")
+    _ask(combining, analyst, first, epsilon="90")
     paid = combining.when_settled(analyst)[1]
     (((noisy,),),) = _ask(combining, analyst, [text], epsilon="50", accept_error="100")
     assert combining.when_settled(analyst)[1] == pytest.approx(paid + 50)
@@ -262,8 +262,8 @@ def test_each_guard_is_needed(
     monkeypatch.setattr(place, lambda *_: True)
     analyst = combining.servers.new_analyst()
     # Of their own, as what was cached before has been found without the fault.
-    *shown, text = (_narrowed(one) for one in (*pair[0], pair[1]))
-    _ask(combining, analyst, shown, epsilon="90")
+    *first, text = (_narrowed(one) for one in (*pair[0], pair[1]))
+    _ask(combining, analyst, first, epsilon="90")
     paid = combining.when_settled(analyst)[1]
     _ask(combining, analyst, [text], epsilon="5", accept_error="100")
     assert combining.when_settled(analyst)[1] == paid
@@ -281,10 +281,10 @@ def _narrowed(text: str) -> str:
 def test_others_have_nothing_of_it(combining: LiveProxy) -> None:
     """Neither of what another was shown, nor for who asks for something fresh."""
     first, second = combining.servers.new_analyst(), combining.servers.new_analyst()
-    shown = [f"SELECT sum(age) {_P} WHERE age > 20", f"SELECT count(*) {_P} WHERE age > 20"]
+    texts = [f"SELECT sum(age) {_P} WHERE age > 20", f"SELECT count(*) {_P} WHERE age > 20"]
     text = f"SELECT avg(age) {_P} WHERE age > 20"
-    _ask(combining, first, shown, epsilon="50")
-    _ask(combining, second, shown[:1], epsilon="50")
+    _ask(combining, first, texts, epsilon="50")
+    _ask(combining, second, texts[:1], epsilon="50")
     ((plan,),) = [_ask(combining, second, [f"EXPLAIN {text}"])]
     assert "at no cost" not in str(plan)
     _ask(combining, first, [text], fresh="on")

@@ -19,7 +19,7 @@ from proxy.planner.statistics import Statistic
 from proxy.query.ir.expressions import ColumnRef
 from proxy.release.adding_noise import ordered_groups
 from proxy.reuse.block_question import BlockQuestion, question_of
-from proxy.reuse.combination import Combination, KnownAnswer, Wanted, combination
+from proxy.reuse.combination import Combination, KnownAnswer, WantedAnswer, combination
 from proxy.reuse.derivable import Derivable, derivable
 from proxy.reuse.derivation import variance
 from tests.pipeline_world import CATALOG, KNOWN_HELD, KNOWN_PUBLIC, POLICIES, walk
@@ -108,7 +108,7 @@ def _made(
     wanted: _Asked, sources: Sequence[KnownAnswer], accepted: int = 100
 ) -> tuple[BlockPlan, Combination | None]:
     block, found = _planned(wanted)
-    asked = Wanted(
+    asked = WantedAnswer(
         question=found.question,
         about=found.wanted,
         rests=found.rests,
