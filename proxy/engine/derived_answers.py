@@ -29,12 +29,13 @@ _PER_NUMBER = 8
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedBlock:
     """made_of: for EXPLAIN; variance: of its noise, None where that is not known beforehand; published: the
-    table that it is from, None: it is of what the analyst has been shown."""
+    table that it is from, None: it is of what the analyst has been shown; is_added_up: of several groups."""
 
     block: CachedBlock
     made_of: str
     variance: Fraction | None
     published: str | None = None
+    is_added_up: bool = False
 
     def is_as_exact_as(self, other: DerivedBlock) -> bool:
         """As far as it is known."""
@@ -134,6 +135,7 @@ def derived_block(
         made_of=_words(made, groups, published),
         variance=made.variance(),
         published=published,
+        is_added_up=made.is_added_up,
     )
 
 

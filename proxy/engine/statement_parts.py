@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from proxy.accounting.events import Event
-from proxy.engine.cached_answers import CachedAnswers, Claimed
+from proxy.engine.cached_answers import CachedAnswers, CachedLedger, Claimed
+from proxy.engine.combined_answers import combined_blocks
 from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
 from proxy.engine.published_answers import PublishedSources, best_of
 from proxy.engine.remembered_plans import PreparedQuery
@@ -66,10 +67,15 @@ async def statement_parts(
     derived: Mapping[int, DerivedBlock] = {}
     if cached is not None:
         derived = await derived_blocks(cached.ledger, analyst, blocks, found, accepted)
+    sources = published if uses_published else None
     lifts = prepared.lifts
     if uses_published:
         derived = best_of(await published.answers(blocks, found, accepted), derived)
-        unlifted = await _unlifted(prepared, questions, published)
+    ledger = None if cached is None else cached.ledger
+    more = await combined_blocks(ledger, analyst, sources, blocks, found, derived, accepted)
+    derived = {**derived, **more}
+    if any(lifts):
+        unlifted = await _unlifted(prepared, analyst, ledger, questions, sources, derived)
         derived = best_of(unlifted, derived)
         lifts = tuple(
             None if number in unlifted and derived[number] is unlifted[number] else lift
@@ -84,14 +90,27 @@ async def statement_parts(
 
 
 async def _unlifted(
-    prepared: PreparedQuery, questions: CachedAnswers, published: PublishedSources
+    prepared: PreparedQuery,
+    analyst: str,
+    ledger: CachedLedger | None,
+    questions: CachedAnswers,
+    published: PublishedSources | None,
+    found: Mapping[int, DerivedBlock],
 ) -> Mapping[int, DerivedBlock]:
-    """Of blocks for which another is drawn: what is published has the groups that its owner asked for."""
-    if not any(prepared.lifts):
-        return {}
+    """Of blocks for which another is drawn: what is published has the groups that its owner asked for, and what
+    is left of all rows is not left of each group.
+
+    Given    found: of the others, what costs nothing
+    """
     parts = await questions.parts(prepared.private)
     if parts is None:
         return {}
-    accepted = prepared.settings.accepted_error
-    found = await published.answers(prepared.private.blocks, parts, accepted)
-    return {number: one for number, one in found.items() if prepared.lifts[number] is not None}
+    accepted, blocks = prepared.settings.accepted_error, prepared.private.blocks
+    made: Mapping[int, DerivedBlock] = {}
+    if published is not None:
+        made = await published.answers(blocks, parts, accepted)
+    # Where all groups are there already nothing is looked for.
+    known = {**found, **made}
+    more = await combined_blocks(ledger, analyst, published, blocks, parts, known, accepted)
+    lifted = {number for number, lift in enumerate(prepared.lifts) if lift is not None}
+    return {number: one for number, one in {**made, **more}.items() if number in lifted}

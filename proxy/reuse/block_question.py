@@ -145,10 +145,23 @@ def question_of(block: BlockPlan) -> BlockQuestion | None:
         terms=form.text(terms),
         keys=order,
         releases=tuple(number for *_, number in releases),
-        about=form.text((source, where, form.text(block.unowned), _units(block.neighbours, form))),
+        about=_about(block, source, where, form),
         key_names=tuple(_name(text) for _, text, _ in keys),
         release_names=tuple(_name(text) for text, *_ in releases),
     )
+
+
+def about_of(block: BlockPlan) -> str:
+    """BlockQuestion.about alone."""
+    form = CanonicalForm(_LEFT_OUT)
+    form.number(_aliases(block.source))
+    source = form.text(rewrite(block.source, lambda part: _normal(part, form)))
+    where = "~" if block.where is None else form.text(_normal(block.where, form))
+    return _about(block, source, where, form)
+
+
+def _about(block: BlockPlan, source: str, where: str, form: CanonicalForm) -> str:
+    return form.text((source, where, form.text(block.unowned), _units(block.neighbours, form)))
 
 
 def column_name(block: BlockPlan, column: ColumnRef) -> str:
@@ -157,6 +170,13 @@ def column_name(block: BlockPlan, column: ColumnRef) -> str:
     form.number(_aliases(block.source))
     key = KeyPlan(expression=column, type=column.type, type_name="", values=None, is_long=False)
     return _name(_key(key, form)[1])
+
+
+def measure_name(block: BlockPlan, *parts: object) -> str:
+    """The name of what is measured, were it these parts: conditions in one form."""
+    form = CanonicalForm(_LEFT_OUT)
+    form.number(_aliases(block.source))
+    return _name(form.text(tuple(_conditioned(part, form) for part in parts)))
 
 
 def _name(text: str) -> str:

@@ -14,8 +14,8 @@ from proxy.planner.lifting import compared_texts
 from proxy.planner.plan import BlockPlan, GaussianNoise, LaplaceNoise, Noise
 from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression
-from proxy.query.ir.relations import Join, Relation, Scan
-from proxy.reuse.block_question import BlockQuestion, column_name, question_of
+from proxy.reuse.block_question import BlockQuestion, about_of, column_name
+from proxy.reuse.combination import Rest
 from proxy.reuse.derivation import (
     NOTHING_MORE,
     AnswerKey,
@@ -24,6 +24,8 @@ from proxy.reuse.derivation import (
     UsableAnswer,
     source_of,
 )
+from proxy.reuse.rests import are_all_rows, is_never_null, rests_of, stored_column
+from proxy.reuse.same_measures import release_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +42,24 @@ class ListedKey:
 class Derivable:
     """about: names of what rows; wanted: of which rows sources may be, with the conditions that are left then.
     question: without its texts, which may be long. listed: keys of the source that are complete by what a
-    public table holds, as far as is known."""
+    public table holds, as far as is known. is_combined: answers of several statements
+    tell of the very same rows; rests, never_null: as of reuse.combination.WantedAnswer."""
 
     question: BlockQuestion
     source: UsableAnswer
     about: bytes
     wanted: tuple[tuple[bytes, Slices], ...]
     listed: tuple[ListedKey, ...] = ()
+    is_combined: bool = False
+    rests: tuple[Rest, ...] = ()
+    never_null: frozenset[str] = frozenset()
+
+    @property
+    def all_wanted(self) -> Iterator[bytes]:
+        """Of what rows all sources are that could serve."""
+        yield from (about for about, _ in self.wanted)
+        for rest in self.rests:
+            yield from (rest.whole, rest.less)
 
 
 def derivable(
@@ -56,17 +69,25 @@ def derivable(
     Given    relied_on: what else an answer hangs on
     Refuses  NotCanonical
     """
+
+    def has_value(column: ColumnRef) -> bool:
+        return is_never_null(column, block, known)
+
+    names = release_names(block, question, has_value)
+    question = replace(question, release_names=names)
     source = source_of(block, question, lambda number: _is_complete(block, number, known))
     if source is None:
         return None
     about = _named(f"{relied_on} {question.about}")
     wanted = [(about, NOTHING_MORE)]
     sliced = _sliced(block)
+
+    def name_of(other: BlockPlan) -> bytes:
+        return _named(f"{relied_on} {about_of(other)}")
+
     if sliced is not None:
-        core, more = sliced
-        other = question_of(core)
-        assert other is not None, "fewer conditions hang on no answer"
-        wanted.append((_named(f"{relied_on} {other.about}"), more))
+        wanted.append((name_of(sliced.core), sliced.more))
+    compared = sliced.columns if sliced is not None else {}
     without_texts = replace(question, question="", terms="", about="")
     return Derivable(
         question=without_texts,
@@ -74,6 +95,9 @@ def derivable(
         about=about,
         wanted=tuple(wanted),
         listed=tuple(_references(block, question, source, known)),
+        is_combined=are_all_rows(block.source),
+        rests=rests_of(block, has_value, name_of),
+        never_null=frozenset(name for name, column in compared.items() if has_value(column)),
     )
 
 
@@ -149,10 +173,19 @@ def _noise(kind: str, size: str) -> Noise:
             raise ValueError("a noise that this version does not know")
 
 
-def _sliced(block: BlockPlan) -> tuple[BlockPlan, Slices] | None:
-    """A block without its conditions on listed values of columns, and these."""
-    among: dict[str, frozenset[str]] = {}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sliced:
+    """core: a block without its conditions on listed values of columns; more: these; columns: by name."""
+
+    core: BlockPlan
+    more: Slices
+    columns: Mapping[str, ColumnRef]
+
+
+def _sliced(block: BlockPlan) -> _Sliced | None:
+    among: dict[str, frozenset[str | None]] = {}
     without: dict[str, frozenset[str | None]] = {}
+    columns: dict[str, ColumnRef] = {}
     left: list[Expression] = []
     for part in conjuncts(block.where):
         found = compared_texts(part)
@@ -160,6 +193,7 @@ def _sliced(block: BlockPlan) -> tuple[BlockPlan, Slices] | None:
             left.append(part)
             continue
         name = column_name(block, found.column)
+        columns[name] = found.column
         if found.is_negated:  # which rows without a value do not meet
             without[name] = without.get(name, frozenset({None})) | found.texts
         else:
@@ -167,7 +201,11 @@ def _sliced(block: BlockPlan) -> tuple[BlockPlan, Slices] | None:
     if not among and not without:
         return None
     where = None if not left else left[0] if len(left) == 1 else Connective("AND", tuple(left))
-    return replace(block, where=where), Slices(among=among, without=without)
+    return _Sliced(
+        core=replace(block, where=where),
+        more=Slices(among=among, without=without),
+        columns=columns,
+    )
 
 
 def _is_complete(block: BlockPlan, number: int, known: PlanningContext) -> bool:
@@ -185,12 +223,7 @@ def _is_complete(block: BlockPlan, number: int, known: PlanningContext) -> bool:
 def _stored(block: BlockPlan, number: int, known: PlanningContext) -> tuple[Table, Column] | None:
     """The column that a key is, of which the server keeps to what is declared."""
     column = block.keys[number].expression
-    if not isinstance(column, ColumnRef):
-        return None
-    name = _tables(block.source).get(column.relation)
-    table = None if name is None else known.catalog.tables.get(name.table)
-    stored = None if table is None else table.column(column.column)
-    return (table, stored) if table and stored and stored.is_enforced else None
+    return stored_column(column, block, known) if isinstance(column, ColumnRef) else None
 
 
 def _listed(table: Table, column: Column, known: PlanningContext) -> frozenset[str] | None:
@@ -210,15 +243,3 @@ def _reference(table: Table, column: Column) -> ForeignKey | None:
         return None
     found = (key for key in table.foreign_keys if key.columns == (column.name,))
     return next(found, None)
-
-
-def _tables(relation: Relation) -> Mapping[str, Scan]:
-    """By their alias, those of which every row has its values: not beyond an outer join."""
-    match relation:
-        case Scan():
-            return {relation.alias: relation}
-        case Join():
-            right = {} if relation.left_outer else _tables(relation.right)
-            return {**_tables(relation.left), **right}
-        case _:
-            return {}

@@ -62,7 +62,7 @@ class Slices:
     """Conditions that are no part of a source's question. among: of keys by their names, the values of which
     rows count; without: those of which they do not (None: no value)."""
 
-    among: Mapping[str, frozenset[str]]
+    among: Mapping[str, frozenset[str | None]]
     without: Mapping[str, frozenset[str | None]]
 
 
@@ -123,31 +123,40 @@ def derivation(
              that of a fresh answer
     Gives    None: the block cannot be answered so, or less exactly than accepted
     """
-    found = _sources(block, question, slices, source, groups)
+    found = groups_made_of(block, question, slices, source, groups)
     if found is None:
         return None
     most = max((len(sources) for sources in found.values()), default=1)
-    numbers = {one.name: number for number, one in enumerate(source.releases)}
-    own: dict[int, int] = {}
-    for number, name in zip(question.releases, question.release_names, strict=True):
-        if name not in numbers:
-            return None
-        own[number] = numbers[name]
+    names = dict(zip(question.releases, question.release_names, strict=True))
     releases, noises = [], []
     for number, release in enumerate(block.releases):
-        one = source.releases[own[number]]
         if not isinstance(release, NoisyStatistic | DistinctCount):
             return None
+        place = release_called(names[number], release.noise, source)
+        if place is None:
+            return None
+        one = source.releases[place]
         if most > 1 and not one.is_additive:
             return None
-        noise = _added_up(one.noise, most)
+        noise = added_up(one.noise, most)
         if type(noise) is not type(release.noise):
             return None
         if variance(noise) > accepted**2 * variance(release.noise):
             return None
-        releases.append(own[number])
+        releases.append(place)
         noises.append(noise)
     return Derivation(releases=tuple(releases), noises=tuple(noises), sources=found)
+
+
+def release_called(name: str, noise: Noise, source: UsableAnswer) -> int | None:
+    """The number of the most exact release of that name and kind of noise: where COUNT is Gaussian the number
+    of rows of a mean is a release of its own."""
+    found = [
+        number
+        for number, one in enumerate(source.releases)
+        if one.name == name and type(one.noise) is type(noise)
+    ]
+    return min(found, key=lambda number: variance(source.releases[number].noise), default=None)
 
 
 def variance(noise: Noise) -> Fraction:
@@ -164,7 +173,7 @@ def _adds_up(release: Release) -> bool:
     return isinstance(release, NoisyStatistic) and release.total is None
 
 
-def _added_up(noise: Noise, count: int) -> Noise:
+def added_up(noise: Noise, count: int) -> Noise:
     """Of a sum of so many. The interval of Laplace noise of equal variance holds that of the sum, too
     (docs/design/reuse.md 4)."""
     match noise:
@@ -177,7 +186,7 @@ def _added_up(noise: Noise, count: int) -> Noise:
             return GaussianNoise(sigma2=count * noise.sigma2)
 
 
-def _sources(
+def groups_made_of(
     block: BlockPlan,
     question: BlockQuestion,
     slices: Slices,

@@ -10,7 +10,7 @@ import pytest
 
 from proxy.mechanisms.discrete_laplace import half_width
 from proxy.planner.plan import LaplaceNoise
-from proxy.reuse.derivation import _added_up
+from proxy.reuse.derivation import added_up
 
 _LEVELS = (Fraction(95, 100), Fraction(975, 1000), Fraction(99, 100), 1 - Fraction(5, 6400))
 _SCALES = [Fraction(n, 20) for n in (1, 2, 3, 4, 5, 7, 10, 14, 20, 24, 30, 60, 200)]
@@ -19,7 +19,7 @@ _SCALES = [Fraction(n, 20) for n in (1, 2, 3, 4, 5, 7, 10, 14, 20, 24, 30, 60, 2
 @pytest.mark.parametrize("count", (1, 2, 3, 5, 12, 24, 100))
 def test_a_sum_is_within_its_interval(count: int) -> None:
     for scale in _SCALES:
-        noise = _added_up(LaplaceNoise(scale=scale), count)
+        noise = added_up(LaplaceNoise(scale=scale), count)
         assert isinstance(noise, LaplaceNoise)
         reach = int(60 * scale) + 40  # of one; of the sum, so that it does not come round
         size = 2 * (reach + int(12 * count**0.5 * scale)) + 1

@@ -122,7 +122,8 @@ class Workload:
                 await database.open()
             with pytest.MonkeyPatch.context() as patch:
                 if not setting.derives:
-                    patch.setattr("proxy.engine.statement_parts.derived_blocks", _nothing)
+                    for name in ("derived_blocks", "combined_blocks"):
+                        patch.setattr(f"proxy.engine.statement_parts.{name}", _nothing)
                 shown = await _asked_all(served, wanted, setting, self._fresh)
         finally:
             for database in served.values():

@@ -1,0 +1,317 @@
+"""Answers made of several that the analyst has been shown (reuse/combination.py): AVG of a SUM and a COUNT, and
+what is left where some groups are taken away from all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import psycopg
+import pytest
+
+from tests.live.served_database import served_database
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers_fixture import servers
+
+DATABASE = "combined"
+_SCRIPT = """\
+CREATE SCHEMA k;
+CREATE TABLE k.people (id int PRIMARY KEY, age int NOT NULL, pay int, member boolean NOT NULL, maybe boolean,
+    region text NOT NULL, place text);
+INSERT INTO k.people
+SELECT n, 18 + n % 60, nullif(n % 90, 7), n % 7 = 0, (ARRAY[true, false, NULL])[1 + n % 3],
+       (ARRAY['north', 'south', 'east', 'west'])[1 + n % 4], (ARRAY['a', 'b', NULL])[1 + n % 3]
+FROM generate_series(1, 3000) n;
+CREATE TABLE k.visits (id int PRIMARY KEY, person int NOT NULL REFERENCES k.people, paid boolean NOT NULL,
+    late boolean NOT NULL, room text NOT NULL, cost int NOT NULL);
+INSERT INTO k.visits SELECT n, 1 + n % 1000, n % 2 = 0, n % 5 = 0, (ARRAY['x', 'y', 'z'])[1 + n % 3], n % 50
+FROM generate_series(1, 4000) n;
+CREATE TABLE k.calls (LIKE k.visits);
+INSERT INTO k.calls SELECT * FROM k.visits;
+"""
+_TABLES = """\
+reuse: {for: 24h, lift: off}
+publish:
+  - {name: sums, sql: SELECT sum(cost) AS s FROM k.calls, every: 24h, epsilon: 20}
+  - {name: counts, sql: 'SELECT count(*) AS n FROM k.calls', every: 24h, epsilon: 20}
+  - {name: hours, sql: 'SELECT count(*) AS n FROM k.visits', every: 24h, from: '00:30', epsilon: 20}
+  - {name: costs, sql: SELECT sum(cost) AS s FROM k.visits, every: 24h, epsilon: 20}
+tables:
+  k.people:
+    unit: row
+    columns:
+      age: {bounds: [0, 120]}
+      pay: {bounds: [0, 100]}
+      member: {}
+      maybe: {}
+      region: {values: [north, south, east]}
+      place: {values: [a, b]}
+  k.visits:
+    unit: {person: person}
+    max_rows_per_unit: 4
+    columns:
+      paid: {}
+      late: {}
+      room: {values: [x, y]}
+      cost: {bounds: [0, 100]}
+  k.calls:
+    unit: {person: person}
+    max_rows_per_unit: 4
+    max_groups_per_unit: 1
+    columns:
+      paid: {}
+      late: {}
+      room: {values: [x, y]}
+      cost: {bounds: [0, 100]}
+"""
+
+
+@pytest.fixture(scope="module")
+def combining() -> Iterator[LiveProxy]:
+    pair = servers()
+    served = served_database(pair, DATABASE, _SCRIPT, _TABLES, "sum_over_count", most="100")
+    proxy = start_proxy(pair, [served])
+    of = proxy.assembly.databases[DATABASE].publishing
+    assert of is not None
+    proxy.do(of.release_due())
+    proxy.do(of.show())
+    yield proxy
+    proxy.stop()
+
+
+def _ask(
+    proxy: LiveProxy, analyst: str, texts: Sequence[str], **more: str
+) -> list[list[tuple[object, ...]]]:
+    with proxy.connect(DATABASE, analyst=analyst) as connection:
+        for name, value in more.items():
+            connection.execute(f"SET dp.{name} = {value}".encode())
+        return [connection.execute(text.encode()).fetchall() for text in texts]
+
+
+def _exact(proxy: LiveProxy, text: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(proxy.servers.protected.dsn(DATABASE)) as owner:
+        return owner.execute(text.encode()).fetchall()
+
+
+_P, _V = "FROM k.people", "FROM k.visits"
+# What was shown, what is made of it, and how near it is at the sources' epsilon.
+_FREE: tuple[tuple[Sequence[str], str, float], ...] = (
+    ((f"SELECT sum(age), count(*) {_P}",), f"SELECT avg(age) {_P}", 1),
+    ((f"SELECT sum(age) {_P}", f"SELECT count(*) {_P}"), f"SELECT avg(age) {_P}", 1),
+    ((f"SELECT sum(pay) {_P}", f"SELECT count(pay) {_P}"), f"SELECT avg(pay) {_P}", 1),
+    (
+        (f"SELECT member, sum(age) {_P} GROUP BY 1", f"SELECT member, count(age) {_P} GROUP BY 1"),
+        f"SELECT member, avg(age) {_P} GROUP BY member ORDER BY 1",
+        1,
+    ),
+    (
+        (f"SELECT member, region, sum(age), count(*) {_P} GROUP BY 1, 2",),
+        f"SELECT avg(age) {_P} WHERE region IN ('north', 'east')",
+        1,
+    ),
+    (
+        (f"SELECT paid, late, sum(cost) {_V} GROUP BY 1, 2", f"SELECT count(*) {_V}"),
+        f"SELECT avg(cost) {_V}",
+        1,
+    ),
+    ((f"SELECT count(*) {_P}", f"SELECT sum(age) {_P}"), f"SELECT sum(age), count(*) {_P}", 150),
+    # All rows less some, and the rest less the others: west is not listed, region is never NULL.
+    (
+        (f"SELECT count(*) {_P}", f"SELECT count(*) {_P} WHERE region = 'north'"),
+        f"SELECT count(*) {_P} WHERE region <> 'north'",
+        4,
+    ),
+    (
+        (f"SELECT count(*) {_P}", f"SELECT count(*) {_P} WHERE region <> 'north'"),
+        f"SELECT count(*) {_P} WHERE region = 'north'",
+        4,
+    ),
+    (
+        (f"SELECT count(*), sum(age) {_P}", f"SELECT region, count(*), sum(age) {_P} GROUP BY 1"),
+        f"SELECT avg(age), count(*) {_P} WHERE region NOT IN ('north', 'south')",
+        4,
+    ),
+    (
+        (
+            f"SELECT member, count(*) {_P} GROUP BY 1",
+            f"SELECT member, region, count(*) {_P} GROUP BY 1, 2",
+        ),
+        f"SELECT member, count(*) {_P} WHERE region <> 'east' GROUP BY 1 ORDER BY 1",
+        6,
+    ),
+    (
+        (f"SELECT count(*) {_P} WHERE member", f"SELECT count(*) {_P} WHERE member AND age > 40"),
+        f"SELECT count(*) {_P} WHERE member AND NOT age > 40",
+        4,
+    ),
+    (
+        (f"SELECT count(*) {_V}", f"SELECT room, paid, count(*) {_V} GROUP BY 1, 2"),
+        f"SELECT count(*) {_V} WHERE room <> 'x'",
+        30,
+    ),
+)
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize(("first", "text", "near"), _FREE)
+def test_it_is_made_of_several(
+    combining: LiveProxy, first: Sequence[str], text: str, near: float
+) -> None:
+    """Twice the same, for nothing; what EXPLAIN says; and what PostgreSQL says of the rows."""
+    analyst = combining.servers.new_analyst()
+    _ask(combining, analyst, first, epsilon="100")
+    paid = combining.when_settled(analyst)[1]
+    plan, found, again = _ask(combining, analyst, [f"EXPLAIN {text}", text, text], epsilon="5")
+    assert "Not read, at no cost: " in str(plan)
+    assert found == again
+    exact = _exact(combining, text)
+    assert len(found) == len(exact)
+    for noisy, row in zip(found, exact, strict=True):
+        for one, other in zip(noisy, row, strict=True):
+            if isinstance(other, str | bool):
+                assert one == other
+            else:
+                assert abs(float(str(one)) - float(str(other))) < near, (found, exact)
+    assert combining.when_settled(analyst)[1] == paid
+
+
+# Of each a fresh answer would say something else, or more exactly.
+_NOT_FREE: tuple[tuple[Sequence[str], str], ...] = (
+    # NULLs: rows that are counted are not those that are added up.
+    ((f"SELECT sum(pay) {_P}", f"SELECT count(*) {_P}"), f"SELECT avg(pay) {_P}"),
+    ((f"SELECT sum(age) {_P}", f"SELECT count(pay) {_P}"), f"SELECT avg(age) {_P}"),
+    ((f"SELECT sum(age) {_P} WHERE member", f"SELECT count(*) {_P}"), f"SELECT avg(age) {_P}"),
+    ((f"SELECT sum(age) {_P}", f"SELECT count(*) {_P} WHERE member"), f"SELECT avg(age) {_P}"),
+    # Other clamps: of an expression, of a narrower range.
+    ((f"SELECT sum(age + 1), count(*) {_P}",), f"SELECT avg(age) {_P}"),
+    ((f"SELECT sum(age), count(*) {_P}",), f"SELECT avg(least(age, 40)) {_P}"),
+    # Rows of no group: region has others than are listed, maybe is NULL.
+    (
+        (f"SELECT region, sum(age), count(*) {_P} GROUP BY 1",),
+        f"SELECT avg(age) {_P}",
+    ),
+    (
+        (f"SELECT count(*) {_P}", f"SELECT count(*) {_P} WHERE maybe"),
+        f"SELECT count(*) {_P} WHERE NOT maybe",
+    ),
+    (
+        (f"SELECT count(*) {_P}", f"SELECT place, count(*) {_P} GROUP BY 1"),
+        f"SELECT count(*) {_P} WHERE place <> 'a'",
+    ),
+    (
+        (f"SELECT count(*) {_P}", f"SELECT region, count(*) {_P} GROUP BY 1"),
+        f"SELECT count(*) {_P} WHERE region IN ('north', 'south', 'west')",
+    ),
+    (
+        (f"SELECT count(*) {_P}", f"SELECT count(*) {_P} WHERE age > 30"),
+        f"SELECT count(*) {_P} WHERE member AND NOT age > 30",
+    ),
+    (
+        (f"SELECT count(*) {_P}", f"SELECT region, count(pay) {_P} GROUP BY 1"),
+        f"SELECT count(*) {_P} WHERE region <> 'north'",
+    ),
+    # Values that are there twice are in both.
+    (
+        (
+            f"SELECT count(DISTINCT age) {_P}",
+            f"SELECT count(DISTINCT age) {_P} WHERE region = 'north'",
+        ),
+        f"SELECT count(DISTINCT age) {_P} WHERE region <> 'north'",
+    ),
+    # Rows of a unit are cut in each by itself; groups of a unit are cut.
+    (
+        (f"SELECT count(*) {_V}", f"SELECT count(*) {_V} WHERE room = 'x'"),
+        f"SELECT count(*) {_V} WHERE room <> 'x'",
+    ),
+    (
+        ("SELECT count(*) FROM k.calls", "SELECT room, count(*) FROM k.calls GROUP BY 1"),
+        "SELECT count(*) FROM k.calls WHERE room <> 'x'",
+    ),
+)
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize(("first", "text"), _NOT_FREE)
+def test_what_says_something_else_is_paid(
+    combining: LiveProxy, first: Sequence[str], text: str
+) -> None:
+    analyst = combining.servers.new_analyst()
+    _ask(combining, analyst, first, epsilon="90")
+    paid = combining.when_settled(analyst)[1]
+    (((noisy,),),) = _ask(combining, analyst, [text], epsilon="50", accept_error="100")
+    assert combining.when_settled(analyst)[1] == pytest.approx(paid + 50)
+    ((exact,),) = _exact(combining, text)
+    assert abs(float(str(noisy)) - float(str(exact))) < 30
+
+
+# Faults that would make something free that is not: the guard that is gone, and by what it shows. Others:
+# tests/reuse/test_combination.py.
+_FAULTS = (
+    ("proxy.reuse.derivation._adds_up", _NOT_FREE[-3]),
+    ("proxy.reuse.derivation.are_truncated_alike", _NOT_FREE[-1]),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("place", "pair"), _FAULTS)
+def test_each_guard_is_needed(
+    combining: LiveProxy,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    pair: tuple[Sequence[str], str],
+) -> None:
+    monkeypatch.setattr(place, lambda *_: True)
+    analyst = combining.servers.new_analyst()
+    # Of their own, as what was cached before has been found without the fault.
+    *first, text = (_narrowed(one) for one in (*pair[0], pair[1]))
+    _ask(combining, analyst, first, epsilon="90")
+    paid = combining.when_settled(analyst)[1]
+    _ask(combining, analyst, [text], epsilon="5", accept_error="100")
+    assert combining.when_settled(analyst)[1] == paid
+
+
+def _narrowed(text: str) -> str:
+    condition = "cost > 1" if "k.calls" in text else "age > 19"
+    head, _, rest = text.partition(" WHERE ")
+    if rest:
+        return f"{head} WHERE {condition} AND {rest}"
+    head, by, rest = text.partition(" GROUP")
+    return f"{head} WHERE {condition}{by}{rest}"
+
+
+def test_others_have_nothing_of_it(combining: LiveProxy) -> None:
+    """Neither of what another was shown, nor for who asks for something fresh."""
+    first, second = combining.servers.new_analyst(), combining.servers.new_analyst()
+    texts = [f"SELECT sum(age) {_P} WHERE age > 20", f"SELECT count(*) {_P} WHERE age > 20"]
+    text = f"SELECT avg(age) {_P} WHERE age > 20"
+    _ask(combining, first, texts, epsilon="50")
+    _ask(combining, second, texts[:1], epsilon="50")
+    ((plan,),) = [_ask(combining, second, [f"EXPLAIN {text}"])]
+    assert "at no cost" not in str(plan)
+    _ask(combining, first, [text], fresh="on")
+    assert combining.when_settled(first)[1] == pytest.approx(101)
+
+
+def test_a_rest_states_the_error_of_both(combining: LiveProxy) -> None:
+    analyst = combining.servers.new_analyst()
+    of = f"SELECT {{}} {_P} WHERE pay < 60"
+    whole, north = of.format("count(*)"), of.format("count(*)") + " AND region = 'north'"
+    rest = of.format("dp.error(count(*))") + " AND region <> 'north'"
+    _ask(combining, analyst, [whole, north], epsilon="0.1")
+    (one,) = _ask(combining, analyst, [rest], epsilon="0.1", accept_error="1.5")
+    assert combining.when_settled(analyst)[1] == pytest.approx(0.2)
+    (fresh,) = _ask(combining, analyst, [rest], epsilon="0.1", accept_error="1.4")
+    assert combining.when_settled(analyst)[1] == pytest.approx(0.3)
+    assert 1.39 < float(str(one[0][0])) / float(str(fresh[0][0])) < 1.45
+
+
+def test_of_what_is_published_of_one_time(combining: LiveProxy) -> None:
+    """Of SUM and COUNT of one time AVG is made; not of those of two."""
+    analyst = combining.servers.new_analyst()
+    calls, visits = "SELECT avg(cost) FROM k.calls", "SELECT avg(cost) FROM k.visits"
+    plan, found = _ask(combining, analyst, [f"EXPLAIN {calls}", calls])
+    assert "made of published.sums of" in str(plan) and " and published.counts of" in str(plan)
+    ((exact,),) = _exact(combining, calls)
+    assert abs(float(str(found[0][0])) - float(str(exact))) < 2
+    assert combining.spent(analyst)[1] == 0
+    _ask(combining, analyst, [visits])
+    assert combining.when_settled(analyst)[1] == pytest.approx(1)
