@@ -180,6 +180,9 @@ class WithDerived:
             return self._derived[number].block
         return await self._others.ready(number, block)
 
+    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+        return await self._others.to_draw(number, block)
+
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
         return await self._others.stored(number, block, drawn)
 
