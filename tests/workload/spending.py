@@ -54,12 +54,13 @@ _INSTEAD = {
 class Setting:
     """name: as the table has it; derives: or kept answers serve for the same question alone; is_gaussian: each
     statement asks for the least epsilon, by 0.01, at which its answers are as exact as of Laplace noise
-    at 1"""
+    at 1; tops_up: or what is shown less exactly is drawn whole"""
 
     name: str
     reuse: Reuse | None
     derives: bool = True
     is_gaussian: bool = False
+    tops_up: bool = False
 
 
 _SLOT = Reuse(31 * 86_400)
@@ -68,7 +69,8 @@ EXACT = Setting(name="same question", reuse=replace(_SLOT, is_lifted=False), der
 DERIVED = Setting(name="+ derivation", reuse=replace(_SLOT, is_lifted=False))
 LIFTED = Setting(name="+ lifting", reuse=_SLOT)
 GAUSSIAN = Setting(name="+ zCDP, `noise: gaussian`", reuse=_SLOT, is_gaussian=True)
-SETTINGS = (NOTHING, EXACT, DERIVED, LIFTED, GAUSSIAN)
+TOPPED_UP = replace(GAUSSIAN, name="+ top-ups", tops_up=True)
+SETTINGS = (NOTHING, EXACT, DERIVED, LIFTED, GAUSSIAN, TOPPED_UP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +125,8 @@ class Workload:
             with pytest.MonkeyPatch.context() as patch:
                 if not setting.derives:
                     patch.setattr("proxy.engine.statement_parts.derived_blocks", _nothing)
+                if not setting.tops_up:
+                    patch.setattr("proxy.engine.statement_parts.top_ups", _nothing)
                 shown = await _asked_all(served, wanted, setting, self._fresh)
         finally:
             for database in served.values():
