@@ -111,7 +111,7 @@ def test_in_its_turn_and_of_a_sum() -> None:
 
 
 def _drawn_variance(given: Fraction, bought: Fraction, weighed_as: Fraction) -> float:
-    bits, draws = SeededBits(77), 4_000
+    bits, draws = SeededBits(77), 2_000
     total = 0
     for _ in range(draws):
         one = discrete_gaussian.sample(bits, given)
@@ -121,14 +121,14 @@ def _drawn_variance(given: Fraction, bought: Fraction, weighed_as: Fraction) -> 
 
 
 def test_what_is_drawn_has_the_variance() -> None:
-    """Within 9 %, which is four standard errors; noise that is 30 % off is found, and so are equal weights."""
+    """Within 13 %, which is four standard errors; noise that is 30 % off is found, and so are equal weights."""
     wanted, given = Fraction(50), Fraction(300)
     bought = missing_sigma2(wanted, given)
     assert bought is not None
-    assert _drawn_variance(given, bought, bought) == pytest.approx(50, rel=0.09)
+    assert _drawn_variance(given, bought, bought) == pytest.approx(50, rel=0.13)
     for off in (Fraction(7, 10), Fraction(13, 10)):
-        assert _drawn_variance(given, bought * off, bought) != pytest.approx(50, rel=0.09)
-    assert _drawn_variance(given, bought, given) != pytest.approx(50, rel=0.09)
+        assert _drawn_variance(given, bought * off, bought) != pytest.approx(50, rel=0.13)
+    assert _drawn_variance(given, bought, given) != pytest.approx(50, rel=0.13)
 
 
 @pytest.mark.parametrize("wanted", _WANTED)
