@@ -14,7 +14,7 @@ d^2, E d^2 = 1/12 + sum over k >= 1 of (-1)^k f(2 pi k) / (pi k)^2, where f, the
 is in [0, 1]: at most 1/12 + 1/24 = 1/8, which it is where a = 1/2. So E r^2 <= s t / (s + t) + 1/8; exact sums
 of the laws say so for all that is tried (tests/mechanisms/test_topping_up.py).
 
-Source  docs/adr/0077-missing-precision-is-bought.md
+Source  PROOFS.md 26; docs/adr/0077-missing-precision-is-bought.md
 """
 
 from __future__ import annotations
