@@ -73,9 +73,9 @@ async def top_ups(
     }
     if not wanted:
         return {}
-    shown = await ledger.paid_about(analyst, tuple(wanted))
+    of_slot = await ledger.paid_about(analyst, tuple(wanted))
     options = {
-        number: await _options(ledger, blocks[number], part, shown)
+        number: await _options(ledger, blocks[number], part, of_slot)
         for number, part in claimed.items()
         if part.digest is not None and part.derivable is not None
     }
@@ -92,12 +92,15 @@ async def top_ups(
 
 
 async def _options(
-    ledger: CachedLedger, block: BlockPlan, part: CachedQuestion, shown: Sequence[PaidAnswer]
+    ledger: CachedLedger, block: BlockPlan, part: CachedQuestion, of_slot: Sequence[PaidAnswer]
 ) -> list[TopUp]:
     """The latest first."""
     assert part.derivable is not None
     candidates = [
-        (one, more) for about, more in part.derivable.wanted for one in shown if one.about == about
+        (one, more)
+        for about, more in part.derivable.wanted
+        for one in of_slot
+        if one.about == about
     ]
     found = []
     for one, more in candidates[:TRIED]:

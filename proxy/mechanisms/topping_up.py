@@ -35,8 +35,8 @@ def missing_sigma2(wanted: Fraction, given: Fraction) -> Fraction | None:
     Gives    None where that is no help: the answer is as exact already, or hardly any noise is wanted
     Refuses  what is not above 0 with ValueError
 
-    >>> missing_sigma2(Fraction(25), Fraction(100))
-    Fraction(331666666666666, 10000000000000)
+    >>> float(missing_sigma2(Fraction(25), Fraction(100)))
+    33.11148086522462
     >>> missing_sigma2(Fraction(25), Fraction(20)) is None
     True
     """

@@ -84,10 +84,10 @@ def missing_precision(
     order = zip(question.releases, question.release_names, strict=True)
     held = [(number, name) for number, name in order if name in names]
     part = replace(block, releases=tuple(block.releases[number] for number, _ in held))
-    asked = replace(
+    request = replace(
         question, releases=tuple(range(len(held))), release_names=tuple(name for _, name in held)
     )
-    made = derivation(part, asked, slices, source, groups, _ANY_ERROR)
+    made = derivation(part, request, slices, source, groups, _ANY_ERROR)
     if made is None:
         return None
     releases, given = list(block.releases), dict[int, GivenRelease]()
