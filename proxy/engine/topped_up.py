@@ -35,6 +35,7 @@ from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumbe
 from proxy.reuse.derivable import Derivable, source_from
 from proxy.reuse.derivation import Slices, UsableAnswer
 from proxy.reuse.missing_precision import MissingPrecision, can_be_topped_up, missing_precision
+from proxy.reuse.promising_sources import promising
 
 _PER_NUMBER = 8
 
@@ -94,30 +95,29 @@ async def top_ups(
 async def _options(
     ledger: CachedLedger, block: BlockPlan, part: CachedQuestion, of_slot: Sequence[PaidAnswer]
 ) -> list[TopUp]:
-    """The latest first."""
+    """Of a few sources."""
     assert part.derivable is not None
     candidates = [
-        (one, more)
+        (one.cached, source_from(one.made), more)
         for about, more in part.derivable.wanted
         for one in of_slot
         if one.about == about
     ]
+    candidates = promising(block, part.derivable.question, candidates, None)
     found = []
-    for one, more in candidates[:TRIED]:
+    for cached, source, more in candidates[:TRIED]:
         try:
-            text = await ledger.relation_of(one.cached)
+            text = await ledger.relation_of(cached)
         except Unfinished:
             continue
         if text is None:
             continue
-        source, work = source_from(one.made), len(text) // _PER_NUMBER
+        work = len(text) // _PER_NUMBER
         made = await beside(work, _missing, text, block, part.derivable, source, more)
         if made is not None:
             numbers, missing = made
-            question = _as_claimed(part, one.cached, missing)
-            found.append(
-                TopUp(source=one.cached, numbers=numbers, missing=missing, question=question)
-            )
+            question = _as_claimed(part, cached, missing)
+            found.append(TopUp(source=cached, numbers=numbers, missing=missing, question=question))
     return found
 
 

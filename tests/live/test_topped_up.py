@@ -342,3 +342,15 @@ def test_what_is_paid_whole_is_not_topped_up(served: LiveProxy) -> None:
     _ask(served, analyst, text)
     _ask(served, analyst, text, epsilon="2")
     assert _paid(served, analyst) == pytest.approx(3)
+
+
+def test_it_is_found_behind_many_others(served: LiveProxy) -> None:
+    """Only a few answers about the same rows are read: not the latest, whatever they are of."""
+    analyst, where = served.servers.new_analyst(), "FROM k.people WHERE age > 37"
+    _ask(served, analyst, f"SELECT count(*) {where}")
+    (found,) = _ask(served, analyst, f"SELECT count(*) {where}", epsilon="2")
+    others = [f"SELECT count(*) FILTER (WHERE age > {38 + n}) {where}" for n in range(9)]
+    _ask(served, analyst, *others)
+    paid = _paid(served, analyst)
+    assert _ask(served, analyst, f"SELECT count(*) {where}", epsilon="2") == [found]
+    assert _paid(served, analyst) == paid
