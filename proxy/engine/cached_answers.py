@@ -126,6 +126,12 @@ class CachedLedger(Protocol):
         """The latest first."""
         ...
 
+    async def paid_of(self, analyst: str, digests: Sequence[bytes]) -> frozenset[bytes]:
+        """Those that would cost the analyst nothing now: shown, or paid and not drawn yet."""
+        ...
+
+    async def are_of_one_slot(self, cached: int, other: int) -> bool: ...
+
     async def forget(self, cached: int, holder: str) -> bool:
         """Of a draw that is too large to be stored. False: it is not the holder's any more, and may not be
         shown."""
@@ -286,6 +292,9 @@ class ClaimedBlocks:
     async def _read(self, number: int, block: BlockPlan, text: str) -> CachedBlock:
         work = len(text) // _PER_NUMBER
         return await beside(work, cached_block, text, self._parts[number].order, block)
+
+    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+        return block
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
         """What is to be shown. A draw that took longer than its lease may have been taken over, under the same

@@ -34,13 +34,14 @@ from proxy.engine.noisy_answers import (
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
-from proxy.engine.published_answers import PublishedSources, free_blocks, published_names
+from proxy.engine.published_answers import PublishedSources, published_names
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_fingerprint import fingerprint
 from proxy.engine.statement_parts import StatementParts, statement_parts
 from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
 from proxy.engine.taken_session import TakenSession
+from proxy.engine.topped_up import ToppingUp, claimed_numbers
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
@@ -108,9 +109,7 @@ class ChargedQueries:
         begun = _clock()
         parts = await self._parts(query)
         if parts is not None and not parts.claimed:
-            remaining = await self._ledger.admitted(query.analyst)
-            free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
-            return await self._answered(query, free, parts, None, {}, begun)
+            return await self._free(query, parts, begun)
         if parts is not None and self._may_be_ready(query, parts):
             paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
@@ -142,6 +141,18 @@ class ChargedQueries:
                     return await self._answered(query, paid, parts, session, lists, begun)
                 except Unfinished:
                     pass
+            if (
+                parts is not None and parts.topped_up
+            ):  # a slot may have ended: its answers are no sources now
+                parts = await self._parts(query)
+                if parts is not None and not parts.claimed:
+                    return await self._free(query, parts, begun)
+
+    async def _free(self, query: PlannedQuery, parts: StatementParts, begun: float) -> NoisyAnswer:
+        """Of what is shown already, or published."""
+        remaining = await self._ledger.admitted(query.analyst)
+        free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
+        return await self._answered(query, free, parts, None, {}, begun)
 
     async def _parts(self, query: PlannedQuery) -> StatementParts | None:
         return await statement_parts(
@@ -149,9 +160,9 @@ class ChargedQueries:
         )
 
     async def explained(self, query: PlannedQuery) -> Mapping[int, FreeBlock]:
-        """What of the plan would cost nothing, and why, by the number of the block."""
+        """What of the plan would cost less, and why, by the number of the block."""
         parts = await self._parts(query)
-        return {} if parts is None else free_blocks(parts.derived)
+        return {} if parts is None else parts.explained()
 
     def _may_be_ready(self, query: PlannedQuery, parts: StatementParts) -> bool:
         """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the
@@ -279,7 +290,9 @@ class ChargedQueries:
         blocks = ClaimedBlocks(self.cached.ledger, parts.claimed, paid.claim)
         try:
             await blocks.wait()
-            store = WithDerived(parts.derived, blocks)
+            cached = claimed_numbers(parts.claimed, paid.claim)
+            drawing = ToppingUp(parts.topped_up, self.cached.ledger, cached, self._bits, blocks)
+            store = WithDerived(parts.derived, drawing)
             return await self._drawn(query, parts.lifts, session, lists, store)
         finally:
             await blocks.close()

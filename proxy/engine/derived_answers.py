@@ -21,6 +21,7 @@ from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.reuse.derivable import Derivable, source_from
 from proxy.reuse.derivation import Derivation, Slices, UsableAnswer, derivation, variance
+from proxy.reuse.promising_sources import promising
 
 TRIED = 8  # sources of one block: each is a relation to be read
 _PER_NUMBER = 8
@@ -74,6 +75,7 @@ async def derived_blocks(
             for one in paid
             if one.about == about
         ]
+        candidates = promising(block, part.derivable.question, candidates, accepted)
         best = await _best(ledger, block, part, candidates, accepted)
         if best is not None:
             found[number] = best
@@ -181,6 +183,9 @@ class WithDerived:
         if number in self._derived:
             return self._derived[number].block
         return await self._others.ready(number, block)
+
+    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+        return await self._others.to_draw(number, block)
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
         return await self._others.stored(number, block, drawn)

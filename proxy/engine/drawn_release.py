@@ -24,6 +24,9 @@ class DrawnBlocks:
     async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         return None
 
+    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+        return block
+
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
         part = None if self._parts is None else self._parts[number]
         if part is not None and part.digest is not None:

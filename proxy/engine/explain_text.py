@@ -12,7 +12,7 @@ from typing_extensions import assert_never
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.group_threshold import threshold_text, units_needed
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.loss_events import block_events
 from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.planner.plan import BlockPlan, PrivatePlan
@@ -22,10 +22,26 @@ _COLUMNS = 110  # psql draws a result as wide as its longest line
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreeBlock:
-    """made_of: what it is answered from; setting: without which it is drawn."""
+    """made_of: what it is answered from; setting: without which it is drawn; price: of what is missing, and is
+    drawn beside it."""
 
     made_of: str
     setting: str
+    price: Loss = NOTHING
+
+    def text(self) -> str:
+        if self.price == NOTHING:
+            return f"Not read, at no cost: {self.made_of} ({self.setting} asks anew)"
+        cost = f"epsilon {text_of(self.price.epsilon)}, delta {text_of(self.price.delta)}"
+        return (
+            f"Topped up: {self.made_of}, and what is missing at {cost} ({self.setting} asks anew)"
+        )
+
+    def as_json(self) -> dict[str, object]:
+        if self.price == NOTHING:
+            return {"free": self.made_of}
+        price = {"epsilon": float(self.price.epsilon), "delta": float(self.price.delta)}
+        return {"topped_up": {"made_of": self.made_of, **price}}
 
 
 _FREE: Mapping[int, FreeBlock] = {}
@@ -38,7 +54,7 @@ def explain_lines(
     free: Mapping[int, FreeBlock] = _FREE,
 ) -> Iterator[str]:
     """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed; free: blocks,
-    by number, that cost nothing, and what they are answered from."""
+    by number, that cost nothing or less, and what they are answered from."""
     for line in _lines(plan, remaining, sql, free):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from textwrap.wrap(
@@ -71,10 +87,12 @@ def _lines(
                 yield "    " + _line(entry)
         yield f"    Backend SQL: {statement}"
         if number - 1 in free:
-            one = free[number - 1]
-            yield f"    Not read, at no cost: {one.made_of} ({one.setting} asks anew)"
+            yield f"    {free[number - 1].text()}"
     if remaining is not None:
-        left = (_loss(block) for number, block in enumerate(plan.blocks) if number not in free)
+        left = (
+            free[number].price.epsilon if number in free else _loss(block)
+            for number, block in enumerate(plan.blocks)
+        )
         now, after = remaining.epsilon, remaining.epsilon - sum(left, Fraction(0))
         # Where rho adds up (ADR 0062) it is more after, and a statement may fit though its epsilon is larger.
         then = (
@@ -108,7 +126,7 @@ def explain_json(
                 "groups": block.groups(),
                 "units_needed": None if block.selection is None else units_needed(block.selection),
                 "sql": statement,
-                **({"free": free[number].made_of} if number in free else {}),
+                **(free[number].as_json() if number in free else {}),
             }
             for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
         ],

@@ -107,6 +107,10 @@ class BlockStore(Protocol):
         """What stands already; None: it is to be drawn."""
         ...
 
+    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+        """The block with the noise that it is drawn with."""
+        ...
+
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
         """What is to be shown, once it is cached: another may have drawn the same before."""
         ...
@@ -117,6 +121,9 @@ class NoCache:
 
     async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         return None
+
+    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+        return block
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
         return drawn
@@ -157,7 +164,8 @@ async def noisy_relation(
         wanted = planned if lift is None else lift.block
         cached = await store.ready(number, wanted)
         if cached is None:
-            drawn = await _drawn(wanted, number, compiled[number], bounded, read, bits)
+            to_draw = await store.to_draw(number, wanted)
+            drawn = await _drawn(to_draw, number, compiled[number], bounded, read, bits)
             cached = await store.stored(number, wanted, drawn)
         if lift is not None:
             cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from proxy.accounting.events import Event
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger, Claimed
 from proxy.engine.combined_answers import combined_blocks
 from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
-from proxy.engine.published_answers import PublishedSources, best_of
+from proxy.engine.explain_text import FreeBlock
+from proxy.engine.published_answers import PublishedSources, best_of, free_blocks
 from proxy.engine.remembered_plans import PreparedQuery
+from proxy.engine.topped_up import TopUp, top_ups
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
+from proxy.policy.policy_model import Accounting, Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementParts:
     """Of a statement whose answers are cached or published. derived: blocks that cost nothing; claimed: the
-    others; lifts: what stands for a block in these two, if of any (PreparedQuery.lifts); is_cached: whether the
-    claimed are cached."""
+    others, topped_up: of which a part has been shown; lifts: what stands for a block in these, if of any
+    (PreparedQuery.lifts); is_cached: whether the claimed are cached."""
 
     derived: Mapping[int, DerivedBlock]
     claimed: Claimed
     lifts: tuple[Lift | None, ...]
     is_cached: bool
+    topped_up: Mapping[int, TopUp] = field(default_factory=dict)
+
+    def explained(self) -> Mapping[int, FreeBlock]:
+        """What costs less than the plan says, and why."""
+        topped_up = {number: one.explained() for number, one in self.topped_up.items()}
+        return {**free_blocks(self.derived), **topped_up}
 
     @property
     def loss(self) -> Loss:
@@ -81,12 +90,22 @@ async def statement_parts(
             None if number in unlifted and derived[number] is unlifted[number] else lift
             for number, lift in enumerate(lifts)
         )
+    claimed, topped_up = not_derived(found, derived), dict[int, TopUp]()
+    if cached is not None and _tops_up(cached.known.policy):
+        topped_up = dict(await top_ups(cached.ledger, analyst, blocks, claimed))
     return StatementParts(
         derived=derived,
-        claimed=not_derived(found, derived),
+        claimed={n: topped_up[n].question if n in topped_up else p for n, p in claimed.items()},
         lifts=lifts,
         is_cached=cached is not None,
+        topped_up=topped_up,
     )
+
+
+def _tops_up(policy: Policy) -> bool:
+    """Epsilons that add up to what is paid would make stages cost more than the whole."""
+    is_on = policy.reuse is not None and policy.reuse.tops_up
+    return is_on and policy.accounting is Accounting.ZCDP
 
 
 async def _unlifted(

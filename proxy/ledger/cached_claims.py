@@ -37,6 +37,17 @@ MOST_BYTES = 8 * 1024**3
 _STORE = """\
 SELECT s.relation, set_config('synchronous_commit', 'on', true)
 FROM (SELECT ledger.store(%s, %s) AS relation OFFSET 0) s"""
+# Those that ledger.claim_at would not have paid again: drawn, or with a draw left under their charge.
+_PAID_OF = """\
+SELECT jsonb_agg(encode(k.digest, 'hex')) AS found
+FROM ledger.cached k JOIN ledger.seen s ON s.cached = k.id
+WHERE k.source = %s AND k.slot = ledger.slot_start(%s, %s, transaction_timestamp()) AND k.digest = ANY (%s)
+  AND s.viewer = ledger.viewer_of(%s)
+  AND (k.relation IS NOT NULL OR k.started = pg_postmaster_start_time()
+       AND (k.draws < 3 OR k.lease_until > transaction_timestamp()))"""
+_OF_ONE_SLOT = """\
+SELECT true AS found
+FROM ledger.cached a JOIN ledger.cached b USING (source, slot) WHERE a.id = %s AND b.id = %s"""
 _FORGET = """\
 DELETE FROM ledger.cached WHERE id = %s AND holder = %s::uuid AND relation IS NULL RETURNING id"""
 
@@ -162,6 +173,16 @@ class CachedClaims:
             PaidAnswer(cached=cached, about=bytes.fromhex(about), made=made)
             for cached, about, made in found
         ]
+
+    async def paid_of(self, analyst: str, digests: Sequence[bytes]) -> frozenset[bytes]:
+        of_slot = self._tables.source, self._reuse.seconds, self._reuse.offset
+        row = await self._tables.first(_PAID_OF, (*of_slot, list(digests), analyst))
+        found = [] if row is None else row["found"] or []
+        return frozenset(map(bytes.fromhex, found))
+
+    async def are_of_one_slot(self, cached: int, other: int) -> bool:
+        row = await self._tables.first(_OF_ONE_SLOT, (cached, other))
+        return row is not None
 
     async def forget(self, cached: int, holder: str) -> bool:
         return await self._tables.first(_FORGET, (cached, holder)) is not None

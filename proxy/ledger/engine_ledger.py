@@ -142,6 +142,12 @@ class EngineLedger:
     async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
         return await self._cached.paid_about(analyst, wanted)
 
+    async def paid_of(self, analyst: str, digests: Sequence[bytes]) -> frozenset[bytes]:
+        return await self._cached.paid_of(analyst, digests)
+
+    async def are_of_one_slot(self, cached: int, other: int) -> bool:
+        return await self._cached.are_of_one_slot(cached, other)
+
     async def forget(self, cached: int, holder: str) -> bool:
         return await self._cached.forget(cached, holder)
 

@@ -35,6 +35,12 @@ def _reuse(before: Reuse, after: Reuse) -> Iterator[Change]:
     elif after.is_lifted and not before.is_lifted:
         what = "off -> on: slices of a table are one question, paid once"
         yield _cached(Direction.GAINS, "reuse.lift", what)
+    if before.tops_up and not after.tops_up:
+        what = "on -> off: what was shown less exactly is drawn whole, for everybody who asks it"
+        yield _cached(Direction.CHANGES, "reuse.top_up", what)
+    elif after.tops_up and not before.tops_up:
+        what = "off -> on: what was shown less exactly is paid as far as it is missing alone"
+        yield _cached(Direction.CHANGES, "reuse.top_up", what)
     if before.step != after.step:
         was, now = _step(before), _step(after)
         what = f"{was} -> {now}: "

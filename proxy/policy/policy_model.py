@@ -249,12 +249,13 @@ class StatementTexts(Enum):
 class Reuse:
     """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC.
     is_lifted: `column = constant` is drawn as a group of that column; step: to so many seconds the present is
-    rounded down in questions."""
+    rounded down in questions; tops_up: what was shown less exactly is drawn as far as it is missing alone."""
 
     seconds: int
     offset: int = 0
     is_lifted: bool = True
     step: int | None = None
+    tops_up: bool = False
 
 
 class Accounting(Enum):

@@ -627,3 +627,42 @@ def test_who_may_not_query_the_data_claims_nothing_of_it(ledger_dsn: str) -> Non
         assert raised.value.code is Code.PROTECTED
 
     _with_claims(ledger_dsn, use)
+
+
+def test_what_would_cost_nothing_now(ledger_dsn: str) -> None:
+    """As a claim would say: shown, or paid with a draw left under its charge; of nobody else, in this slot."""
+    set_limits(ledger_dsn, own="20", total="20")
+    digests = [bytes([number]) * 32 for number in range(1, 6)]
+
+    async def use(claims: CachedClaims) -> list[frozenset[bytes]]:
+        await _drawn(claims, "alice", _question(1), _question(4))
+        await _claim(claims, "alice", _question(2), _question(3))
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute(
+                "UPDATE ledger.cached SET draws = 3, lease_until = '-infinity' WHERE digest = %s",
+                (digests[2],),
+            )
+            connection.execute(
+                "UPDATE ledger.cached SET slot = slot - interval '1 day' WHERE digest = %s",
+                (digests[3],),
+            )
+        return [await claims.paid_of(who, digests) for who in ("alice", "bob")]
+
+    assert _with_claims(ledger_dsn, use) == [frozenset(digests[:2]), frozenset()]
+
+
+def test_answers_of_one_slot(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="20", total="20")
+
+    async def use(claims: CachedClaims) -> list[bool]:
+        drawn = await _drawn(claims, "alice", _question(1), _question(2), _question(3))
+        one, other, before = drawn.cached
+        assert one is not None and other is not None and before is not None
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute(
+                "UPDATE ledger.cached SET slot = slot - interval '1 day' WHERE id = %s", (before,)
+            )
+        pairs = (one, other), (one, before), (one, 10**9)
+        return [await claims.are_of_one_slot(*pair) for pair in pairs]
+
+    assert _with_claims(ledger_dsn, use) == [True, False, False]

@@ -100,12 +100,13 @@ def test_silence(connected: Callable[[Work], None]) -> None:
     connected(work)
 
 
+@pytest.mark.timed
 def test_a_statement_is_left_and_interrupted(
     connected: Callable[[Work], None], pair: Servers
 ) -> None:
     """Who is cancelled goes at once; the server lets go, too."""
 
-    async def work(connection: ProtectedConnection) -> None:
+    async def left(connection: ProtectedConnection) -> None:
         reading = asyncio.ensure_future(_rows(connection, "SELECT pg_sleep(60)::text"))
         await asyncio.sleep(0.2)
         begun = time.monotonic()
@@ -120,13 +121,14 @@ def test_a_statement_is_left_and_interrupted(
             )
             assert found.fetchone() == ("idle",)
 
-    connected(work)
+    connected(left)
 
 
+@pytest.mark.timed
 def test_a_connection_that_is_ended_while_nobody_waits(
     connected: Callable[[Work], None], pair: Servers
 ) -> None:
-    async def work(connection: ProtectedConnection) -> None:
+    async def ended(connection: ProtectedConnection) -> None:
         await connection.command(b"BEGIN")
         with psycopg.connect(pair.protected.dsn("shop"), autocommit=True) as other:
             other.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
@@ -138,4 +140,4 @@ def test_a_connection_that_is_ended_while_nobody_waits(
             await _rows(connection, "SELECT 1")
         assert connection.replied  # why it was ended
 
-    connected(work)
+    connected(ended)

@@ -244,7 +244,7 @@ _FAULTS: tuple[tuple[str, object, tuple[int, ...]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("place", "fault", "made"), _FAULTS, ids=lambda one: str(one)[:50])
+@pytest.mark.parametrize(("place", "fault", "made"), _FAULTS, ids=[one[0] for one in _FAULTS])
 def test_each_guard_is_needed(
     monkeypatch: pytest.MonkeyPatch, place: str, fault: object, made: tuple[int, ...]
 ) -> None:

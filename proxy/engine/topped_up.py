@@ -1,0 +1,212 @@
+"""Blocks of which an analyst has been shown a less exact answer: what is missing is drawn, weighed with it, and
+kept as an answer of its own.
+
+It is claimed like any other, under a digest that names what is wanted and the answer that is topped up, for the
+loss of what is drawn. What is stored is the mean of both at the noise that was wanted: so it is found again,
+others are made of it, it is topped up in its turn, and it serves only who has been shown its source.
+
+Source  docs/adr/0077-missing-precision-is-bought.md
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from proxy.engine.cached_answers import (
+    CachedLedger,
+    CachedQuestion,
+    Claim,
+    Claimed,
+    PaidAnswer,
+    Unfinished,
+)
+from proxy.engine.derived_answers import TRIED
+from proxy.engine.explain_text import FreeBlock
+from proxy.engine.noisy_answers import BlockStore
+from proxy.engine.threads import beside
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.topping_up import weighted_mean
+from proxy.planner.facts import Values
+from proxy.planner.plan import BlockPlan
+from proxy.release.cached_block import CachedBlock, cached_numbers
+from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.reuse.derivable import Derivable, source_from
+from proxy.reuse.derivation import Slices, UsableAnswer
+from proxy.reuse.missing_precision import MissingPrecision, can_be_topped_up, missing_precision
+from proxy.reuse.promising_sources import promising
+
+_PER_NUMBER = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopUp:
+    """source: the number of the answer that is topped up; numbers: what it says, by its groups; question: as it
+    is claimed."""
+
+    source: int
+    numbers: Mapping[Values, tuple[int, ...]]
+    missing: MissingPrecision
+    question: CachedQuestion
+
+    def explained(self) -> FreeBlock:
+        groups = len(self.numbers)
+        of = "an answer" if groups == 1 else f"an answer of {groups} groups"
+        return FreeBlock(
+            made_of=f"{of} that you have been shown", setting="dp.fresh", price=self.missing.loss
+        )
+
+
+async def top_ups(
+    ledger: CachedLedger, analyst: str, blocks: Sequence[BlockPlan], claimed: Claimed
+) -> Mapping[int, TopUp]:
+    """By the number of their block. Of several sources the one that leaves least to be paid; but what has been
+    paid already, and was not drawn, is drawn as it was paid.
+
+    Given    claimed: the blocks that are to be paid; which accounting holds is looked at by who asks
+    """
+    wanted = {
+        about: None
+        for number, part in claimed.items()
+        if part.derivable is not None and can_be_topped_up(blocks[number])
+        for about, _ in part.derivable.wanted
+    }
+    if not wanted:
+        return {}
+    of_slot = await ledger.paid_about(analyst, tuple(wanted))
+    options = {
+        number: await _options(ledger, blocks[number], part, of_slot)
+        for number, part in claimed.items()
+        if part.digest is not None and part.derivable is not None
+    }
+    digests = [claimed[number].digest for number, some in options.items() if some]
+    digests += [one.question.digest for some in options.values() for one in some]
+    paid = await ledger.paid_of(analyst, [one for one in digests if one is not None])
+    found = {}
+    for number, some in options.items():
+        if claimed[number].digest in paid or not some:
+            continue
+        of_these = [one for one in some if one.question.digest in paid] or some
+        found[number] = min(of_these, key=lambda one: one.missing.price)
+    return found
+
+
+async def _options(
+    ledger: CachedLedger, block: BlockPlan, part: CachedQuestion, of_slot: Sequence[PaidAnswer]
+) -> list[TopUp]:
+    """Of a few sources."""
+    assert part.derivable is not None
+    candidates = [
+        (one.cached, source_from(one.made), more)
+        for about, more in part.derivable.wanted
+        for one in of_slot
+        if one.about == about
+    ]
+    candidates = promising(block, part.derivable.question, candidates, None)
+    found = []
+    for cached, source, more in candidates[:TRIED]:
+        try:
+            text = await ledger.relation_of(cached)
+        except Unfinished:
+            continue
+        if text is None:
+            continue
+        work = len(text) // _PER_NUMBER
+        made = await beside(work, _missing, text, block, part.derivable, source, more)
+        if made is not None:
+            numbers, missing = made
+            question = _as_claimed(part, cached, missing)
+            found.append(TopUp(source=cached, numbers=numbers, missing=missing, question=question))
+    return found
+
+
+def _missing(
+    text: str, block: BlockPlan, wanted: Derivable, source: UsableAnswer, more: Slices
+) -> tuple[Mapping[Values, tuple[int, ...]], MissingPrecision] | None:
+    numbers = cached_numbers(text)
+    found = missing_precision(block, wanted.question, more, source, tuple(numbers))
+    return None if found is None else (numbers, found)
+
+
+def _as_claimed(part: CachedQuestion, source: int, missing: MissingPrecision) -> CachedQuestion:
+    """Terms that name the source, and what is drawn: other noise of it would be another answer."""
+    bought = ",".join(
+        f"{number}:{'-' if one.bought is None else one.bought}"
+        for number, one in sorted(missing.given.items())
+    )
+    terms = f"{part.terms} tops up {source} by {bought}"
+    named = f"{len(part.question)} {part.question} {terms}"
+    return replace(
+        part,
+        digest=hashlib.sha256(named.encode()).digest(),
+        terms=terms,
+        loss=missing.loss,
+        events=missing.events,
+    )
+
+
+class ToppingUp:
+    """What is missing is drawn, and weighed with what was shown, before another store has it."""
+
+    def __init__(
+        self,
+        found: Mapping[int, TopUp],
+        ledger: CachedLedger,
+        cached: Mapping[int, int | None],
+        bits: RandomBits,
+        others: BlockStore,
+    ) -> None:
+        """cached: by the number of its block what is claimed, in the ledger."""
+        self._found = found
+        self._ledger = ledger
+        self._cached = cached
+        self._bits = bits
+        self._others = others
+
+    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
+        return await self._others.ready(number, block)
+
+    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+        """
+        Refuses  Unfinished: a slot has ended since, and the source is of the one before
+        """
+        found = self._found.get(number)
+        if found is None:
+            return await self._others.to_draw(number, block)
+        own = self._cached[number]
+        if own is not None and not await self._ledger.are_of_one_slot(found.source, own):
+            raise Unfinished
+        return found.missing.drawn
+
+    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
+        found = self._found.get(number)
+        if found is not None:
+            work = len(drawn.drawn.groups) * len(block.releases)
+            whole = await beside(work, combined, found, drawn.drawn, self._bits)
+            drawn = replace(drawn, drawn=whole)
+        return await self._others.stored(number, block, drawn)
+
+
+def claimed_numbers(claimed: Claimed, claim: Claim) -> Mapping[int, int | None]:
+    return dict(zip(claimed, claim.cached, strict=True))
+
+
+def combined(of: TopUp, drawn: DrawnBlock, bits: RandomBits) -> DrawnBlock:
+    """
+    Given    drawn: for `of.missing.drawn`
+    """
+    return DrawnBlock(tuple(_combined_group(of, group, bits) for group in drawn.groups))
+
+
+def _combined_group(of: TopUp, group: DrawnGroup, bits: RandomBits) -> DrawnGroup:
+    values: list[Drawn] = list(group.values)
+    for number, one in of.missing.given.items():
+        sources = of.missing.sources[group.keys]
+        index = sum(of.numbers[source][one.place] for source in sources)
+        bought = values[number]
+        if one.bought is not None:
+            assert isinstance(bought, DrawnNumber), "a sum or a count"
+            index = weighted_mean(bits, index, one.sigma2, bought.index, one.bought)
+        values[number] = DrawnNumber(index)
+    return DrawnGroup(group.keys, tuple(values))
