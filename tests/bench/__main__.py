@@ -6,8 +6,10 @@ import argparse
 import os
 import platform
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
+from tests.bench.awake import awake
 from tests.bench.bounds import chosen_bounds
 from tests.bench.kept import canonicalising, durable_commits, kept_answers
 from tests.bench.latency import latency
@@ -25,9 +27,14 @@ a fresh COUNT on a table of this size takes 40 ms (22x plain) with smartnoise-sq
 
 def main() -> None:
     options = _options()
-    if options.stages:
-        _stages(options)
-        return
+    with awake() if options.awake else nullcontext():
+        if options.stages:
+            _stages(options)
+        else:
+            _all(options)
+
+
+def _all(options: argparse.Namespace) -> None:
     large = _FEW_ROWS if options.quick else options.large_rows
     rounds = options.rounds if options.quick else options.large_rounds
     scaled = not (options.quick or options.bounds)
@@ -121,6 +128,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--bounds", action="store_true", help="only bounds, fixed and chosen")
     parser.add_argument(
         "--stages", action="store_true", help="only where prepared counts' time goes"
+    )
+    parser.add_argument(
+        "--awake", action="store_true", help="keep idle cores from being clocked down (Linux)"
     )
     parser.add_argument("--state", type=Path, default=cache / "dpproxy-bench", help="%(default)s")
     parser.add_argument("--pg-bin", type=Path, help="programs of another PostgreSQL")
