@@ -153,6 +153,7 @@ class LedgerOnServer(DrivenLedger):
         sessions = [self._connect(self.dsn, autocommit=True) for _ in range(2)]
         if self.processes:
             for tables, session in zip(self.processes, sessions, strict=True):
+                tables.session.close()  # which may not know yet that its server is gone
                 tables.session = session  # of who lives on
         else:
             self.processes = [TablesOfOne(session) for session in sessions]

@@ -145,6 +145,7 @@ def test_every_mechanism_that_draws_is_here() -> None:
     here |= {"polyplace", "smoothed_median", "private_bound", "rank_interval"}
     # Sums of those above, a coin of a probability in fixed point, and the protocol itself.
     made_of_them = {"bits", "bernoulli", "partition_selection", "recentred_mean", "clipped_mean"}
+    made_of_them |= {"topping_up"}  # one coin
     made_of_them |= {
         "sum_over_count",
         "shared_moments",
