@@ -6,7 +6,7 @@ Source  docs/design/reuse.md 4; ADR 0076
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -15,6 +15,7 @@ from proxy.engine.cached_answers import CachedLedger, CachedQuestion, Unfinished
 from proxy.engine.derived_answers import TRIED, DerivedBlock
 from proxy.engine.published_answers import PublishedSources
 from proxy.engine.threads import beside
+from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import BlockPlan
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
@@ -63,11 +64,10 @@ async def combined_blocks(
         displayed = await _displayed(ledger, analyst, [wanted for _, wanted in open_.values()])
     for number, (block, wanted) in open_.items():
         best = found.get(number)
-        for sources in (_published(published, wanted), {None: _about(displayed, wanted)}):
-            for texts in sources.values():
-                made = await _combined(block, wanted, texts, accepted)
-                if made is not None and (best is None or not best.is_as_exact_as(made)):
-                    better[number] = best = made
+        for texts in (*_published(published, wanted).values(), *_each(displayed, wanted)):
+            made = await _combined(block, wanted, texts, accepted)
+            if made is not None and (best is None or not best.is_as_exact_as(made)):
+                better[number] = best = made
     return better
 
 
@@ -91,9 +91,14 @@ async def _displayed(
     return found
 
 
-def _about(displayed: Mapping[bytes, Sequence[_Text]], wanted: Derivable) -> Sequence[_Text]:
-    abouts = dict.fromkeys(wanted.all_wanted)
-    return [text for about in abouts for text in displayed.get(about, ())]
+def _each(
+    displayed: Mapping[bytes, Sequence[_Text]], wanted: Derivable
+) -> Iterator[Sequence[_Text]]:
+    """Each by itself: rows may have come and gone between two statements, and what is left of two such states,
+    or their quotient, is of neither."""
+    for about in dict.fromkeys(wanted.all_wanted):
+        for text in displayed.get(about, ()):
+            yield [text]
 
 
 def _published(
@@ -115,6 +120,10 @@ def _published(
 async def _combined(
     block: BlockPlan, wanted: Derivable, texts: Sequence[_Text], accepted: Fraction
 ) -> DerivedBlock | None:
+    if not isinstance(block.neighbours, RowNeighbours):
+        # Of units with more rows than count each condition and each grouping counts others.
+        keys = len(block.keys)
+        texts = [one for one in texts if one.about == wanted.about and len(one.answer.keys) == keys]
     if not texts:
         return None
     work = sum(len(one.text) for one in texts) // _PER_NUMBER

@@ -18,9 +18,10 @@ from proxy.mechanisms.topping_up import missing_sigma2
 from proxy.mechanisms.zcdp import epsilon_of_rho
 from proxy.planner.facts import Values
 from proxy.planner.loss_events import block_events, block_loss
+from proxy.planner.neighbour_kinds import RowNeighbours
 from proxy.planner.plan import BlockPlan, DistinctCount, GaussianNoise, NoisyStatistic
 from proxy.reuse.block_question import BlockQuestion
-from proxy.reuse.derivation import Slices, UsableAnswer, derivation
+from proxy.reuse.derivation import NOTHING_MORE, Slices, UsableAnswer, derivation
 
 _ANY_ERROR = Fraction(10**12)
 
@@ -78,7 +79,7 @@ def missing_precision(
     Given    as of reuse.derivation
     Gives    None: the source is no help, or what is missing is not cheaper in each of epsilon, delta and rho
     """
-    if not can_be_topped_up(block):
+    if not can_be_topped_up(block) or not _counts_the_same(block, slices, source):
         return None
     names = {one.name for one in source.releases}
     order = zip(question.releases, question.release_names, strict=True)
@@ -119,6 +120,13 @@ def missing_precision(
         given=given,
         sources=made.sources,
     )
+
+
+def _counts_the_same(block: BlockPlan, slices: Slices, source: UsableAnswer) -> bool:
+    """Of units with more rows than count each grouping counts others, and a mean of two such is neither."""
+    if isinstance(block.neighbours, RowNeighbours):
+        return True
+    return slices == NOTHING_MORE and len(source.keys) == len(block.keys)
 
 
 def _is_cheaper(loss: Loss, events: Sequence[Event], block: BlockPlan) -> bool:
