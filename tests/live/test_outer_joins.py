@@ -24,6 +24,14 @@ _STATEMENTS = (
     " ON e.rental = q.id WHERE late GROUP BY q.paid",
     "SELECT category, count(*) FROM r.payments p, r.rentals q, r.products s"
     " WHERE p.rental = q.id AND q.product = s.id GROUP BY category",
+    # Joins within brackets have names of their own: USING makes a column one within its side alone.
+    "SELECT q.kind, count(*) FROM r.payments p JOIN r.rentals q USING (customer)"
+    " JOIN (r.returns e JOIN r.rentals f USING (customer)) ON e.customer = p.customer AND e.rental = f.id"
+    " WHERE p.rental = q.id GROUP BY 1",
+    "SELECT q.kind, count(*) FROM (r.payments p JOIN r.returns e USING (customer, rental))"
+    " JOIN (r.products s JOIN r.rentals q ON q.product = s.id) USING (customer) WHERE rental = q.id GROUP BY 1",
+    "SELECT e.late, count(*) FROM r.returns e JOIN (r.payments p LEFT JOIN r.rentals q USING (customer))"
+    " USING (customer) WHERE customer > 20 AND q.id = e.rental AND p.rental = q.id GROUP BY 1",
     # Public rows that no protected row meets.
     "SELECT category, maker, count(q.id) FROM r.products s"
     " LEFT JOIN r.rentals q ON q.product = s.id GROUP BY 1, 2",

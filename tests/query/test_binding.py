@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from proxy.base.errors import Code, Refusal
@@ -17,6 +19,7 @@ from proxy.query.ir.bound_statement import (
 )
 from proxy.query.ir.expressions import Comparison, InPublic, Parameter
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import Join, Relation
 from proxy.query.rewrite.replacing_aggregates import replace_aggregates
 from proxy.query.rewrite.rewritten_statement import rewrite_statement
 from proxy.query.syntax.placeholders import (
@@ -126,3 +129,40 @@ def test_nothing_a_client_writes_is_taken_for_an_answer(written: str) -> None:
     with pytest.raises(Refusal) as refused:
         read(text, (SqlType.INT4,))
     assert refused.value.code is Code.UNSUPPORTED
+
+
+_SIDES = "FROM members p1 JOIN orders p2 {} JOIN (orders p3 JOIN members p4 {}) ON p3.uid = p1.uid"
+
+
+def test_using_within_brackets_is_of_its_own_side() -> None:
+    """Written out or not, a join is the same; one within brackets knows nothing of what stands before it."""
+    using = _SIDES.format("USING (uid)", "USING (uid)")
+    on = _SIDES.format("ON p1.uid = p2.uid", "ON p3.uid = p4.uid")
+    assert _unplaced(f"SELECT count(*) {using}") == _unplaced(f"SELECT count(*) {on}")
+
+
+@pytest.mark.parametrize("where", ["WHERE uid > 3", "GROUP BY uid"])
+def test_a_column_that_two_sides_have_made_one_is_ambiguous(where: str) -> None:
+    """As in PostgreSQL: neither side's column is taken for the other's."""
+    using = _SIDES.format("USING (uid)", "USING (uid)")
+    with pytest.raises(Refusal):
+        _bound(f"SELECT count(*) {using} {where}")
+
+
+def _unplaced(text: str) -> Relation:
+    """The rows of a statement's only block, but for where it is written."""
+    _, bound = _bound(text)
+    (subquery,) = bound.subqueries
+    return _without_places(subquery.block.source)
+
+
+def _without_places(relation: Relation) -> Relation:
+    match relation:
+        case Join():
+            equal = tuple(
+                (replace(a, position=None), replace(b, position=None)) for a, b in relation.equal
+            )
+            sides = _without_places(relation.left), _without_places(relation.right)
+            return replace(relation, left=sides[0], right=sides[1], equal=equal, position=None)
+        case _:
+            return relation

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from typing_extensions import assert_never
 
-from proxy.base.errors import Code, Refusal
+from proxy.base.errors import Refusal
 from proxy.query.bind.answer_joins import parted
 from proxy.query.bind.clause_reading import (
     condition_of,
@@ -45,7 +45,6 @@ from proxy.query.syntax.selects import (
     is_relation,
     query_parts,
 )
-from proxy.query.syntax.with_clauses import Visible
 
 
 def nature_of(sources: Sources, select: Select) -> Nature:
@@ -201,26 +200,30 @@ def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
 
 def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     item = sources.from_item(select)
-    merged: dict[str, ColumnRef] = {}
     known: _Leaves = {}
     for leaf in leaves(item):
         if not gives_answers(sources, leaf):
-            known[leaf.span] = _relation(sources, leaf, merged, {})
+            known[leaf.span] = _leaf(sources, leaf)
     found = parted(sources.lexed, item, lambda leaf: leaf.span not in known)
     sources.joined[select.keyword] = found
-    relation, named = _relation(sources, found.rows, merged, known)
+    relation, scope = _relation(sources, found.rows, known)
     lookups = RowLookups(sources, relation, take_source, _rows)
-    return relation, replace(sources.scope(named, merged), lookups=lookups)
+    return relation, replace(scope, lookups=lookups)
 
 
 _Leaves = dict[Span, tuple[Relation, tuple[Named, ...]]]  # that have been read, by where they stand
 
 
-def _relation(
-    sources: Sources, item: Item, merged: dict[str, ColumnRef], known: _Leaves
-) -> tuple[Relation, tuple[Named, ...]]:
-    if item.span in known:
-        return known[item.span]
+def _relation(sources: Sources, item: Item, known: _Leaves) -> tuple[Relation, Scope]:
+    """A leaf or a join, and what names mean in it: each side of a join has names of its own."""
+    if isinstance(item, JoinItem):
+        return _join(sources, item, known)
+    found = known.get(item.span)
+    relation, named = _leaf(sources, item) if found is None else found
+    return relation, sources.scope(named, {})
+
+
+def _leaf(sources: Sources, item: TableItem | QueryItem) -> tuple[Relation, tuple[Named, ...]]:
     match item:
         case TableItem():
             return _table(sources, item)
@@ -230,8 +233,6 @@ def _relation(
                 return renamed(relation, columns, item.columns, item.alias)
             except Refusal as refusal:
                 raise refusal.at(sources.lexed.lexemes[item.query[0]].position) from None
-        case JoinItem():
-            return _join(sources, item, merged, known)
         case _:
             assert_never(item)
 
@@ -239,7 +240,7 @@ def _relation(
 def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ...]]:
     cte = sources.cte(item)
     if cte is not None:
-        _refuse_recursion(sources, cte)
+        sources.refuse_recursion(cte)
         relation, columns = _query(sources, cte.body)
         return renamed(relation, columns, cte.columns or item.columns, item.alias or cte.name)
     table = sources.tables.get(item.first)
@@ -253,47 +254,37 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
     return Scan(alias, table.name), (Named(alias, qualifiers, columns),)
 
 
-def _refuse_recursion(sources: Sources, cte: Visible) -> None:
-    lexemes = sources.lexed.lexemes
-    if cte.span[0] > cte.body[0]:  # without RECURSIVE a name means something else in its own body
-        return
-    for index in range(*cte.body):
-        if lexemes[index].name == cte.name and is_relation(sources.lexed, index):
-            raise Refusal(
-                Code.UNSUPPORTED,
-                "a recursive query on protected tables is not supported",
-                "Write WITH name AS (SELECT ...) without a reference to itself.",
-                lexemes[index].position,
-            )
-
-
-def _join(
-    sources: Sources, item: JoinItem, merged: dict[str, ColumnRef], known: _Leaves
-) -> tuple[Relation, tuple[Named, ...]]:
-    left, left_named = _relation(sources, item.left, merged, known)
-    right, right_named = _relation(sources, item.right, merged, known)
-    named = (*left_named, *right_named)
-    scope = sources.scope(named, merged)
+def _join(sources: Sources, item: JoinItem, known: _Leaves) -> tuple[Relation, Scope]:
+    left, left_scope = _relation(sources, item.left, known)
+    right, right_scope = _relation(sources, item.right, known)
+    merged = {**_on_one_side(left_scope, right_scope), **_on_one_side(right_scope, left_scope)}
     equal: list[tuple[ColumnRef, ColumnRef]] = []
     rest: Expression | None = None
     for name in item.using:
-        pair = (
-            Scope(left_named, (), merged).find((), name),
-            Scope(right_named, ()).find((), name),
-        )
+        pair = (left_scope.find((), name), right_scope.find((), name))
         if pair[0] is None or pair[1] is None:
             sources.refuse(item.place, f'column "{name}" of USING is not on both sides')
         equal.append((pair[0], pair[1]))
         merged[name] = pair[0]
+    scope = sources.scope((*left_scope.relations, *right_scope.relations), merged)
     if item.on is not None:
         condition = condition_of(sources, item.on, scope)
-        sides = ({n.alias for n in left_named}, {n.alias for n in right_named})
+        sides = ({n.alias for n in left_scope.relations}, {n.alias for n in right_scope.relations})
         found, others = equalities(condition, *sides)
         equal += found
         rest = conjunction(others)
     place = sources.lexed.lexemes[item.place].position
     joined = Join(left, right, item.left_outer, tuple(equal), rest, place)
-    return without_public_rows(sources, item, joined), named
+    return without_public_rows(sources, item, joined), scope
+
+
+def _on_one_side(side: Scope, other: Scope) -> dict[str, ColumnRef]:
+    """Columns that USING has made one within a side, where the other side has none of that name."""
+    return {
+        name: column
+        for name, column in side.merged.items()
+        if not any(name in relation.columns for relation in other.relations)
+    }
 
 
 def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType]]:

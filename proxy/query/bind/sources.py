@@ -28,7 +28,7 @@ from proxy.query.syntax.placeholders import (
     RowSubquery,
     ScalarAnswer,
 )
-from proxy.query.syntax.selects import Select, Span
+from proxy.query.syntax.selects import Select, Span, is_relation
 from proxy.query.syntax.slices import HINT
 from proxy.query.syntax.tokens import Lexed, too_complex
 from proxy.query.syntax.with_clauses import Visible
@@ -159,6 +159,19 @@ class Sources:
                 self.lexed.lexemes[item.first].position,
             )
         self.refuse(item.first, "only tables of the policy can be joined with a protected table")
+
+    def refuse_recursion(self, cte: Visible) -> None:
+        if (
+            cte.span[0] > cte.body[0]
+        ):  # without RECURSIVE a name means something else in its own body
+            return
+        for index in range(*cte.body):
+            if self.lexed.lexemes[index].name == cte.name and is_relation(self.lexed, index):
+                self.refuse(
+                    index,
+                    "a recursive query on protected tables is not supported",
+                    "Write WITH name AS (SELECT ...) without a reference to itself.",
+                )
 
     def refuse(self, index: int, message: str, hint: str = HINT) -> NoReturn:
         raise Refusal(Code.UNSUPPORTED, message, hint, self.lexed.lexemes[index].position)
