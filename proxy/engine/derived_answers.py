@@ -7,11 +7,18 @@ Source  docs/design/reuse.md 4
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from proxy.engine.cached_answers import CachedLedger, CachedQuestion, Claimed, Unfinished
+from proxy.engine.cached_answers import (
+    CachedLedger,
+    CachedQuestion,
+    Claimed,
+    PaidAnswer,
+    Unfinished,
+)
+from proxy.engine.explain_text import beyond_bound
 from proxy.engine.noisy_answers import BlockStore
 from proxy.engine.threads import beside
 from proxy.planner.facts import Values
@@ -20,11 +27,18 @@ from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.reuse.derivable import Derivable, source_from
-from proxy.reuse.derivation import Derivation, Slices, UsableAnswer, derivation, variance
+from proxy.reuse.derivation import (
+    NOTHING_MORE,
+    Derivation,
+    Slices,
+    UsableAnswer,
+    derivation,
+    variance,
+)
 from proxy.reuse.promising_sources import promising
 
 TRIED = 8  # sources of one block: each is a relation to be read
-_PER_NUMBER = 8
+PER_NUMBER = 8  # characters of a stored relation, at least
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,56 +70,67 @@ async def derived_blocks(
 
     Given    accepted: standard errors may be so many times those of a fresh answer
     """
-    wanted = {
-        about: None
-        for part in parts
-        if part.derivable is not None
-        for about, _ in part.derivable.wanted
-    }
-    if not wanted:
-        return {}
-    paid = await ledger.paid_about(analyst, tuple(wanted))
+    wanted = [part.derivable for part in parts if part.derivable is not None]
+    displayed = await displayed_answers(ledger, analyst, wanted)
     found: dict[int, DerivedBlock] = {}
     for number, (block, part) in enumerate(zip(blocks, parts, strict=True)):
         if part.derivable is None:
             continue
-        candidates = [
-            (one.cached, source_from(one.made), more)
-            for about, more in part.derivable.wanted
-            for one in paid
-            if one.about == about
-        ]
-        candidates = promising(block, part.derivable.question, candidates, accepted)
-        best = await _best(ledger, block, part, candidates, accepted)
+        best: DerivedBlock | None = None  # of equally noisy ones that which was shown last
+        async for one in readable(ledger, block, part.derivable, displayed, accepted):
+            work, text = len(one.text) // PER_NUMBER, one.text
+            made = await beside(
+                work, derived_block, text, block, part.derivable, one.answer, one.more, accepted
+            )
+            if made is not None and (best is None or not best.is_as_exact_as(made)):
+                best = made
         if best is not None:
             found[number] = best
     return found
 
 
-async def _best(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadAnswer:
+    """cached: its number in the ledger; text: as it is stored; more: the conditions that are left."""
+
+    cached: int
+    answer: UsableAnswer
+    text: str
+    more: Slices
+
+
+async def displayed_answers(
+    ledger: CachedLedger, analyst: str, wanted: Iterable[Derivable]
+) -> Sequence[PaidAnswer]:
+    """What an analyst has been shown in the slot, of the rows that sources may be of."""
+    abouts = dict.fromkeys(about for one in wanted for about, _ in one.wanted)
+    return await ledger.paid_about(analyst, tuple(abouts)) if abouts else ()
+
+
+async def readable(
     ledger: CachedLedger,
     block: BlockPlan,
-    part: CachedQuestion,
-    candidates: Sequence[tuple[int, UsableAnswer, Slices]],
-    accepted: Fraction,
-) -> DerivedBlock | None:
-    """Of equally noisy ones that which was shown last."""
-    assert part.derivable is not None
-    best: DerivedBlock | None = None
-    for cached, source, more in candidates[:TRIED]:
+    wanted: Derivable,
+    displayed: Sequence[PaidAnswer],
+    accepted: Fraction | None,
+) -> AsyncIterator[ReadAnswer]:
+    """Of what was shown, what promises most for a block, read one by one.
+
+    Given    accepted: as of reuse.promising_sources.promising
+    """
+    candidates = [
+        (one.cached, source_from(one.made), more)
+        for about, more in wanted.wanted
+        for one in displayed
+        if one.about == about
+    ]
+    for cached, answer, more in promising(block, wanted.question, candidates, accepted)[:TRIED]:
         try:
             text = await ledger.relation_of(cached)
         except Unfinished:
             continue
-        if text is None:
-            continue
-        work = len(text) // _PER_NUMBER
-        found = await beside(
-            work, derived_block, text, block, part.derivable, source, more, accepted
-        )
-        if found is not None and (best is None or not best.is_as_exact_as(found)):
-            best = found
-    return best
+        if text is not None:
+            yield ReadAnswer(cached=cached, answer=answer, text=text, more=more)
 
 
 def derived_block(
@@ -127,6 +152,8 @@ def derived_block(
     made = derivation(block, wanted.question, more, source, groups, accepted)
     if made is None:
         return None
+    is_same = more == NOTHING_MORE and {k.name for k in source.keys} == {*wanted.question.key_names}
+    others = "" if is_same else beyond_bound(block, "in a fresh answer")
     drawn = DrawnBlock(
         tuple(
             DrawnGroup(keys, _added_up(made, keys, numbers)) for keys in ordered_groups(block, ())
@@ -134,7 +161,7 @@ def derived_block(
     )
     return DerivedBlock(
         block=CachedBlock(chosen={}, drawn=drawn, noises=made.noises),
-        made_of=_words(made, groups, published),
+        made_of=_words(made, groups, published) + others,
         variance=made.variance(),
         published=published,
         is_added_up=made.is_added_up,

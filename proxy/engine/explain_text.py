@@ -13,6 +13,7 @@ from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.group_threshold import threshold_text, units_needed
 from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.lifting import Lift
 from proxy.planner.loss_events import block_events
 from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.planner.plan import BlockPlan, PrivatePlan
@@ -52,10 +53,11 @@ def explain_lines(
     remaining: Loss | None,
     sql: Sequence[str],
     free: Mapping[int, FreeBlock] = _FREE,
+    lifts: Sequence[Lift | None] = (),
 ) -> Iterator[str]:
     """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed; free: blocks,
-    by number, that cost nothing or less, and what they are answered from."""
-    for line in _lines(plan, remaining, sql, free):
+    by number, that cost nothing or less, and what they are answered from; lifts: of each block, if of any."""
+    for line in _lines(plan, remaining, sql, free, lifts):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from textwrap.wrap(
             line,
@@ -67,7 +69,11 @@ def explain_lines(
 
 
 def _lines(
-    plan: PrivatePlan, remaining: Loss | None, sql: Sequence[str], free: Mapping[int, FreeBlock]
+    plan: PrivatePlan,
+    remaining: Loss | None,
+    sql: Sequence[str],
+    free: Mapping[int, FreeBlock],
+    lifts: Sequence[Lift | None],
 ) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Differentially private answer  ({cost})"
@@ -86,6 +92,8 @@ def _lines(
             if entry.block == number:
                 yield "    " + _line(entry)
         yield f"    Backend SQL: {statement}"
+        for text in _lifted(number - 1, free, lifts).values():
+            yield f"    {text}"
         if number - 1 in free:
             yield f"    {free[number - 1].text()}"
     if remaining is not None:
@@ -109,6 +117,7 @@ def explain_json(
     remaining: Loss | None,
     sql: Sequence[str],
     free: Mapping[int, FreeBlock] = _FREE,
+    lifts: Sequence[Lift | None] = (),
 ) -> dict[str, object]:
     left = (
         None
@@ -126,12 +135,33 @@ def explain_json(
                 "groups": block.groups(),
                 "units_needed": None if block.selection is None else units_needed(block.selection),
                 "sql": statement,
+                **_lifted(number, free, lifts),
                 **(free[number].as_json() if number in free else {}),
             }
             for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
         ],
         "aggregates": [entry.as_json() for entry in accuracies(plan)],
     }
+
+
+def _lifted(
+    number: int, free: Mapping[int, FreeBlock], lifts: Sequence[Lift | None]
+) -> Mapping[str, str]:
+    """That more is drawn than what is asked for (docs/design/reuse.md 3), unless it is of what is published."""
+    lift = lifts[number] if lifts else None
+    if lift is None or (number in free and free[number].setting != "dp.fresh"):
+        return {}
+    text = f"Drawn as one of {lift.block.groups()} groups, of which the others are free then"
+    return {"lifted": text + beyond_bound(lift.block, "by itself")}
+
+
+def beyond_bound(block: BlockPlan, than: str) -> str:
+    """Where rows of a unit are left out before a slice is taken, or by other groups (docs/design/reuse.md
+    3)."""
+    unit = block.neighbours
+    if not isinstance(unit, UnitNeighbours) or unit.is_unbounded:
+        return ""
+    return f"; of a unit with more than {unit.rows} rows fewer may count than {than}"
 
 
 def _loss(block: BlockPlan) -> Fraction:

@@ -15,7 +15,13 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.engine.cached_answers import CachedQuestion
-from proxy.engine.derived_answers import TRIED, DerivedBlock, derived_block, total_variance
+from proxy.engine.derived_answers import (
+    PER_NUMBER,
+    TRIED,
+    DerivedBlock,
+    derived_block,
+    total_variance,
+)
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.threads import beside
 from proxy.mechanisms import discrete_gaussian, discrete_laplace
@@ -34,8 +40,6 @@ from proxy.planner.plan import (
 )
 from proxy.release.cached_block import Order, cached_block
 from proxy.reuse.derivable import Derivable
-
-_PER_NUMBER = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +117,7 @@ class PublishedSources:
             return None
         variance, source, displayed = best
         text = source.relation
-        cached = await beside(len(text) // _PER_NUMBER, cached_block, text, part.order, block)
+        cached = await beside(len(text) // PER_NUMBER, cached_block, text, part.order, block)
         releases = () if displayed is block else displayed.releases
         return DerivedBlock(
             block=replace(cached, releases=releases),
@@ -138,7 +142,7 @@ class PublishedSources:
             assert source.derivable is not None, "as it is about something"
             answer, text, name = source.derivable.source, source.relation, source.named
             found = await beside(
-                len(text) // _PER_NUMBER,
+                len(text) // PER_NUMBER,
                 derived_block,
                 *(text, block, part.derivable, answer, more, accepted, name),
             )

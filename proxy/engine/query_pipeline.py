@@ -221,7 +221,7 @@ class Engine:
         remaining = await self._ledger.remaining(analyst)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
-        return explain_json(found.private, remaining, _shapes(found), free)
+        return explain_json(found.private, remaining, _shapes(found), free, found.lifts)
 
     def planned(
         self,
@@ -329,9 +329,9 @@ class Engine:
         private, sql = found.private, _shapes(found)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
-        displayed: object = list(explain_lines(private, remaining, sql, free))
+        displayed: object = list(explain_lines(private, remaining, sql, free, found.lifts))
         if question.statement.explain_json:
-            displayed = [explain_json(private, remaining, sql, free)]
+            displayed = [explain_json(private, remaining, sql, free, found.lifts)]
         return NoisyAnswer(
             json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
         )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from proxy.accounting.events import Event
-from proxy.engine.cached_answers import CachedAnswers, CachedLedger, Claimed
-from proxy.engine.combined_answers import combined_blocks
+from proxy.engine.cached_answers import CachedAnswers, Claimed
+from proxy.engine.combined_releases import combined_releases
 from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.published_answers import PublishedSources, best_of, free_blocks
@@ -76,15 +76,13 @@ async def statement_parts(
     derived: Mapping[int, DerivedBlock] = {}
     if cached is not None:
         derived = await derived_blocks(cached.ledger, analyst, blocks, found, accepted)
-    sources = published if uses_published else None
     lifts = prepared.lifts
     if uses_published:
         derived = best_of(await published.answers(blocks, found, accepted), derived)
-    ledger = None if cached is None else cached.ledger
-    more = await combined_blocks(ledger, analyst, sources, blocks, found, derived, accepted)
-    derived = {**derived, **more}
-    if any(lifts):
-        unlifted = await _unlifted(prepared, analyst, ledger, questions, sources, derived)
+        more = await combined_releases(published, blocks, found, derived, accepted)
+        derived = {**derived, **more}
+    if uses_published and any(lifts):
+        unlifted = await _unlifted(prepared, questions, published, derived)
         derived = best_of(unlifted, derived)
         lifts = tuple(
             None if number in unlifted and derived[number] is unlifted[number] else lift
@@ -110,10 +108,8 @@ def _tops_up(policy: Policy) -> bool:
 
 async def _unlifted(
     prepared: PreparedQuery,
-    analyst: str,
-    ledger: CachedLedger | None,
     questions: CachedAnswers,
-    published: PublishedSources | None,
+    published: PublishedSources,
     found: Mapping[int, DerivedBlock],
 ) -> Mapping[int, DerivedBlock]:
     """Of blocks for which another is drawn: what is published has the groups that its owner asked for, and what
@@ -125,11 +121,8 @@ async def _unlifted(
     if parts is None:
         return {}
     accepted, blocks = prepared.settings.accepted_error, prepared.private.blocks
-    made: Mapping[int, DerivedBlock] = {}
-    if published is not None:
-        made = await published.answers(blocks, parts, accepted)
+    made = await published.answers(blocks, parts, accepted)
     # Where all groups are there already nothing is looked for.
-    known = {**found, **made}
-    more = await combined_blocks(ledger, analyst, published, blocks, parts, known, accepted)
+    more = await combined_releases(published, blocks, parts, {**found, **made}, accepted)
     lifted = {number for number, lift in enumerate(prepared.lifts) if lift is not None}
     return {number: one for number, one in {**made, **more}.items() if number in lifted}

@@ -22,7 +22,7 @@ from proxy.engine.cached_answers import (
     PaidAnswer,
     Unfinished,
 )
-from proxy.engine.derived_answers import TRIED
+from proxy.engine.derived_answers import PER_NUMBER, displayed_answers, readable
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.noisy_answers import BlockStore
 from proxy.engine.threads import beside
@@ -32,12 +32,9 @@ from proxy.planner.facts import Values
 from proxy.planner.plan import BlockPlan
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber
-from proxy.reuse.derivable import Derivable, source_from
+from proxy.reuse.derivable import Derivable
 from proxy.reuse.derivation import Slices, UsableAnswer
 from proxy.reuse.missing_precision import MissingPrecision, can_be_topped_up, missing_precision
-from proxy.reuse.promising_sources import promising
-
-_PER_NUMBER = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,20 +63,20 @@ async def top_ups(
 
     Given    claimed: the blocks that are to be paid; which accounting holds is looked at by who asks
     """
-    wanted = {
-        about: None
+    of_blocks = {
+        number: part.derivable
         for number, part in claimed.items()
-        if part.derivable is not None and can_be_topped_up(blocks[number])
-        for about, _ in part.derivable.wanted
+        if part.derivable is not None
+        and part.digest is not None
+        and can_be_topped_up(blocks[number])
     }
-    if not wanted:
-        return {}
-    of_slot = await ledger.paid_about(analyst, tuple(wanted))
+    displayed = await displayed_answers(ledger, analyst, of_blocks.values())
     options = {
-        number: await _options(ledger, blocks[number], part, of_slot)
-        for number, part in claimed.items()
-        if part.digest is not None and part.derivable is not None
+        number: await _options(ledger, blocks[number], claimed[number], wanted, displayed)
+        for number, wanted in of_blocks.items()
     }
+    if not any(options.values()):
+        return {}
     digests = [claimed[number].digest for number, some in options.items() if some]
     digests += [one.question.digest for some in options.values() for one in some]
     paid = await ledger.paid_of(analyst, [one for one in digests if one is not None])
@@ -93,31 +90,23 @@ async def top_ups(
 
 
 async def _options(
-    ledger: CachedLedger, block: BlockPlan, part: CachedQuestion, of_slot: Sequence[PaidAnswer]
+    ledger: CachedLedger,
+    block: BlockPlan,
+    part: CachedQuestion,
+    wanted: Derivable,
+    displayed: Sequence[PaidAnswer],
 ) -> list[TopUp]:
     """Of a few sources."""
-    assert part.derivable is not None
-    candidates = [
-        (one.cached, source_from(one.made), more)
-        for about, more in part.derivable.wanted
-        for one in of_slot
-        if one.about == about
-    ]
-    candidates = promising(block, part.derivable.question, candidates, None)
     found = []
-    for cached, source, more in candidates[:TRIED]:
-        try:
-            text = await ledger.relation_of(cached)
-        except Unfinished:
-            continue
-        if text is None:
-            continue
-        work = len(text) // _PER_NUMBER
-        made = await beside(work, _missing, text, block, part.derivable, source, more)
+    async for one in readable(ledger, block, wanted, displayed, None):
+        work = len(one.text) // PER_NUMBER
+        made = await beside(work, _missing, one.text, block, wanted, one.answer, one.more)
         if made is not None:
             numbers, missing = made
-            question = _as_claimed(part, cached, missing)
-            found.append(TopUp(source=cached, numbers=numbers, missing=missing, question=question))
+            question = _as_claimed(part, one.cached, missing)
+            found.append(
+                TopUp(source=one.cached, numbers=numbers, missing=missing, question=question)
+            )
     return found
 
 

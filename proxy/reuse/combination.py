@@ -1,5 +1,5 @@
-"""What can be made of several answers together: each sum and count of the one that tells it best (so AVG, of a
-SUM and a COUNT that were shown in two), and what is left of all rows where some are taken away.
+"""What can be made of several answers of one state of the data: each sum and count of the one that tells it
+best (so AVG, of a SUM and a COUNT of two), and what is left of all rows where some are taken away.
 
 A number is a sum of cells of sources, each so many times. A cell that is added and taken away again is gone,
 and its noise with it; cells of distinct releases, and distinct cells of one, have noise of their own.
@@ -297,12 +297,12 @@ def _noise(terms: _Terms, sources: Sequence[KnownAnswer]) -> Noise:
     """Of the group that has the most: one law for all, as of a fresh answer. Of several, the Laplace noise of
     equal variance, whose interval holds that of the sum, too (docs/design/reuse.md 4)."""
     single: list[Noise] = []
-    square, is_laplace = Fraction(0), True
+    square, is_gaussian = Fraction(0), False
     for counts in terms.values():
         added = Fraction(0)
         for (source, place, _), count in counts.items():
             noise = sources[source].answer.releases[place].noise
-            is_laplace = isinstance(noise, LaplaceNoise)
+            is_gaussian |= isinstance(noise, GaussianNoise)
             added += count**2 * variance(noise)
             if len(counts) == 1 and abs(count) == 1:
                 single.append(noise)
@@ -310,7 +310,7 @@ def _noise(terms: _Terms, sources: Sequence[KnownAnswer]) -> Noise:
     exact = max(single, key=variance, default=None)
     if exact is not None and variance(exact) == square:
         return replace(exact, gaussian=None) if isinstance(exact, LaplaceNoise) else exact
-    if not is_laplace:
+    if is_gaussian:
         return GaussianNoise(sigma2=square)
     steps = math.isqrt(math.ceil(square / 2 * _DIGITS**2)) + 1
     return LaplaceNoise(scale=Fraction(steps, _DIGITS))

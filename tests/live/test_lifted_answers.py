@@ -171,6 +171,30 @@ def test_fresh_is_not_lifted(lifting: LiveProxy) -> None:
         assert "GROUP BY" in str(connection.execute(f"EXPLAIN {text}".encode()).fetchall())
 
 
+def test_explain_says_what_is_drawn_beside(lifting: LiveProxy) -> None:
+    """And that rows of a unit beyond its bound are left out of all groups, not of the one that is asked for."""
+    rows, units = (
+        "SELECT count(*) FROM k.people WHERE state = 'NY'",
+        "SELECT count(*) FROM k.visits WHERE kind = 'a'",
+    )
+    with lifting.connect(DATABASE, analyst=lifting.servers.new_analyst()) as connection:
+
+        def plan(text: str) -> str:
+            lines = connection.execute(f"EXPLAIN {text}".encode()).fetchall()
+            return " ".join(" ".join(line.split()) for (line,) in lines)
+
+        assert "Drawn as one of 3 groups, of which the others are free then" in plan(rows)
+        assert "fewer may count" not in plan(rows)
+        assert (
+            "Drawn as one of 4 groups, of which the others are free then; of a unit with more than 4 rows"
+            " fewer may count than by itself" in plan(units)
+        )
+        ((found,),) = connection.execute(f"EXPLAIN (FORMAT JSON) {units}".encode()).fetchall()
+        assert "Drawn as one of 4 groups" in str(found)
+        connection.execute(b"SET dp.fresh = on")
+        assert "Drawn as" not in plan(units)
+
+
 # The first costs, the others nothing: ranges are groups of months, weeks, tens.
 _RANGES = (
     (

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
@@ -36,9 +37,6 @@ from proxy.query.syntax.placeholders import ClientArray, ClientParameter
 Values = Mapping[int, Constant | tuple[Constant, ...]]
 
 
-_BOUND = frozenset({In, Like, DateTrunc, FormattedTime, Shift, InPublic, Parameter})
-
-
 def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
     """The block with the client's parameters, and what the shadow has evaluated, replaced by constants; a text
     that the question casts ($1::date) is read as that type.
@@ -48,34 +46,8 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
 
     limit = _ArrayLimit()
 
-    def change(part: Expression) -> Expression:
-        if part.__class__ not in _BOUND:
-            return part
-        if isinstance(part, In):
-            return _listed(part, values, limit)
-        if isinstance(part, Like):
-            return _patterns(part, values, limit)
-        if isinstance(part, DateTrunc | FormattedTime) and part.given is not None:
-            return _timed(part, values.get(part.given.number))
-        if isinstance(part, Shift) and part.given is not None:
-            return _shifted(part, values.get(part.given.number))
-        if isinstance(part, InPublic) and part.condition is not None:
-            return replace(part, condition=rebuild(part.condition, change))
-        if not isinstance(part, Parameter) or not isinstance(part.source, ClientParameter):
-            return part
-        found = values.get(part.source.number)
-        if not isinstance(found, Constant):
-            return part
-        if found.type is part.type:
-            return found
-        if found.type is SqlType.INTERVAL:
-            return as_seconds(found)
-        if found.type is SqlType.TIME_OF_DAY:
-            return as_seconds_of_day(found)
-        return settle(Constant(found.value, None, part.position), part.type)
-
     def again(part: Expression) -> Expression:
-        return rebuild(part, change)
+        return _replaced(part, values, limit)
 
     return changed(block, again)
 
@@ -149,10 +121,39 @@ def _patterns(part: Like, values: Values, limit: _ArrayLimit) -> Expression:
     return Connective("AND" if array.is_all else "OR", each)
 
 
-def _timed(
-    part: DateTrunc | FormattedTime, value: Constant | tuple[Constant, ...] | None
-) -> Expression:
+def _replaced(part: Expression, values: Values, limit: _ArrayLimit) -> Expression:
+    def change(inner: Expression) -> Expression:
+        found = _REPLACED.get(inner.__class__)
+        return inner if found is None else found(inner, values, limit)
+
+    return rebuild(part, change)
+
+
+def _value(part: Parameter, values: Values, _limit: _ArrayLimit) -> Expression:
+    found = values.get(part.source.number) if isinstance(part.source, ClientParameter) else None
+    if not isinstance(found, Constant):
+        return part
+    if found.type is part.type:
+        return found
+    if found.type is SqlType.INTERVAL:
+        return as_seconds(found)
+    if found.type is SqlType.TIME_OF_DAY:
+        return as_seconds_of_day(found)
+    return settle(Constant(found.value, None, part.position), part.type)
+
+
+def _looked_up(part: InPublic, values: Values, limit: _ArrayLimit) -> Expression:
+    """The condition is of the public table, and is walked by itself."""
+    if part.condition is None:
+        return part
+    return replace(part, condition=_replaced(part.condition, values, limit))
+
+
+def _timed(part: DateTrunc | FormattedTime, values: Values, _limit: _ArrayLimit) -> Expression:
     """With its unit, or its template."""
+    if part.given is None:
+        return part
+    value = values.get(part.given.number)
     text = value.value if isinstance(value, Constant) else None
     if isinstance(part, FormattedTime) and isinstance(text, str):
         check_template(text, None)
@@ -173,8 +174,11 @@ def _timed(
     return replace(part, unit=unit, given=None)
 
 
-def _shifted(part: Shift, value: Constant | tuple[Constant, ...] | None) -> Expression:
+def _shifted(part: Shift, values: Values, _limit: _ArrayLimit) -> Expression:
     """By its interval, or its days; by NULL, NULL."""
+    if part.given is None:
+        return part
+    value = values.get(part.given.number)
     found = value.value if isinstance(value, Constant) else None
     if isinstance(value, Constant) and found is None:
         return Constant(None, part.type)
@@ -189,6 +193,17 @@ def _shifted(part: Shift, value: Constant | tuple[Constant, ...] | None) -> Expr
         )
     span = checked_span(-span if part.is_back else span, None)
     return Shift(part.operand, span.months, span.days, span.microseconds, part.type)
+
+
+_REPLACED: Mapping[type[Expression], Callable[[Any, Values, _ArrayLimit], Expression]] = {
+    Parameter: _value,
+    In: _listed,
+    Like: _patterns,
+    DateTrunc: _timed,
+    FormattedTime: _timed,
+    Shift: _shifted,
+    InPublic: _looked_up,
+}
 
 
 def parameters_of(block: AggregateBlock) -> frozenset[int]:
