@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from decimal import Decimal
 
 import psycopg
@@ -12,15 +13,23 @@ import pytest
 from proxy.ledger.prepared_calls import LedgerConnection, rows_of_call
 
 _PREPARED = "SELECT count(*) AS n FROM pg_catalog.pg_prepared_statements"
+Work = Callable[[LedgerConnection], Awaitable[None]]
 
 
-async def _connected(dsn: str) -> LedgerConnection:
-    return await LedgerConnection.connect(dsn, autocommit=True)
+@pytest.fixture
+def connected(ledger_dsn: str) -> Callable[[Work], None]:
+    async def run(work: Work) -> None:
+        connection = await LedgerConnection.connect(ledger_dsn, autocommit=True)
+        try:
+            await work(connection)
+        finally:
+            await connection.close()
+
+    return lambda work: asyncio.run(run(work))
 
 
-def test_values_and_rows(ledger_dsn: str) -> None:
-    async def talk() -> None:
-        connection = await _connected(ledger_dsn)
+def test_values_and_rows(connected: Callable[[Work], None]) -> None:
+    async def work(connection: LedgerConnection) -> None:
         values = (
             7,
             "o'r",
@@ -40,27 +49,23 @@ def test_values_and_rows(ledger_dsn: str) -> None:
         many = await rows_of_call(connection, "SELECT generate_series(1, %s) AS n", (3,))
         assert many == [{"n": 1}, {"n": 2}, {"n": 3}]
         assert await rows_of_call(connection, "SELECT 1 AS n WHERE false", ()) == []
-        await connection.close()
 
-    asyncio.run(talk())
+    connected(work)
 
 
-def test_it_is_prepared_once(ledger_dsn: str) -> None:
-    async def talk() -> None:
-        connection = await _connected(ledger_dsn)
+def test_it_is_prepared_once(connected: Callable[[Work], None]) -> None:
+    async def work(connection: LedgerConnection) -> None:
         for number in range(5):
             await rows_of_call(connection, "SELECT %s + 1 AS n", (number,))
         assert await rows_of_call(connection, _PREPARED, ()) == [{"n": 2}]
-        await connection.close()
 
-    asyncio.run(talk())
+    connected(work)
 
 
-def test_an_error_leaves_the_connection_as_it_was(ledger_dsn: str) -> None:
+def test_an_error_leaves_the_connection_as_it_was(connected: Callable[[Work], None]) -> None:
     """One of preparing and one of running; what failed to be prepared is prepared anew."""
 
-    async def talk() -> None:
-        connection = await _connected(ledger_dsn)
+    async def work(connection: LedgerConnection) -> None:
         with pytest.raises(psycopg.errors.UndefinedTable):
             await rows_of_call(connection, "SELECT * FROM made", ())
         with pytest.raises(psycopg.errors.DivisionByZero):
@@ -68,14 +73,12 @@ def test_an_error_leaves_the_connection_as_it_was(ledger_dsn: str) -> None:
         await rows_of_call(connection, "CREATE TABLE made (n integer)", ())
         assert await rows_of_call(connection, "SELECT * FROM made", ()) == []
         assert await rows_of_call(connection, "SELECT 1 / %s AS n", (1,)) == [{"n": 1}]
-        await connection.close()
 
-    asyncio.run(talk())
+    connected(work)
 
 
-def test_who_is_cancelled_cancels_the_statement(ledger_dsn: str) -> None:
-    async def talk() -> None:
-        connection = await _connected(ledger_dsn)
+def test_who_is_cancelled_cancels_the_statement(connected: Callable[[Work], None]) -> None:
+    async def work(connection: LedgerConnection) -> None:
         asking = asyncio.create_task(
             rows_of_call(connection, "SELECT pg_catalog.pg_sleep(%s) AS n", (60,))
         )
@@ -84,14 +87,12 @@ def test_who_is_cancelled_cancels_the_statement(ledger_dsn: str) -> None:
         with pytest.raises(asyncio.CancelledError):
             await asyncio.wait_for(asking, 10)
         assert await rows_of_call(connection, "SELECT 1 AS n", ()) == [{"n": 1}]
-        await connection.close()
 
-    asyncio.run(talk())
+    connected(work)
 
 
-def test_who_is_cancelled_while_it_is_prepared(ledger_dsn: str) -> None:
-    async def talk() -> None:
-        connection = await _connected(ledger_dsn)
+def test_who_is_cancelled_while_it_is_prepared(connected: Callable[[Work], None]) -> None:
+    async def work(connection: LedgerConnection) -> None:
         for number in range(5):
             asking = asyncio.create_task(rows_of_call(connection, "SELECT %s AS n", (number,)))
             await asyncio.sleep(0)
@@ -99,14 +100,12 @@ def test_who_is_cancelled_while_it_is_prepared(ledger_dsn: str) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await asking
         assert await rows_of_call(connection, "SELECT %s AS n", (7,)) == [{"n": 7}]
-        await connection.close()
 
-    asyncio.run(talk())
+    connected(work)
 
 
-def test_a_lost_connection_is_an_error(ledger_dsn: str) -> None:
-    async def talk() -> None:
-        connection = await _connected(ledger_dsn)
+def test_a_lost_connection_is_an_error(connected: Callable[[Work], None]) -> None:
+    async def work(connection: LedgerConnection) -> None:
         with pytest.raises(psycopg.OperationalError):
             await rows_of_call(
                 connection,
@@ -114,6 +113,5 @@ def test_a_lost_connection_is_an_error(ledger_dsn: str) -> None:
                 (),
             )
         assert connection.closed
-        await connection.close()
 
-    asyncio.run(talk())
+    connected(work)

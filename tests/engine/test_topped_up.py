@@ -12,58 +12,39 @@ import pytest
 from proxy.engine.topped_up import TopUp, combined
 from proxy.mechanisms import discrete_gaussian
 from proxy.planner.facts import Values
-from proxy.planner.plan import BlockPlan, GaussianNoise, NoisyStatistic
+from proxy.planner.plan import BlockPlan
 from proxy.release.drawn_values import NOTHING, DrawnBlock, DrawnGroup, DrawnNumber
-from proxy.reuse.block_question import question_of
-from proxy.reuse.derivation import NOTHING_MORE, source_of
+from proxy.reuse.derivation import NOTHING_MORE
 from proxy.reuse.missing_precision import missing_precision
-from tests.pipeline_world import POLICIES, walk
+from tests.gaussian_blocks import groups, planned_block, question, sigma2, source
 from tests.seeded_bits import SeededBits
-
-
-def _block(text: str, epsilon: str) -> BlockPlan:
-    found = walk(text, POLICIES["gaussian"], settings={"dp.epsilon": epsilon})
-    assert found is not None
-    return found.plan.blocks[0]
-
-
-def _sigma2(block: BlockPlan, number: int) -> Fraction:
-    release = block.releases[number]
-    assert isinstance(release, NoisyStatistic)
-    assert isinstance(release.noise, GaussianNoise)
-    return release.noise.sigma2
 
 
 def _top_up(
     wanted: BlockPlan, given: BlockPlan, numbers: Mapping[Values, tuple[int, ...]]
 ) -> TopUp:
     """numbers: of the given block, whose releases are in the order of its question."""
-    asked, question = question_of(given), question_of(wanted)
-    assert asked is not None and question is not None
-    source = source_of(given, asked, lambda number: True)
-    assert source is not None
-    missing = missing_precision(wanted, question, NOTHING_MORE, source, tuple(numbers))
+    asked = question(given)
+    missing = missing_precision(
+        wanted, question(wanted), NOTHING_MORE, source(given), tuple(numbers)
+    )
     assert missing is not None
     places = {keys: tuple(values[n] for n in asked.releases) for keys, values in numbers.items()}
     return TopUp(source=1, numbers=places, missing=missing, question=cast(Any, None))
 
 
-def _groups(block: BlockPlan) -> list[Values]:
-    return [(value,) for key in block.keys for value in key.values or ()] or [()]
-
-
 def test_each_number_with_its_own() -> None:
     """Groups that are added up, aggregates in another order, one that is new, one that is exact enough."""
-    given = _block("SELECT b, count(*), sum(i4) FROM people GROUP BY b", "4")
-    wanted = _block("SELECT sum(i4), sum(i8), count(*) FROM people", "5")
+    given = planned_block("SELECT b, count(*), sum(i4) FROM people GROUP BY b", "4")
+    wanted = planned_block("SELECT sum(i4), sum(i8), count(*) FROM people", "5")
     shares = (1_000, 70_000)
-    numbers = dict.fromkeys(_groups(given), shares)
+    numbers = dict.fromkeys(groups(given), shares)
     found = _top_up(wanted, given, numbers)
     drawn = DrawnBlock((DrawnGroup((), tuple(DrawnNumber(n) for n in (9_000, 8, 7_000))),))
     ((group),) = combined(found, drawn, SeededBits(1)).groups
     for place, given_place in ((0, 1), (2, 0)):
-        s = len(numbers) * _sigma2(given, given_place)
-        t = _sigma2(found.missing.drawn, place)
+        s = len(numbers) * sigma2(given, given_place)
+        t = sigma2(found.missing.drawn, place)
         shown = len(numbers) * shares[given_place]
         bought = cast(DrawnNumber, drawn.groups[0].values[place]).index
         mean = (shown / s + bought / t) / (1 / s + 1 / t)
@@ -72,8 +53,8 @@ def test_each_number_with_its_own() -> None:
 
 
 def test_what_is_exact_enough_is_as_it_was() -> None:
-    given = _block("SELECT count(*) FROM visits", "8")
-    wanted = _block("SELECT sum(i4), count(*) FROM visits", "8")
+    given = planned_block("SELECT count(*) FROM visits", "8")
+    wanted = planned_block("SELECT sum(i4), count(*) FROM visits", "8")
     found = _top_up(wanted, given, {(): (41,)})
     drawn = DrawnBlock((DrawnGroup((), (DrawnNumber(5), NOTHING)),))
     ((group),) = combined(found, drawn, SeededBits(1)).groups
@@ -86,14 +67,14 @@ def test_what_is_exact_enough_is_as_it_was() -> None:
 def test_the_noise_is_what_was_wanted(times: Fraction, holds: bool) -> None:
     """Of 2,000 draws, within 13 %, four standard errors; also where noise of 30 % more or less were bought."""
     text = "SELECT sum(i4) FROM people"
-    given, wanted = _block(text, "0.2"), _block(text, "1")
+    given, wanted = planned_block(text, "0.2"), planned_block(text, "1")
     found = _top_up(wanted, given, {(): (0,)})
     bits, total, draws = SeededBits(3), 0, 2_000
-    bought = times * _sigma2(found.missing.drawn, 0)
+    bought = times * sigma2(found.missing.drawn, 0)
     for _ in range(draws):
-        one = replace(found, numbers={(): (discrete_gaussian.sample(bits, _sigma2(given, 0)),)})
+        one = replace(found, numbers={(): (discrete_gaussian.sample(bits, sigma2(given, 0)),)})
         noise = DrawnNumber(discrete_gaussian.sample(bits, bought))
         ((group),) = combined(one, DrawnBlock((DrawnGroup((), (noise,)),)), bits).groups
         total += cast(DrawnNumber, group.values[0]).index ** 2
-    ratio = float(total / draws / _sigma2(wanted, 0))
+    ratio = float(total / draws / sigma2(wanted, 0))
     assert (ratio == pytest.approx(1, rel=0.13)) == holds

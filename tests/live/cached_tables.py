@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+from tests.live_proxy import LiveProxy
+
 SCRIPT = """\
 CREATE SCHEMA k;
 CREATE TABLE k.orders (id int PRIMARY KEY, customer int NOT NULL, day date NOT NULL, region text NOT NULL,
@@ -32,3 +39,14 @@ tables:
       age: {bounds: [0, 120]}
       sex: {values: [f, m]}
 """
+
+
+@contextmanager
+def without_people(proxy: LiveProxy, database: str) -> Iterator[None]:
+    """Whoever reads k.people meanwhile has an error."""
+    with psycopg.connect(proxy.servers.protected.dsn(database), autocommit=True) as owner:
+        owner.execute("ALTER TABLE k.people RENAME TO gone")
+        try:
+            yield
+        finally:
+            owner.execute("ALTER TABLE k.gone RENAME TO people")

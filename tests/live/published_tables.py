@@ -1,10 +1,11 @@
-"""A database that publishes: what its charts ask, and one statement of each kind."""
+"""A database that publishes: what its charts ask, and one statement of each kind; and its releases."""
 
 from __future__ import annotations
 
 from tests.live.cached_tables import SCRIPT
+from tests.live_proxy import LiveProxy
 
-__all__ = ["SCRIPT", "TABLES"]
+__all__ = ["SCRIPT", "TABLES", "release_and_show"]
 
 PUBLISH = """\
 publish:
@@ -55,3 +56,11 @@ tables:
     columns:
       region: {values: [north, south, east]}
 """
+
+
+def release_and_show(proxy: LiveProxy, database: str) -> None:
+    """All that is due."""
+    publishing = proxy.assembly.databases[database].publishing
+    assert publishing is not None
+    proxy.do(publishing.release_due())
+    proxy.do(publishing.show())

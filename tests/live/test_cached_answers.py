@@ -9,8 +9,9 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import assemble
-from tests.live.cached_tables import SCRIPT, TABLES
+from tests.live.cached_tables import SCRIPT, TABLES, without_people
 from tests.live.served_database import served_database
+from tests.live.session_answers import answers_to, total_paid
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
@@ -23,28 +24,6 @@ def keeping() -> Iterator[LiveProxy]:
     proxy = start_proxy(pair, [served_database(pair, DATABASE, SCRIPT, TABLES, "auto")])
     yield proxy
     proxy.stop()
-
-
-def _ask(
-    proxy: LiveProxy, analyst: str, *texts: str, **more: str
-) -> list[list[tuple[object, ...]]]:
-    with proxy.connect(DATABASE, analyst=analyst) as connection:
-        for name, value in more.items():
-            connection.execute(f"SET dp.{name} = {value}".encode())
-        return [connection.execute(text.encode()).fetchall() for text in texts]
-
-
-def _total(proxy: LiveProxy) -> float:
-    """What the shared budget has paid."""
-    lease = proxy.assembly.databases[DATABASE].lease
-    with psycopg.connect(lease.ledger_dsn) as connection:
-        row = connection.execute(
-            "SELECT coalesce(sum(coalesce(drawn_epsilon, epsilon)), 0)::float8 FROM ledger.receipt"
-            " WHERE source = %s",
-            (lease.source,),
-        ).fetchone()
-    assert row is not None
-    return float(row[0])
 
 
 _SPELLINGS = (
@@ -64,11 +43,11 @@ _SPELLINGS = (
 
 
 def test_spellings_cost_one(keeping: LiveProxy) -> None:
-    analyst, before = keeping.servers.new_analyst(), _total(keeping)
-    answers = _ask(keeping, analyst, *_SPELLINGS)
+    analyst, before = keeping.servers.new_analyst(), total_paid(keeping)
+    answers = answers_to(keeping, analyst, *_SPELLINGS)
     assert all(answer == answers[0] for answer in answers)
     assert keeping.when_settled(analyst)[1] == pytest.approx(1)
-    assert _total(keeping) - before == pytest.approx(1)
+    assert total_paid(keeping) - before == pytest.approx(1)
 
 
 _KINDS = (
@@ -92,22 +71,22 @@ _KINDS = (
 def test_bytes_are_the_same(keeping: LiveProxy, text: str) -> None:
     """Of every kind of release; the second analyst pays, the shared budget does not."""
     first, second = keeping.servers.new_analyst(), keeping.servers.new_analyst()
-    one = _ask(keeping, first, text, text)
+    one = answers_to(keeping, first, text, text)
     paid = keeping.when_settled(first)[1]
-    before = _total(keeping)
-    two = _ask(keeping, second, text)
+    before = total_paid(keeping)
+    two = answers_to(keeping, second, text)
     assert one[0] == one[1] == two[0]
     assert paid == pytest.approx(1)
     assert keeping.when_settled(second)[1] == pytest.approx(1)
-    assert _total(keeping) == pytest.approx(before)
+    assert total_paid(keeping) == pytest.approx(before)
 
 
 def test_other_epsilon_is_other_terms(keeping: LiveProxy) -> None:
-    analyst, before = keeping.servers.new_analyst(), _total(keeping)
+    analyst, before = keeping.servers.new_analyst(), total_paid(keeping)
     text = "SELECT count(*) FROM k.people WHERE age > 31"
-    _ask(keeping, analyst, text)
-    _ask(keeping, analyst, text, epsilon="2")
-    assert _total(keeping) - before == pytest.approx(3)
+    answers_to(keeping, analyst, text)
+    answers_to(keeping, analyst, text, epsilon="2")
+    assert total_paid(keeping) - before == pytest.approx(3)
 
 
 def test_who_has_been_shown_a_better_answer_gets_that(keeping: LiveProxy) -> None:
@@ -115,37 +94,38 @@ def test_who_has_been_shown_a_better_answer_gets_that(keeping: LiveProxy) -> Non
     first, second, before = (
         keeping.servers.new_analyst(),
         keeping.servers.new_analyst(),
-        _total(keeping),
+        total_paid(keeping),
     )
     text = "SELECT count(*), dp.error(count(*)) FROM k.people WHERE age > 33"
-    better = _ask(keeping, first, text, epsilon="2")
-    assert _ask(keeping, first, text, epsilon="0.5") == better
+    better = answers_to(keeping, first, text, epsilon="2")
+    assert answers_to(keeping, first, text, epsilon="0.5") == better
     assert keeping.when_settled(first)[1] == pytest.approx(2)
-    _ask(keeping, second, text, epsilon="0.5")
+    answers_to(keeping, second, text, epsilon="0.5")
     assert keeping.when_settled(second)[1] == pytest.approx(0.5)
-    assert _total(keeping) - before == pytest.approx(2.5)
+    assert total_paid(keeping) - before == pytest.approx(2.5)
 
 
 def test_fresh_never_replaces(keeping: LiveProxy) -> None:
     """Else one would draw until the number suits."""
-    analyst, before = keeping.servers.new_analyst(), _total(keeping)
+    analyst, before = keeping.servers.new_analyst(), total_paid(keeping)
     text = "SELECT sum(age) FROM k.people WHERE age > 32"
-    cached, fresh = _ask(keeping, analyst, text), _ask(keeping, analyst, text, text, fresh="on")
+    cached = answers_to(keeping, analyst, text)
+    fresh = answers_to(keeping, analyst, text, text, fresh="on")
     assert fresh[0] != fresh[1] != cached[0]
-    assert _ask(keeping, analyst, text) == cached
-    assert _total(keeping) - before == pytest.approx(3)
+    assert answers_to(keeping, analyst, text) == cached
+    assert total_paid(keeping) - before == pytest.approx(3)
 
 
 def test_many_at_once_draw_once(keeping: LiveProxy) -> None:
     """By eight connections of three analysts."""
     analysts = [keeping.servers.new_analyst() for _ in range(3)]
-    before, found = _total(keeping), list[object]()
+    before, found = total_paid(keeping), list[object]()
     text = "SELECT sex, count(*), sum(age) FROM k.people WHERE age < 70 GROUP BY sex ORDER BY 1"
     begin = threading.Barrier(8)
 
     def ask(analyst: str) -> None:
         begin.wait(30)
-        found.append(_ask(keeping, analyst, text, text))
+        found.append(answers_to(keeping, analyst, text, text))
 
     asking = [threading.Thread(target=ask, args=(analysts[n % 3],)) for n in range(8)]
     for one in asking:
@@ -153,7 +133,7 @@ def test_many_at_once_draw_once(keeping: LiveProxy) -> None:
     for one in asking:
         one.join(60)
     assert len(found) == 8 and all(answer == found[0] for answer in found)
-    assert _total(keeping) - before == pytest.approx(1)
+    assert total_paid(keeping) - before == pytest.approx(1)
     assert [keeping.when_settled(one)[1] for one in analysts] == pytest.approx([1, 1, 1])
 
 
@@ -161,31 +141,22 @@ def test_what_is_cached_needs_no_data(keeping: LiveProxy) -> None:
     """A hit reads the ledger alone."""
     analyst = keeping.servers.new_analyst()
     text = "SELECT max(age) FROM k.people WHERE age < 60"
-    cached = _ask(keeping, analyst, text)
-    with psycopg.connect(keeping.servers.protected.dsn(DATABASE), autocommit=True) as owner:
-        owner.execute("ALTER TABLE k.people RENAME TO gone")
-        try:
-            assert _ask(keeping, analyst, text) == cached
-            with pytest.raises(psycopg.Error):
-                _ask(keeping, analyst, text, fresh="on")
-        finally:
-            owner.execute("ALTER TABLE k.gone RENAME TO people")
+    cached = answers_to(keeping, analyst, text)
+    with without_people(keeping, DATABASE):
+        assert answers_to(keeping, analyst, text) == cached
+        with pytest.raises(psycopg.Error):
+            answers_to(keeping, analyst, text, fresh="on")
 
 
 def test_a_draw_that_failed_is_finished_under_its_charge(keeping: LiveProxy) -> None:
-    analyst, before = keeping.servers.new_analyst(), _total(keeping)
+    analyst, before = keeping.servers.new_analyst(), total_paid(keeping)
     text = "SELECT min(age) FROM k.people WHERE age > 33"
-    with psycopg.connect(keeping.servers.protected.dsn(DATABASE), autocommit=True) as owner:
-        owner.execute("ALTER TABLE k.people RENAME TO gone")
-        try:
-            with pytest.raises(psycopg.Error):
-                _ask(keeping, analyst, text)
-        finally:
-            owner.execute("ALTER TABLE k.gone RENAME TO people")
-    assert _total(keeping) - before == pytest.approx(1)
-    first = _ask(keeping, analyst, text)
-    assert _ask(keeping, keeping.servers.new_analyst(), text) == first
-    assert _total(keeping) - before == pytest.approx(1)
+    with without_people(keeping, DATABASE), pytest.raises(psycopg.Error):
+        answers_to(keeping, analyst, text)
+    assert total_paid(keeping) - before == pytest.approx(1)
+    first = answers_to(keeping, analyst, text)
+    assert answers_to(keeping, keeping.servers.new_analyst(), text) == first
+    assert total_paid(keeping) - before == pytest.approx(1)
     assert keeping.when_settled(analyst)[1] == pytest.approx(1)
 
 
@@ -194,15 +165,15 @@ def test_another_process_needs_no_budget_for_what_was_seen(keeping: LiveProxy) -
     analyst = keeping.servers.new_analyst()
     keeping.set_limit(DATABASE, analyst, "1", "0.5")
     text = "SELECT count(*) FROM k.people WHERE age > 34"
-    cached = _ask(keeping, analyst, text)
+    cached = answers_to(keeping, analyst, text)
     here = keeping.assembly.databases[DATABASE]
     other = start_proxy(
         keeping.servers, [assemble(here.policy, here.catalog, here.shadow, here.lease)]
     )
     try:
-        assert _ask(other, analyst, text) == cached
+        assert answers_to(other, analyst, text) == cached
         with pytest.raises(psycopg.Error, match="does not cover"):
-            _ask(other, analyst, "SELECT count(*) FROM k.people WHERE age > 35")
+            answers_to(other, analyst, "SELECT count(*) FROM k.people WHERE age > 35")
     finally:
         other.stop()
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import psycopg
 import pytest
 
+from tests.live.published_tables import release_and_show
 from tests.live.served_database import served_database
+from tests.live.session_answers import answers_to, assert_near, exact_answer
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
@@ -70,26 +71,9 @@ def combining() -> Iterator[LiveProxy]:
     pair = servers()
     served = served_database(pair, DATABASE, _SCRIPT, _TABLES, "sum_over_count", most="100")
     proxy = start_proxy(pair, [served])
-    of = proxy.assembly.databases[DATABASE].publishing
-    assert of is not None
-    proxy.do(of.release_due())
-    proxy.do(of.show())
+    release_and_show(proxy, DATABASE)
     yield proxy
     proxy.stop()
-
-
-def _ask(
-    proxy: LiveProxy, analyst: str, texts: Sequence[str], **more: str
-) -> list[list[tuple[object, ...]]]:
-    with proxy.connect(DATABASE, analyst=analyst) as connection:
-        for name, value in more.items():
-            connection.execute(f"SET dp.{name} = {value}".encode())
-        return [connection.execute(text.encode()).fetchall() for text in texts]
-
-
-def _exact(proxy: LiveProxy, text: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(proxy.servers.protected.dsn(DATABASE)) as owner:
-        return owner.execute(text.encode()).fetchall()
 
 
 _P, _V = "FROM k.people", "FROM k.visits"
@@ -139,19 +123,12 @@ def test_it_is_made_of_several(
 ) -> None:
     """Twice the same, for nothing; what EXPLAIN says; and what PostgreSQL says of the rows."""
     analyst = combining.servers.new_analyst()
-    _ask(combining, analyst, first, epsilon="100")
+    answers_to(combining, analyst, *first, epsilon="100")
     paid = combining.when_settled(analyst)[1]
-    plan, found, again = _ask(combining, analyst, [f"EXPLAIN {text}", text, text], epsilon="5")
+    plan, found, again = answers_to(combining, analyst, f"EXPLAIN {text}", text, text, epsilon="5")
     assert "Not read, at no cost: " in str(plan)
     assert found == again
-    exact = _exact(combining, text)
-    assert len(found) == len(exact)
-    for noisy, row in zip(found, exact, strict=True):
-        for one, other in zip(noisy, row, strict=True):
-            if isinstance(other, str | bool):
-                assert one == other
-            else:
-                assert abs(float(str(one)) - float(str(other))) < near, (found, exact)
+    assert_near(found, exact_answer(combining, text), near)
     assert combining.when_settled(analyst)[1] == paid
 
 
@@ -216,12 +193,12 @@ def test_what_says_something_else_is_paid(
     combining: LiveProxy, first: Sequence[str], text: str
 ) -> None:
     analyst = combining.servers.new_analyst()
-    _ask(combining, analyst, first, epsilon="90")
+    answers_to(combining, analyst, *first, epsilon="90")
     paid = combining.when_settled(analyst)[1]
-    (((noisy,),),) = _ask(combining, analyst, [text], epsilon="50", accept_error="100")
+    (found,) = answers_to(combining, analyst, text, epsilon="50", accept_error="100")
     assert combining.when_settled(analyst)[1] == pytest.approx(paid + 50)
-    ((exact,),) = _exact(combining, text)
-    assert abs(float(str(noisy)) - float(str(exact))) < 30
+    ((noisy,),), ((exact,),) = found, exact_answer(combining, text)
+    assert abs(float(noisy) - float(exact)) < 30
 
 
 @pytest.mark.parametrize(("first", "text"), _TWO_STATES)
@@ -229,9 +206,9 @@ def test_of_two_states_nothing_is_made(
     combining: LiveProxy, first: Sequence[str], text: str
 ) -> None:
     analyst = combining.servers.new_analyst()
-    _ask(combining, analyst, first, epsilon="9")
+    answers_to(combining, analyst, *first, epsilon="9")
     paid = combining.when_settled(analyst)[1]
-    _ask(combining, analyst, [text], epsilon="5", accept_error="100")
+    answers_to(combining, analyst, text, epsilon="5", accept_error="100")
     assert combining.when_settled(analyst)[1] == pytest.approx(paid + 5)
 
 
@@ -240,11 +217,11 @@ def test_others_have_nothing_of_it(combining: LiveProxy) -> None:
     first, second = combining.servers.new_analyst(), combining.servers.new_analyst()
     texts = [f"SELECT sum(age) {_P} WHERE age > 20", f"SELECT count(*) {_P} WHERE age > 20"]
     text = f"SELECT avg(age) {_P} WHERE age > 20"
-    _ask(combining, first, texts, epsilon="50")
-    _ask(combining, second, texts[:1], epsilon="50")
-    ((plan,),) = [_ask(combining, second, [f"EXPLAIN {text}"])]
+    answers_to(combining, first, *texts, epsilon="50")
+    answers_to(combining, second, *texts[:1], epsilon="50")
+    (plan,) = answers_to(combining, second, f"EXPLAIN {text}")
     assert "at no cost" not in str(plan)
-    _ask(combining, first, [text], fresh="on")
+    answers_to(combining, first, text, fresh="on")
     assert combining.when_settled(first)[1] == pytest.approx(101)
 
 
@@ -252,10 +229,9 @@ def test_of_what_is_published_of_one_time(combining: LiveProxy) -> None:
     """Of SUM and COUNT of one time AVG is made; not of those of two."""
     analyst = combining.servers.new_analyst()
     calls, visits = "SELECT avg(cost) FROM k.calls", "SELECT avg(cost) FROM k.visits"
-    plan, found = _ask(combining, analyst, [f"EXPLAIN {calls}", calls])
+    plan, found = answers_to(combining, analyst, f"EXPLAIN {calls}", calls)
     assert "made of published.sums of" in str(plan) and " and published.counts of" in str(plan)
-    ((exact,),) = _exact(combining, calls)
-    assert abs(float(str(found[0][0])) - float(str(exact))) < 2
+    assert_near(found, exact_answer(combining, calls), 2)
     assert combining.spent(analyst)[1] == 0
-    _ask(combining, analyst, [visits])
+    answers_to(combining, analyst, visits)
     assert combining.when_settled(analyst)[1] == pytest.approx(1)

@@ -15,6 +15,7 @@ from proxy.policy.check import fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
 from tests.clients.served_shop import policy_text
+from tests.live.published_tables import release_and_show
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
@@ -171,10 +172,7 @@ def test_refreshes_cost_what_one_view_costs(served: LiveProxy, refreshes: int) -
 def test_published_it_costs_analysts_nothing(served: LiveProxy, refreshes: int) -> None:
     """Each chart is answered from what was released for it, which the total has paid once, and so is each block
     of a chart that has two."""
-    publishing = served.assembly.databases[PUBLISHED].publishing
-    assert publishing is not None
-    served.do(publishing.release_due())
-    served.do(publishing.show())
+    release_and_show(served, PUBLISHED)
     released = _total(served, PUBLISHED)
     charts = len(_STATEMENTS) - len(_OF_LISTED)
     assert released in (charts, 2 * charts)  # of two days at midnight

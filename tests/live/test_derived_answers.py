@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from tests.live.served_database import served_database
+from tests.live.session_answers import answers_to, assert_near, exact_answer
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
@@ -72,20 +73,6 @@ def deriving() -> Iterator[LiveProxy]:
     proxy.stop()
 
 
-def _ask(
-    proxy: LiveProxy, analyst: str, *texts: str, **more: str
-) -> list[list[tuple[object, ...]]]:
-    with proxy.connect(DATABASE, analyst=analyst) as connection:
-        for name, value in more.items():
-            connection.execute(f"SET dp.{name} = {value}".encode())
-        return [connection.execute(text.encode()).fetchall() for text in texts]
-
-
-def _exact(proxy: LiveProxy, text: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(proxy.servers.protected.dsn(DATABASE)) as owner:
-        return owner.execute(text.encode()).fetchall()
-
-
 _PEOPLE = (
     "SELECT member, size, region, state, count(*), sum(age) FROM k.people WHERE age > 20"
     " GROUP BY 1, 2, 3, 4"
@@ -122,21 +109,14 @@ _FREE = (
 @pytest.mark.parametrize(("first", "text"), _FREE)
 def test_what_was_shown_is_added_up(deriving: LiveProxy, first: str, text: str) -> None:
     analyst = deriving.servers.new_analyst()
-    _ask(deriving, analyst, first, epsilon="100")
+    answers_to(deriving, analyst, first, epsilon="100")
     paid = deriving.when_settled(analyst)[1]
-    plan, found = _ask(deriving, analyst, f"EXPLAIN {text}", text)
+    plan, found = answers_to(deriving, analyst, f"EXPLAIN {text}", text)
     assert "at no cost: " in str(plan)
     # Of a unit beyond its bound rows are left out before what is derived is taken (reuse.md 3).
     words = " ".join(" ".join(str(line).split()) for (line,) in plan)
     assert ("fewer may count" in words) == ("k.visits" in text)
-    exact = _exact(deriving, text)
-    assert len(found) == len(exact)
-    for noisy, row in zip(found, exact, strict=True):
-        for one, other in zip(noisy, row, strict=True):
-            if isinstance(other, str | bool):
-                assert one == other
-            else:
-                assert abs(float(str(one)) - float(str(other))) < 150, (found, exact)
+    assert_near(found, exact_answer(deriving, text), 150)
     assert deriving.when_settled(analyst)[1] == paid
 
 
@@ -180,12 +160,12 @@ _NOT_FREE = (
 @pytest.mark.parametrize(("first", "text"), _NOT_FREE)
 def test_what_says_something_else_is_paid(deriving: LiveProxy, first: str, text: str) -> None:
     analyst = deriving.servers.new_analyst()
-    _ask(deriving, analyst, first, epsilon="90")
+    answers_to(deriving, analyst, first, epsilon="90")
     paid = deriving.when_settled(analyst)[1]
-    (found,) = _ask(deriving, analyst, text, epsilon="50")
+    (found,) = answers_to(deriving, analyst, text, epsilon="50")
     assert deriving.when_settled(analyst)[1] == pytest.approx(paid + 50)
-    ((noisy,),), ((exact,),) = found, _exact(deriving, text)
-    assert abs(float(str(noisy)) - float(str(exact))) < 30
+    ((noisy,),), ((exact,),) = found, exact_answer(deriving, text)
+    assert abs(float(noisy) - float(exact)) < 30
 
 
 # Faults that would make something free that is not: of each the guard that is gone, and by what it shows.
@@ -212,9 +192,9 @@ def test_each_guard_is_needed(
     text = text.replace("k.people", "k.people WHERE age > 1").replace(
         "k.calls", "k.calls WHERE age > 1"
     )
-    _ask(deriving, analyst, first, epsilon="90")
+    answers_to(deriving, analyst, first, epsilon="90")
     paid = deriving.when_settled(analyst)[1]
-    _ask(deriving, analyst, text, epsilon="5")
+    answers_to(deriving, analyst, text, epsilon="5")
     assert deriving.when_settled(analyst)[1] == paid
 
 
@@ -222,20 +202,20 @@ def test_less_exact_serves_only_who_accepts_it(deriving: LiveProxy) -> None:
     """A sum of three is sqrt(3) times less exact; its stated error says so."""
     analyst = deriving.servers.new_analyst()
     text = "SELECT dp.error(count(*)) FROM k.people WHERE age < 40"
-    _ask(deriving, analyst, "SELECT region, count(*) FROM k.people WHERE age < 40 GROUP BY 1")
-    (one,) = _ask(deriving, analyst, text, accept_error="1.8")
+    answers_to(deriving, analyst, "SELECT region, count(*) FROM k.people WHERE age < 40 GROUP BY 1")
+    (one,) = answers_to(deriving, analyst, text, accept_error="1.8")
     assert deriving.when_settled(analyst)[1] == pytest.approx(1)
-    (fresh,) = _ask(deriving, analyst, text, accept_error="1.7")
+    (fresh,) = answers_to(deriving, analyst, text, accept_error="1.7")
     assert deriving.when_settled(analyst)[1] == pytest.approx(2)
-    assert 1.4 < float(str(one[0][0])) / float(str(fresh[0][0])) <= 2
+    assert 1.4 < one[0][0] / fresh[0][0] <= 2
 
 
 def test_nothing_is_made_of_what_others_were_shown(deriving: LiveProxy) -> None:
     first, second = deriving.servers.new_analyst(), deriving.servers.new_analyst()
     whole = "SELECT region, member, count(*) FROM k.people WHERE age > 44 GROUP BY 1, 2"
     text = "SELECT region, count(*) FROM k.people WHERE age > 44 GROUP BY 1"
-    _ask(deriving, first, whole, epsilon="50")
-    plan, _ = _ask(deriving, second, f"EXPLAIN {text}", text)
+    answers_to(deriving, first, whole, epsilon="50")
+    plan, _ = answers_to(deriving, second, f"EXPLAIN {text}", text)
     assert "at no cost" not in str(plan)
     assert deriving.when_settled(second)[1] == pytest.approx(1)
 
@@ -243,8 +223,8 @@ def test_nothing_is_made_of_what_others_were_shown(deriving: LiveProxy) -> None:
 def test_a_part_that_is_derived_is_not_paid(deriving: LiveProxy) -> None:
     """Beside another that is."""
     analyst = deriving.servers.new_analyst()
-    _ask(deriving, analyst, "SELECT count(*) FROM k.people WHERE age > 55", epsilon="100")
-    _ask(
+    answers_to(deriving, analyst, "SELECT count(*) FROM k.people WHERE age > 55", epsilon="100")
+    answers_to(
         deriving,
         analyst,
         "SELECT (SELECT count(*) FROM k.people WHERE age > 55), (SELECT count(*) FROM k.people WHERE age > 56)",
@@ -264,19 +244,19 @@ def test_a_public_value_that_is_new_leaves_rows_out(deriving: LiveProxy) -> None
         owner.execute("INSERT INTO k.regions VALUES ('west')")
         owner.execute("UPDATE k.people SET region = 'west' WHERE region = 'east'")
         try:
-            _ask(deriving, analyst, groups, epsilon="100")
-            (found,) = _ask(deriving, analyst, whole, epsilon="10")
+            answers_to(deriving, analyst, groups, epsilon="100")
+            (found,) = answers_to(deriving, analyst, whole, epsilon="10")
             ((exact,),) = owner.execute(whole.encode()).fetchall()
         finally:
             owner.execute("UPDATE k.people SET region = 'east' WHERE region = 'west'")
             owner.execute("DELETE FROM k.regions WHERE name = 'west'")
-    assert abs(int(str(found[0][0])) - exact) < 20
+    assert abs(found[0][0] - exact) < 20
     assert deriving.when_settled(analyst)[1] == pytest.approx(110)
 
 
 def test_fresh_derives_nothing(deriving: LiveProxy) -> None:
     analyst = deriving.servers.new_analyst()
     text = "SELECT count(*) FROM k.people WHERE age > 57"
-    _ask(deriving, analyst, text, epsilon="9")
-    _ask(deriving, analyst, text, fresh="on")
+    answers_to(deriving, analyst, text, epsilon="9")
+    answers_to(deriving, analyst, text, fresh="on")
     assert deriving.when_settled(analyst)[1] == pytest.approx(10)

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from tests.live.served_database import served_database
+from tests.live.session_answers import answers_to, assert_near, exact_answer
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
@@ -68,20 +69,6 @@ def lifting() -> Iterator[LiveProxy]:
     proxy.stop()
 
 
-def _ask(
-    proxy: LiveProxy, analyst: str, *texts: str, **more: str
-) -> list[list[tuple[object, ...]]]:
-    with proxy.connect(DATABASE, analyst=analyst) as connection:
-        for name, value in more.items():
-            connection.execute(f"SET dp.{name} = {value}".encode())
-        return [connection.execute(text.encode()).fetchall() for text in texts]
-
-
-def _exact(proxy: LiveProxy, text: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(proxy.servers.protected.dsn(DATABASE)) as owner:
-        return owner.execute(text.encode()).fetchall()
-
-
 # Of each all but the first are slices of one question: the first costs, the others nothing.
 _FAMILIES = (
     (
@@ -112,22 +99,16 @@ _FAMILIES = (
 @pytest.mark.parametrize("texts", _FAMILIES)
 def test_slices_cost_nothing(lifting: LiveProxy, texts: tuple[str, ...]) -> None:
     analyst = lifting.servers.new_analyst()
-    answers = _ask(lifting, analyst, *texts, epsilon="2")
+    answers = answers_to(lifting, analyst, *texts, epsilon="2")
     assert lifting.when_settled(analyst)[1] == pytest.approx(2)
     for text, answer in zip(texts, answers, strict=True):
-        exact = [row for row in _exact(lifting, text) if None not in row and "WA" not in row]
-        assert len(answer) == len(exact)
-        for noisy, row in zip(answer, exact, strict=True):
-            for one, other in zip(noisy, row, strict=True):
-                if isinstance(other, str | bool):
-                    assert one == other
-                else:
-                    assert abs(float(str(one)) - float(str(other))) < 4000, (text, answer, exact)
+        exact = [row for row in exact_answer(lifting, text) if None not in row and "WA" not in row]
+        assert_near(answer, exact, 4000)
 
 
 def test_numbers_are_those_of_the_whole(lifting: LiveProxy) -> None:
     analyst = lifting.servers.new_analyst()
-    whole, one = _ask(
+    whole, one = answers_to(
         lifting,
         analyst,
         "SELECT sex, floor, count(*) FROM k.people WHERE age < 50 GROUP BY 1, 2",
@@ -153,11 +134,11 @@ _APART = (
 def test_what_is_no_slice(lifting: LiveProxy) -> None:
     for text in _APART:
         analyst = lifting.servers.new_analyst()
-        _ask(lifting, analyst, "SELECT state, count(*) FROM k.people GROUP BY state")
-        (answer,) = _ask(lifting, analyst, text)
+        answers_to(lifting, analyst, "SELECT state, count(*) FROM k.people GROUP BY state")
+        (answer,) = answers_to(lifting, analyst, text)
         assert lifting.when_settled(analyst)[1] == pytest.approx(2), text
-        ((noisy,),), ((exact,),) = answer, _exact(lifting, text)
-        assert abs(float(str(noisy)) - float(str(exact))) < 40 or "max" in text
+        ((noisy,),), ((exact,),) = answer, exact_answer(lifting, text)
+        assert abs(float(noisy) - float(exact)) < 40 or "max" in text
 
 
 def test_fresh_is_not_lifted(lifting: LiveProxy) -> None:
@@ -226,10 +207,10 @@ _RANGES = (
 @pytest.mark.parametrize("texts", _RANGES)
 def test_ranges_are_groups(lifting: LiveProxy, texts: tuple[str, ...]) -> None:
     analyst = lifting.servers.new_analyst()
-    answers = _ask(lifting, analyst, *texts, epsilon="100")
+    answers = answers_to(lifting, analyst, *texts, epsilon="100")
     assert lifting.when_settled(analyst)[1] == pytest.approx(100)
     for text, answer in zip(texts, answers, strict=True):
-        assert list(map(str, answer)) == list(map(str, _exact(lifting, text))), text
+        assert list(map(str, answer)) == list(map(str, exact_answer(lifting, text))), text
 
 
 # Each costs what it would cost by itself, and is the answer about its own rows: what lies beyond the bounds is
@@ -258,9 +239,9 @@ def test_ranges_that_are_no_groups(lifting: LiveProxy, text: str) -> None:
     analyst = lifting.servers.new_analyst()
     shown = ("date_trunc('month', at)", "date_trunc('month', clock)", "age / 10")
     groups = [f"SELECT {key}, count(*) FROM k.seen GROUP BY 1" for key in shown]
-    *_, answer = _ask(lifting, analyst, *groups, text, epsilon="100")
+    *_, answer = answers_to(lifting, analyst, *groups, text, epsilon="100")
     assert lifting.when_settled(analyst)[1] == pytest.approx(400)
-    assert answer == _exact(lifting, text)
+    assert answer == exact_answer(lifting, text)
 
 
 def test_ranges_by_another_clock(lifting: LiveProxy) -> None:

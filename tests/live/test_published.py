@@ -11,8 +11,9 @@ import pytest
 from proxy.cli.assembly import Database
 from proxy.engine.publishing import Publishing
 from proxy.ledger.data_access import open_to_all, restrict
-from tests.live.published_tables import SCRIPT, TABLES
+from tests.live.published_tables import SCRIPT, TABLES, release_and_show
 from tests.live.served_database import served_database
+from tests.live.session_answers import answers_to, total_paid
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
@@ -28,10 +29,7 @@ def publishing() -> Iterator[LiveProxy]:
     ]
     proxy = start_proxy(pair, served)
     for database in (DATABASE, CACHED):
-        of = proxy.assembly.databases[database].publishing
-        assert of is not None
-        proxy.do(of.release_due())
-        proxy.do(of.show())
+        release_and_show(proxy, database)
     yield proxy
     proxy.stop()
 
@@ -44,18 +42,6 @@ def _publishing(proxy: LiveProxy) -> Publishing:
     found = _database(proxy).publishing
     assert found is not None
     return found
-
-
-def _total(proxy: LiveProxy) -> float:
-    lease = _database(proxy).lease
-    with psycopg.connect(lease.ledger_dsn) as connection:
-        row = connection.execute(
-            "SELECT coalesce(sum(coalesce(drawn_epsilon, epsilon)), 0)::float8 FROM ledger.receipt"
-            " WHERE source = %s",
-            (lease.source,),
-        ).fetchone()
-    assert row is not None
-    return float(row[0])
 
 
 def test_a_table_stands_with_errors_and_a_comment(publishing: LiveProxy) -> None:
@@ -72,17 +58,8 @@ def test_a_table_stands_with_errors_and_a_comment(publishing: LiveProxy) -> None
     assert [row[0] for row in rows] == ["east", "north", "south"]
     assert all(700 < row[1] < 950 and 0 < row[3] < 60 for row in rows)
     assert comment is not None and "epsilon 2, delta 0" in comment[0], comment
-    assert _total(publishing) == pytest.approx(6)
+    assert total_paid(publishing) == pytest.approx(6)
     assert publishing.spent(analyst) == (0, 0.0, 0)
-
-
-def _ask(
-    proxy: LiveProxy, analyst: str, *texts: str, database: str = DATABASE, **more: str
-) -> list[list[tuple[object, ...]]]:
-    with proxy.connect(database, analyst=analyst) as connection:
-        for name, value in more.items():
-            connection.execute(f"SET dp.{name} = {value}".encode())
-        return [connection.execute(text.encode()).fetchall() for text in texts]
 
 
 _CHARTS = (
@@ -99,23 +76,23 @@ _CHARTS = (
 
 
 def test_a_dashboard_costs_analysts_nothing(publishing: LiveProxy) -> None:
-    analyst, before = publishing.servers.new_analyst(), _total(publishing)
-    answers = _ask(publishing, analyst, *_CHARTS * 3)
+    analyst, before = publishing.servers.new_analyst(), total_paid(publishing)
+    answers = answers_to(publishing, analyst, *_CHARTS * 3)
     size = len(_CHARTS)
     assert answers[:size] == answers[size : 2 * size] == answers[2 * size :]
     assert answers[0] == answers[1] == answers[2]
-    (table,) = _ask(
+    (table,) = answers_to(
         publishing, analyst, "SELECT region, orders, turnover FROM published.by_region ORDER BY 1"
     )
     assert table == answers[0]
-    assert publishing.spent(analyst) == (0, 0.0, 0) and _total(publishing) == before
+    assert publishing.spent(analyst) == (0, 0.0, 0) and total_paid(publishing) == before
 
 
 @pytest.mark.parametrize("setting", [("epsilon", "2"), ("published", "off"), ("fresh", "on")])
 def test_what_is_not_there_is_paid(publishing: LiveProxy, setting: tuple[str, str]) -> None:
     """More exactly than it was published, or anew."""
     analyst, name = publishing.servers.new_analyst(), setting[0]
-    _ask(publishing, analyst, _CHARTS[5], **{name: setting[1]})
+    answers_to(publishing, analyst, _CHARTS[5], **{name: setting[1]})
     assert publishing.when_settled(analyst)[1] == pytest.approx(2 if name == "epsilon" else 1)
 
 
@@ -132,14 +109,14 @@ _MADE = (
 @pytest.mark.parametrize("database", [DATABASE, CACHED])
 def test_what_can_be_made_of_it_is_free(publishing: LiveProxy, database: str, text: str) -> None:
     analyst = publishing.servers.new_analyst()
-    answers = _ask(publishing, analyst, text, text, f"EXPLAIN {text}", database=database)
+    answers = answers_to(publishing, analyst, text, text, f"EXPLAIN {text}", database=database)
     columns = "SELECT region, orders, turnover FROM published.by_region"
-    (rows,) = _ask(publishing, analyst, columns, database=database)
+    (rows,) = answers_to(publishing, analyst, columns, database=database)
     table = {row[0]: row[1:] for row in rows}
     expected = [
         sorted((region, orders) for region, (orders, _) in table.items()),
         [(table["north"][1],)],
-        [(region, table[region][1] / 2) for region in ("east", "north")],  # type: ignore[operator]
+        [(region, table[region][1] / 2) for region in ("east", "north")],
         [(table["south"][1], table["south"][0])],
     ][_MADE.index(text)]
     assert answers[0] == answers[1] == expected
@@ -151,17 +128,17 @@ def test_sums_of_groups_are_free_where_they_are_exact_enough(publishing: LivePro
     """Of two groups the variance is twice that of one."""
     text = "SELECT count(*) FROM k.orders WHERE region IN ('north', 'east')"
     analyst = publishing.servers.new_analyst()
-    _ask(publishing, analyst, text, accept_error="2")
-    _ask(publishing, analyst, text, epsilon="0.5")
+    answers_to(publishing, analyst, text, accept_error="2")
+    answers_to(publishing, analyst, text, epsilon="0.5")
     assert publishing.spent(analyst)[0] == 0
-    _ask(publishing, analyst, text)
+    answers_to(publishing, analyst, text)
     assert publishing.when_settled(analyst)[1] == pytest.approx(1)
 
 
 def test_rows_beyond_the_listed_groups_are_not_made_of_them(publishing: LiveProxy) -> None:
     """region is any text: the sum over the listed ones is not that of all rows."""
     analyst = publishing.servers.new_analyst()
-    _ask(publishing, analyst, "SELECT count(*) FROM k.orders", epsilon="0.1")
+    answers_to(publishing, analyst, "SELECT count(*) FROM k.orders", epsilon="0.1")
     assert publishing.when_settled(analyst)[1] == pytest.approx(0.1)
 
 
@@ -174,14 +151,14 @@ def test_of_several_parts_those_that_are_published_are_free(
         "SELECT a.n, b.n FROM (SELECT count(*) AS n FROM k.orders WHERE region = 'north') a,"
         " (SELECT count(*) AS n FROM k.people) b"
     )
-    (plan, rows) = _ask(publishing, analyst, f"EXPLAIN {text}", text, database=database)
+    (plan, rows) = answers_to(publishing, analyst, f"EXPLAIN {text}", text, database=database)
     assert len(rows) == 1 and str(plan).count("at no cost: ") == 1
     assert publishing.when_settled(analyst)[1] == pytest.approx(0.5)
 
 
 def test_the_error_is_that_of_the_release(publishing: LiveProxy) -> None:
     analyst = publishing.servers.new_analyst()
-    made, table = _ask(
+    made, table = answers_to(
         publishing,
         analyst,
         "SELECT region, dp.error(count(*)), dp.error(sum(amount)) FROM k.orders GROUP BY 1 ORDER BY 1",
@@ -200,9 +177,9 @@ def test_an_analyst_without_budget_reads_what_is_published(publishing: LiveProxy
             " VALUES (%s, 'analyst', %s, 0, 0, 'none')",
             (_database(publishing).lease.source, analyst),
         )
-    assert len(_ask(publishing, analyst, _MADE[0], "TABLE published.ages")[0]) == 3
+    assert len(answers_to(publishing, analyst, _MADE[0], "TABLE published.ages")[0]) == 3
     with pytest.raises(psycopg.Error):
-        _ask(publishing, analyst, "SELECT count(*) FROM k.people")
+        answers_to(publishing, analyst, "SELECT count(*) FROM k.people")
 
 
 @pytest.mark.parametrize("database", [DATABASE, CACHED])
@@ -235,7 +212,7 @@ def test_who_may_not_query_any_more_is_not_answered_from_it(
 
 def test_explain_and_notice_say_where_it_is_from(publishing: LiveProxy) -> None:
     analyst = publishing.servers.new_analyst()
-    explained = _ask(publishing, analyst, f"EXPLAIN {_CHARTS[0]}")[0]
+    explained = answers_to(publishing, analyst, f"EXPLAIN {_CHARTS[0]}")[0]
     text = " ".join(str(line[0]).strip() for line in explained)
     assert "Not read, at no cost: published.by_region of 20" in text
     assert "dp.published = off asks anew" in text
@@ -249,7 +226,7 @@ def test_explain_and_notice_say_where_it_is_from(publishing: LiveProxy) -> None:
 
 def test_it_is_in_the_catalogue_and_nothing_can_be_written(publishing: LiveProxy) -> None:
     analyst = publishing.servers.new_analyst()
-    found = _ask(
+    found = answers_to(
         publishing,
         analyst,
         "SELECT table_name FROM information_schema.tables WHERE table_schema = 'published' ORDER BY 1",
@@ -265,7 +242,7 @@ def test_it_is_in_the_catalogue_and_nothing_can_be_written(publishing: LiveProxy
         "GRANT SELECT ON published.by_region TO PUBLIC",
     ):
         with pytest.raises(psycopg.Error):
-            _ask(publishing, analyst, statement)
+            answers_to(publishing, analyst, statement)
 
 
 _JOINS = (
@@ -281,14 +258,14 @@ _JOINS = (
 @pytest.mark.parametrize("text", _JOINS)
 def test_answers_are_joined_with_published_tables(publishing: LiveProxy, text: str) -> None:
     analyst = publishing.servers.new_analyst()
-    assert len(_ask(publishing, analyst, text)[0]) == 3
+    assert len(answers_to(publishing, analyst, text)[0]) == 3
     assert publishing.when_settled(analyst)[1] == pytest.approx(1)
 
 
 def test_rows_of_people_are_not_joined_with_published_tables(publishing: LiveProxy) -> None:
     analyst = publishing.servers.new_analyst()
     with pytest.raises(psycopg.Error) as refused:
-        _ask(
+        answers_to(
             publishing,
             analyst,
             "SELECT count(*) FROM k.orders o JOIN published.by_region p ON p.region = o.region",
@@ -315,7 +292,7 @@ def test_an_open_session_sees_the_next_release(publishing: LiveProxy) -> None:
         publishing.do(of.show())
         after = session.execute(text).fetchall()
         assert after != before and snapshot.execute(text).fetchall() == before
-        (asked,) = _ask(
+        (asked,) = answers_to(
             publishing,
             analyst,
             "SELECT sex, count(*), avg(age), max(age) FROM k.people GROUP BY 1 ORDER BY 1",
@@ -328,7 +305,7 @@ def test_an_open_session_sees_the_next_release(publishing: LiveProxy) -> None:
 def test_a_shadow_that_is_built_again_has_its_tables(publishing: LiveProxy) -> None:
     database, analyst = _database(publishing), publishing.servers.new_analyst()
     text = "SELECT * FROM published.by_region ORDER BY 1"
-    before = _ask(publishing, analyst, text)
+    before = answers_to(publishing, analyst, text)
     database.shadow.build(database.policy, database.catalog)
-    assert _ask(publishing, analyst, text) == before
+    assert answers_to(publishing, analyst, text) == before
     assert database.shadow.verify() == ()

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from tests.live.published_tables import release_and_show
 from tests.live.served_database import served_database
 from tests.live.test_recorded_aggregates import SCRIPT, TABLES, recorded
 from tests.live_proxy import LiveProxy, start_proxy
@@ -60,11 +61,8 @@ def _publish() -> str:
 @pytest.fixture(scope="module")
 def proxy() -> Iterator[LiveProxy]:
     tables = f"reuse: 24h\n{_publish()}{TABLES}"
-    database = served_database(servers(), NAME, SCRIPT, tables, "best")
-    served = start_proxy(servers(), [database])
-    assert database.publishing is not None
-    served.do(database.publishing.release_due())
-    served.do(database.publishing.show())
+    served = start_proxy(servers(), [served_database(servers(), NAME, SCRIPT, tables, "best")])
+    release_and_show(served, NAME)
     yield served
     served.stop()
 

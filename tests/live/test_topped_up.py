@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -15,8 +14,9 @@ import pytest
 from proxy.cli.assembly import assemble
 from proxy.ledger.cached_claims import CachedClaims
 from proxy.policy.policy_model import Accounting, Noise, Policy
-from tests.live.cached_tables import SCRIPT
+from tests.live.cached_tables import SCRIPT, without_people
 from tests.live.served_database import served_database
+from tests.live.session_answers import answers_to, exact_answer, total_paid
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
@@ -50,15 +50,8 @@ def served() -> Iterator[LiveProxy]:
     proxy.stop()
 
 
-def _ask(proxy: LiveProxy, analyst: str, *texts: str, **more: str) -> list[list[tuple[Any, ...]]]:
-    with proxy.connect(DATABASE, analyst=analyst) as connection:
-        for name, value in more.items():
-            connection.execute(f"SET dp.{name} = {value}".encode())
-        return [connection.execute(text.encode()).fetchall() for text in texts]
-
-
 def _plan(proxy: LiveProxy, analyst: str, text: str, **more: str) -> dict[str, Any]:
-    (((found,),),) = _ask(proxy, analyst, f"EXPLAIN (FORMAT JSON) {text}", **more)
+    (((found,),),) = answers_to(proxy, analyst, f"EXPLAIN (FORMAT JSON) {text}", **more)
     plan = found if isinstance(found, list) else json.loads(found)
     return dict(plan[0])
 
@@ -70,21 +63,16 @@ def _price(plan: dict[str, Any]) -> float:
     return float(block.get("topped_up", plan["privacy"])["epsilon"])
 
 
-def _receipts(proxy: LiveProxy, analyst: str | None = None) -> list[tuple[Fraction, Fraction]]:
-    """Epsilon and rho of each; of what is drawn, where no analyst is named."""
+def _receipts(proxy: LiveProxy, analyst: str) -> list[tuple[Fraction, Fraction]]:
+    """Epsilon and rho of each."""
     lease = proxy.assembly.databases[DATABASE].lease
-    what = "epsilon" if analyst else "coalesce(drawn_epsilon, epsilon)"
     with psycopg.connect(lease.ledger_dsn) as connection:
         rows = connection.execute(
-            f"SELECT {what}, (SELECT sum((e ->> 'rho')::numeric) FROM jsonb_array_elements(events) e)"
-            " FROM ledger.receipt WHERE source = %s AND (analyst = %s OR %s) ORDER BY id".encode(),
-            (lease.source, analyst, analyst is None),
+            "SELECT epsilon, (SELECT sum((e ->> 'rho')::numeric) FROM jsonb_array_elements(events) e)"
+            " FROM ledger.receipt WHERE source = %s AND analyst = %s ORDER BY id",
+            (lease.source, analyst),
         ).fetchall()
     return [(Fraction(epsilon), Fraction(rho)) for epsilon, rho in rows]
-
-
-def _total(proxy: LiveProxy) -> float:
-    return float(sum(epsilon for epsilon, _ in _receipts(proxy)))
 
 
 def _paid(proxy: LiveProxy, analyst: str) -> float:
@@ -103,28 +91,30 @@ def test_what_is_missing_is_paid(served: LiveProxy) -> None:
         served.servers.new_analyst(),
         _BOTH.format(21),
     )
-    _ask(served, analyst, text, epsilon="1")
+    answers_to(served, analyst, text, epsilon="1")
     plan = _plan(served, analyst, text, epsilon="2")
-    lines = str(_ask(served, analyst, f"EXPLAIN {text}", epsilon="2"))
+    lines = str(answers_to(served, analyst, f"EXPLAIN {text}", epsilon="2"))
     assert "Topped up: an answer of 2 groups that you have been shown, and what is missing" in lines
-    found = _ask(served, analyst, text, text, epsilon="2")
-    _ask(served, other, text, epsilon="2")
+    found = answers_to(served, analyst, text, text, epsilon="2")
+    answers_to(served, other, text, epsilon="2")
     (_, first_rho), (epsilon, rho), *rest = _receipts(served, analyst)
     ((fresh_epsilon, fresh_rho),) = _receipts(served, other)
     assert rest == [], "asked again it costs nothing"
     assert float(epsilon) == pytest.approx(_price(plan)) and epsilon < fresh_epsilon == 2
     assert rho < fresh_rho <= first_rho + rho < fresh_rho * Fraction(104, 100)
     assert found[0] == found[1]
-    assert _ask(served, analyst, text, epsilon="0.5") == found[:1], "the more exact one serves"
+    assert answers_to(served, analyst, text, epsilon="0.5") == found[:1], (
+        "the more exact one serves"
+    )
 
 
 def test_the_analyst_is_told_what_was_charged(served: LiveProxy) -> None:
     analyst, text = served.servers.new_analyst(), _COUNT.format(22)
-    _ask(served, analyst, text)
+    answers_to(served, analyst, text)
     price = _price(_plan(served, analyst, text, epsilon="2"))
-    _ask(served, analyst, text, epsilon="2")
+    answers_to(served, analyst, text, epsilon="2")
     own = "SELECT epsilon_spent FROM dp.budget WHERE analyst = current_user"
-    history, spent = _ask(served, analyst, "SELECT epsilon FROM dp.history ORDER BY at", own)
+    history, spent = answers_to(served, analyst, "SELECT epsilon FROM dp.history ORDER BY at", own)
     assert [float(one) for (one,) in history] == pytest.approx([1, price])
     assert float(spent[0][0]) == pytest.approx(1 + price)
 
@@ -158,13 +148,12 @@ _LATER = (
 def test_it_says_what_postgresql_says(served: LiveProxy, first: str, later: str) -> None:
     """But for six standard deviations of what is stated."""
     analyst = served.servers.new_analyst()
-    _ask(served, analyst, first, epsilon="2")
+    answers_to(served, analyst, first, epsilon="2")
     plan = _plan(served, analyst, later, epsilon="5")
     assert "topped_up" in plan["blocks"][0], plan
-    (found,) = _ask(served, analyst, later, epsilon="5")
+    (found,) = answers_to(served, analyst, later, epsilon="5")
     assert _paid(served, analyst) == pytest.approx(2 + _price(plan))
-    with psycopg.connect(served.servers.protected.dsn(DATABASE)) as owner:
-        exact = owner.execute(later.encode()).fetchall()
+    exact = exact_answer(served, later)
     errors = [one["error_95"] for one in plan["aggregates"]]
     for noisy, row in zip(found, exact, strict=True):
         assert noisy[: len(row) - len(errors)] == row[: len(row) - len(errors)]
@@ -175,9 +164,9 @@ def test_it_says_what_postgresql_says(served: LiveProxy, first: str, later: str)
 def test_the_error_is_that_of_what_was_wanted(served: LiveProxy) -> None:
     first, second = served.servers.new_analyst(), served.servers.new_analyst()
     text = "SELECT sum(age), dp.error(sum(age)) FROM k.people WHERE age > 28"
-    before = _ask(served, first, text, epsilon="1")[0][0][1]
-    topped_up = _ask(served, first, text, epsilon="3")[0][0][1]
-    assert topped_up == _ask(served, second, text, epsilon="3")[0][0][1] < before
+    before = answers_to(served, first, text, epsilon="1")[0][0][1]
+    topped_up = answers_to(served, first, text, epsilon="3")[0][0][1]
+    assert topped_up == answers_to(served, second, text, epsilon="3")[0][0][1] < before
 
 
 def test_it_is_topped_up_in_its_turn(served: LiveProxy) -> None:
@@ -188,14 +177,14 @@ def test_it_is_topped_up_in_its_turn(served: LiveProxy) -> None:
         _BOTH.format(29),
     )
     for epsilon in ("1", "2", "4"):
-        _ask(served, analyst, text, epsilon=epsilon)
-    _ask(served, other, text, epsilon="4")
+        answers_to(served, analyst, text, epsilon=epsilon)
+    answers_to(served, other, text, epsilon="4")
     ((_, fresh),) = _receipts(served, other)
     stages = _receipts(served, analyst)
     assert len(stages) == 3
     assert fresh <= sum(rho for _, rho in stages) < fresh * Fraction(110, 100)
     paid = _paid(served, analyst)
-    _ask(
+    answers_to(
         served, analyst, "SELECT sum(age) FROM k.people WHERE age > 29 AND sex = 'm'", epsilon="1.5"
     )
     assert _paid(served, analyst) == paid
@@ -205,25 +194,25 @@ def test_only_who_has_been_shown_the_source(served: LiveProxy) -> None:
     """They pay what a miss would cost them, the shared budget nothing; others pay the whole."""
     first, second, third = (served.servers.new_analyst() for _ in range(3))
     text = _COUNT.format(30)
-    source = _ask(served, first, text)
-    better = _ask(served, first, text, epsilon="2")
+    source = answers_to(served, first, text)
+    better = answers_to(served, first, text, epsilon="2")
     assert "topped_up" not in _plan(served, third, text, epsilon="2")["blocks"][0]
-    assert _ask(served, second, text) == source
-    before, plan = _total(served), _plan(served, second, text, epsilon="2")
+    assert answers_to(served, second, text) == source
+    before, plan = total_paid(served), _plan(served, second, text, epsilon="2")
     assert "topped_up" in plan["blocks"][0]
-    assert _ask(served, second, text, epsilon="2") == better
-    assert _total(served) == pytest.approx(before)
+    assert answers_to(served, second, text, epsilon="2") == better
+    assert total_paid(served) == pytest.approx(before)
     assert _paid(served, first) == pytest.approx(_paid(served, second))
     assert _receipts(served, first)[1] == _receipts(served, second)[1]
-    _ask(served, third, text, epsilon="2")
+    answers_to(served, third, text, epsilon="2")
     assert _paid(served, third) == pytest.approx(2)
-    assert _total(served) == pytest.approx(before + 2)
+    assert total_paid(served) == pytest.approx(before + 2)
 
 
 def test_fresh_tops_up_nothing(served: LiveProxy) -> None:
     analyst, text = served.servers.new_analyst(), _COUNT.format(31)
-    _ask(served, analyst, text)
-    _ask(served, analyst, text, epsilon="2", fresh="on")
+    answers_to(served, analyst, text)
+    answers_to(served, analyst, text, epsilon="2", fresh="on")
     assert _paid(served, analyst) == pytest.approx(3)
     assert "topped_up" in _plan(served, analyst, text, epsilon="2")["blocks"][0]
 
@@ -248,9 +237,9 @@ def test_other_policies_draw_afresh(served: LiveProxy, other: Callable[[Policy],
     database = assemble(other(here.policy), here.catalog, here.shadow, here.lease)
     proxy = start_proxy(served.servers, [database])
     try:
-        _ask(proxy, analyst, text)
+        answers_to(proxy, analyst, text)
         assert "topped_up" not in _plan(proxy, analyst, text, epsilon="2")["blocks"][0]
-        _ask(proxy, analyst, text, epsilon="2")
+        answers_to(proxy, analyst, text, epsilon="2")
         assert _paid(proxy, analyst) == pytest.approx(3)
     finally:
         proxy.stop()
@@ -268,8 +257,8 @@ _WHOLE = (
 @pytest.mark.parametrize("text", _WHOLE)
 def test_what_is_drawn_afresh(served: LiveProxy, text: str) -> None:
     analyst = served.servers.new_analyst()
-    _ask(served, analyst, text)
-    _ask(served, analyst, text, epsilon="2")
+    answers_to(served, analyst, text)
+    answers_to(served, analyst, text, epsilon="2")
     assert _paid(served, analyst) == pytest.approx(3)
 
 
@@ -286,10 +275,10 @@ def _to_the_slot_before(proxy: LiveProxy) -> None:
 
 def test_not_across_slots(served: LiveProxy) -> None:
     analyst, text = served.servers.new_analyst(), _COUNT.format(33)
-    _ask(served, analyst, text)
+    answers_to(served, analyst, text)
     _to_the_slot_before(served)
     assert "topped_up" not in _plan(served, analyst, text, epsilon="2")["blocks"][0]
-    _ask(served, analyst, text, epsilon="2")
+    answers_to(served, analyst, text, epsilon="2")
     assert _paid(served, analyst) == pytest.approx(3)
 
 
@@ -298,7 +287,7 @@ def test_not_when_a_slot_ends_before_the_charge(
 ) -> None:
     """What was charged for the top-up is spent, and the answer is of one slot nonetheless."""
     analyst, text = served.servers.new_analyst(), _COUNT.format(34)
-    _ask(served, analyst, text)
+    answers_to(served, analyst, text)
     price = _price(_plan(served, analyst, text, epsilon="2"))
     real = CachedClaims.paid_of
 
@@ -308,54 +297,44 @@ def test_not_when_a_slot_ends_before_the_charge(
         return found
 
     monkeypatch.setattr(CachedClaims, "paid_of", late)
-    _ask(served, analyst, text, epsilon="2")
+    answers_to(served, analyst, text, epsilon="2")
     assert _paid(served, analyst) == pytest.approx(1 + price + 2)
-
-
-@contextmanager
-def _unreadable(proxy: LiveProxy) -> Iterator[None]:
-    with psycopg.connect(proxy.servers.protected.dsn(DATABASE), autocommit=True) as owner:
-        owner.execute("ALTER TABLE k.people RENAME TO gone")
-        try:
-            yield
-        finally:
-            owner.execute("ALTER TABLE k.gone RENAME TO people")
 
 
 def test_a_draw_that_failed_is_finished_under_its_charge(served: LiveProxy) -> None:
     """Also where a better source has been shown since."""
     analyst, text = served.servers.new_analyst(), "SELECT sum(age) FROM k.people WHERE age > 35"
-    _ask(served, analyst, text)
+    answers_to(served, analyst, text)
     plan = _plan(served, analyst, text, epsilon="4")
     price = _price(plan)
     assert "topped_up" in plan["blocks"][0]
-    with _unreadable(served), pytest.raises(psycopg.Error):
-        _ask(served, analyst, text, epsilon="4")
+    with without_people(served, DATABASE), pytest.raises(psycopg.Error):
+        answers_to(served, analyst, text, epsilon="4")
     assert _paid(served, analyst) == pytest.approx(1 + price)
-    _ask(served, analyst, text, epsilon="2")
+    answers_to(served, analyst, text, epsilon="2")
     paid = _paid(served, analyst)
-    found = _ask(served, analyst, text, epsilon="4")
-    assert _ask(served, analyst, text, epsilon="4") == found
+    found = answers_to(served, analyst, text, epsilon="4")
+    assert answers_to(served, analyst, text, epsilon="4") == found
     assert _paid(served, analyst) == pytest.approx(paid)
 
 
 def test_what_is_paid_whole_is_not_topped_up(served: LiveProxy) -> None:
     """A fresh draw that failed, and a less exact answer since."""
     analyst, text = served.servers.new_analyst(), _COUNT.format(36)
-    with _unreadable(served), pytest.raises(psycopg.Error):
-        _ask(served, analyst, text, epsilon="2")
-    _ask(served, analyst, text)
-    _ask(served, analyst, text, epsilon="2")
+    with without_people(served, DATABASE), pytest.raises(psycopg.Error):
+        answers_to(served, analyst, text, epsilon="2")
+    answers_to(served, analyst, text)
+    answers_to(served, analyst, text, epsilon="2")
     assert _paid(served, analyst) == pytest.approx(3)
 
 
 def test_it_is_found_behind_many_others(served: LiveProxy) -> None:
     """Only a few answers about the same rows are read: not the latest, whatever they are of."""
     analyst, where = served.servers.new_analyst(), "FROM k.people WHERE age > 37"
-    _ask(served, analyst, f"SELECT count(*) {where}")
-    (found,) = _ask(served, analyst, f"SELECT count(*) {where}", epsilon="2")
+    answers_to(served, analyst, f"SELECT count(*) {where}")
+    (found,) = answers_to(served, analyst, f"SELECT count(*) {where}", epsilon="2")
     others = [f"SELECT count(*) FILTER (WHERE age > {38 + n}) {where}" for n in range(9)]
-    _ask(served, analyst, *others)
+    answers_to(served, analyst, *others)
     paid = _paid(served, analyst)
-    assert _ask(served, analyst, f"SELECT count(*) {where}", epsilon="2") == [found]
+    assert answers_to(served, analyst, f"SELECT count(*) {where}", epsilon="2") == [found]
     assert _paid(served, analyst) == paid

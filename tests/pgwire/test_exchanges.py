@@ -13,39 +13,19 @@ from proxy.pgwire.answers import Answers
 from proxy.pgwire.expectations import Expectation, Forwarded, MessageKind, ShadowReply
 from proxy.pgwire.frames import ProtocolError
 from proxy.pgwire.wording import Wording
+from tests.pgwire.server_frames import NOTICE, ONE_OF_EACH, READY, ROW
 
 _ERROR = frames.frame(
     b"E", frames.encode_report([(b"S", b"ERROR"), (b"C", b"42601"), (b"M", b"no"), (b"P", b"7")])
 )
-_NOTICE = frames.frame(b"N", frames.encode_report([(b"S", b"NOTICE"), (b"M", b"m")]))
-_ROW = frames.frame(b"D", b"\0\1\0\0\0\x011")
 _TAGS = {
     MessageKind.CLOSE: frames.frame(b"3"),
     MessageKind.PARSE: frames.frame(b"1"),
     MessageKind.BIND: frames.frame(b"2"),
     MessageKind.DESCRIBE: frames.frame(b"t", b"\0\0") + frames.frame(b"T", b"\0\0"),
-    MessageKind.EXECUTE: _ROW + frames.frame(b"C", b"SELECT 1\0"),
+    MessageKind.EXECUTE: ROW + frames.frame(b"C", b"SELECT 1\0"),
 }
-_STRAY = st.sampled_from(
-    [
-        _ERROR,
-        _NOTICE,
-        _ROW,
-        *(frames.frame(tag) for tag in (b"1", b"2", b"3", b"n", b"s", b"I", b"c")),
-        frames.frame(b"C", b"DISCARD ALL\0"),
-        frames.frame(b"t", b"\0\0"),
-        frames.frame(b"T", b"\0\0"),
-        frames.frame(b"S", b"client_encoding\0LATIN1\0"),
-        frames.frame(b"A", b"\0\0\0\1c\0p\0"),
-        frames.frame(b"G", b"\0\0\0"),
-        frames.frame(b"H", b"\0\0\0"),
-        frames.frame(b"d", b"row"),
-        frames.frame(b"Z", b"I"),
-        frames.frame(b"Z", b"E"),
-        b"D\0\0\0\3",
-        b"1\0\0\0\3",
-    ]
-)
+_STRAY = st.sampled_from([_ERROR, *ONE_OF_EACH, b"D\0\0\0\3", b"1\0\0\0\3"])
 _KINDS = st.lists(st.sampled_from(list(_TAGS)), min_size=1, max_size=7)
 # Two exchanges of one round trip, and what the client's own messages leave behind them.
 _EXCHANGES = st.lists(_KINDS, min_size=1, max_size=3)
@@ -138,20 +118,20 @@ def _assert_alike(
 _RUN = [MessageKind.PARSE, MessageKind.BIND, MessageKind.EXECUTE, MessageKind.CLOSE]
 
 
-@given(st.integers(0, 60), st.sampled_from([_ERROR, _NOTICE, frames.frame(b"Z", b"E")]))
+@given(st.integers(0, 60), st.sampled_from([_ERROR, NOTICE, frames.frame(b"Z", b"E")]))
 @example(0, _ERROR)
 def test_an_error_amid_two_exchanges(cut: int, amid: bytes) -> None:
     """Of either, at each of its messages: worded as that exchange, and the rest is skipped."""
     whole = [_TAGS[kind] for kind in _RUN * 2]
     for place in range(len(whole) + 1):
-        said = b"".join([*whole[:place], amid, frames.frame(b"Z", b"I")])
+        said = b"".join([*whole[:place], amid, READY])
         _assert_alike([_RUN, _RUN], b"S", said, [cut])
 
 
 def test_what_nobody_reads_is_not_held() -> None:
     """Completions; but what comes in their place counts, so that no server can send without end."""
     listener = _Listener([_RUN], b"", is_one=True)
-    listener.hear(frames.frame(b"1") + frames.frame(b"2") + _ROW + frames.frame(b"s"), [])
+    listener.hear(frames.frame(b"1") + frames.frame(b"2") + ROW + frames.frame(b"s"), [])
     assert [tag for tag, _ in listener.replies[0].frames] == [ord("D")]
     listener.hear(frames.frame(b"1"), [])
     assert [tag for tag, _ in listener.replies[0].frames] == [ord("D"), ord("1")]

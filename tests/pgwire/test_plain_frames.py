@@ -33,6 +33,7 @@ from proxy.pgwire.plain_frames import (
 )
 from proxy.pgwire.quick_relay import QuickRelay
 from proxy.pgwire.relay import UNANSWERED, Relay
+from tests.pgwire.server_frames import ONE_OF_EACH, READY, ROW
 from tests.scripted_engine import ScriptedEngine
 
 # Whether by the client; its frames, else the server's.
@@ -42,9 +43,9 @@ _ROUND = (
     frames.bind(b"", b"s") + frames.describe_portal(b"") + frames.execute(b"") + frames.SYNC,
     frames.frame(b"2")
     + frames.frame(b"T", b"\0\0")
-    + frames.frame(b"D", b"\0\1\0\0\0\x011")
+    + ROW
     + frames.frame(b"C", b"SELECT 1\0")
-    + frames.frame(b"Z", b"I"),
+    + READY,
 )
 _WITHOUT_ROWS = _ROUND[1].replace(frames.frame(b"T", b"\0\0"), frames.frame(b"n"))
 _HELD = b"SELECT count(*) FROM shop.orders"
@@ -89,22 +90,10 @@ _SERVER = st.sampled_from(
     [
         _ROUND[1],
         _WITHOUT_ROWS,
-        *(frames.frame(tag) for tag in (b"1", b"2", b"3", b"n", b"s", b"I")),
-        frames.frame(b"T", b"\0\0"),
-        frames.frame(b"t", b"\0\0"),
-        frames.frame(b"D", b"\0\1\0\0\0\x011"),
-        frames.frame(b"C", b"SELECT 1\0"),
-        frames.frame(b"C", b"DISCARD ALL\0"),
-        frames.frame(b"C", b"DELETE 3\0"),
-        *(frames.frame(b"Z", status) for status in (b"I", b"T", b"E")),
-        frames.frame(b"S", b"client_encoding\0LATIN1\0"),
-        frames.frame(b"N", frames.encode_report([(b"S", b"NOTICE"), (b"M", b"m")])),
+        *ONE_OF_EACH,
+        *(frames.frame(b"C", tag) for tag in (b"SELECT 1\0", b"DELETE 3\0")),
         frames.frame(b"E", frames.encode_report([(b"S", b"ERROR"), (b"C", b"42601")])),
-        frames.frame(b"A", b"\0\0\0\1c\0p\0"),
-        frames.frame(b"G", b"\0\0\0"),
-        frames.frame(b"H", b"\0\0\0"),
-        frames.frame(b"d", b"row"),
-        frames.frame(b"c"),
+        frames.frame(b"Z", b"T"),
         b"Z\0\0\0\3",
         b"Z\0\0\0\4",
     ]
@@ -119,12 +108,11 @@ _COPYING = [
 # CopyDone marks the stream, and has no answer.
 _COPY_ENDED = [
     (True, [frames.execute(b"") + frames.frame(b"c") + frames.SYNC], []),
-    (False, [], [frames.frame(b"C", b"COPY 1\0") + frames.frame(b"Z", b"I")]),
+    (False, [], [frames.frame(b"C", b"COPY 1\0") + READY]),
 ]
-_READY = frames.frame(b"Z", b"I")
 _ERROR = frames.frame(b"E", frames.encode_report([(b"S", b"ERROR"), (b"M", b"m" * 70_000)]))
 # At rest, where a round trip is noted later, or not at all.
-_RESTING = [(True, [frames.SYNC], []), (False, [], [_READY])]
+_RESTING = [(True, [frames.SYNC], []), (False, [], [READY])]
 _TRIP = [(True, [_ROUND[0]], []), (False, [], [_ROUND[1]])]
 _IN_BLOCK: _Said = (False, [], [_ROUND[1][:-1] + b"T"])
 # Each needs a state to be seen: skipping, frames that are not whole yet, on either side.
@@ -136,8 +124,8 @@ _AMID = [
     [(True, [_ROUND[0]], []), (False, [], [frames.frame(b"A", b"\0\0\0\1c\0p\0")])],
     [(True, [_ROUND[0]], []), _IN_BLOCK, (True, [_ROUND[0]], []), _IN_BLOCK],
     # While something else is.
-    [(True, [frames.SYNC] * 2, []), (False, [], [_READY]), (True, [_ROUND[0]], [])],
-    [(True, [frames.SYNC], []), (True, [b"d\0\0\0\x64x"], []), (False, [], [_READY]), *_TRIP],
+    [(True, [frames.SYNC] * 2, []), (False, [], [READY]), (True, [_ROUND[0]], [])],
+    [(True, [frames.SYNC], []), (True, [b"d\0\0\0\x64x"], []), (False, [], [READY]), *_TRIP],
     [(True, [frames.execute(b"")], []), (False, [], [_ERROR]), (True, [_ROUND[0]], [])],
     [(True, [b"S\0\0"], []), (True, [_ROUND[0]], [])],
     [(True, [b"d\0\0\0\x64x"], []), (True, [_ROUND[0]], [])],
@@ -145,7 +133,7 @@ _AMID = [
     [*_COPYING[:2], (True, [_ENDING], [])],
     [(True, [_ROUND[0]], []), (False, [], [b"2\0\0"]), (False, [], [_ROUND[1]])],
     [(True, [frames.execute(b"")], []), (False, [], [b"D\0\0\0\x64x"]), (False, [], [_ROUND[1]])],
-    [(True, [frames.SYNC] * 2, []), (False, [], [_ERROR[:-9]]), (False, [], [_READY])],
+    [(True, [frames.SYNC] * 2, []), (False, [], [_ERROR[:-9]]), (False, [], [READY])],
     [(True, [frames.SYNC], []), (False, [], [b"Z\0\0\0\3"])],
     [*_COPYING[:2], (False, [], [frames.frame(b"C", b"COPY 1\0")]), (True, [frames.SYNC], [])],
 ]
@@ -345,7 +333,7 @@ def test_nothing_passes_behind_the_end() -> None:
     machine = QuickRelay(ScriptedEngine(1))
     assert machine.passes(frames.SYNC)
     assert machine.from_client(frames.frame(b"X")).close
-    assert machine.answer_passes(_READY)
+    assert machine.answer_passes(READY)
     assert not machine.passes(_ROUND[0])
 
 
@@ -369,14 +357,14 @@ def test_what_is_ours_is_seen_at_rest(attribute: str) -> None:
     machine = QuickRelay(ScriptedEngine(1))
     getattr(machine._session, attribute)[b"s"] = object()
     machine._answers.expect(SYNCED)
-    assert machine.answer_passes(_READY)
+    assert machine.answer_passes(READY)
     assert not machine.passes(_ROUND[0])
 
 
 def test_nothing_passes_while_something_waits() -> None:
     held, full = QuickRelay(ScriptedEngine(1)), QuickRelay(ScriptedEngine(1))
     assert held.from_client(frames.SYNC + frames.query(_HELD)).to_shadow
-    assert not held.answer_passes(_READY)
+    assert not held.answer_passes(READY)
     while full.passes(_ROUND[0]):
         assert full._session.answers.unanswered <= UNANSWERED
     full.from_client(frames.SYNC * UNANSWERED)
@@ -413,7 +401,7 @@ def test_endings_are_as_the_frames_say(data: bytes, front: int, back: int) -> No
 _ANSWERED = st.sampled_from(
     [
         *(frames.frame(tag) for tag in (b"1", b"2", b"n", b"T", b"D", b"t", b"A")),
-        frames.frame(b"D", b"\0\1\0\0\0\x011"),
+        ROW,
         *(
             frames.frame(b"C", tag + b"\0")
             for tag in (b"SELECT 1", b"DELETE 3", b"DISCARD ALL", b"DEALLOCATE ALL", b"")
@@ -426,7 +414,7 @@ _ANSWERED = st.sampled_from(
 _WHOLE = st.sampled_from([_ROUND[1], _WITHOUT_ROWS])
 
 
-_BARE = frames.frame(b"2") + frames.frame(b"C", b"SELECT 0\0") + _READY
+_BARE = frames.frame(b"2") + frames.frame(b"C", b"SELECT 0\0") + READY
 
 
 @given(
@@ -440,24 +428,24 @@ _BARE = frames.frame(b"2") + frames.frame(b"C", b"SELECT 0\0") + _READY
             st.sampled_from([frames.frame(b"T", b"\0\0"), b""]),
             st.lists(_ANSWERED, max_size=2).map(b"".join),
             st.sampled_from([frames.frame(b"C", b"SELECT 1\0"), b""]),
-            st.sampled_from([frames.frame(b"Z", b"I"), b""]),
+            st.sampled_from([READY, b""]),
         ).map(b"".join),
     ),
     st.integers(0, 2),
 )
-@example(b"BDES", frames.frame(b"2") + frames.frame(b"T", b"\0\0") + b"C\0\0\0\3" + _READY, 0)
-@example(b"BES", frames.frame(b"2") + frames.frame(b"C", b"DISCARD ALL\0") + _READY, 0)
+@example(b"BDES", frames.frame(b"2") + frames.frame(b"T", b"\0\0") + b"C\0\0\0\3" + READY, 0)
+@example(b"BES", frames.frame(b"2") + frames.frame(b"C", b"DISCARD ALL\0") + READY, 0)
 @example(b"BES", _BARE, 0)
 @example(b"BDES", _BARE, 0)
 @example(b"BDE", _BARE, 0)
 @example(b"", _BARE, 0)
 @example(b"BES", _BARE[:5] + frames.frame(b"T", b"\0\0") + _BARE[5:], 0)
-@example(b"BES", _BARE[:-6] + frames.frame(b"n") + _READY, 0)
+@example(b"BES", _BARE[:-6] + frames.frame(b"n") + READY, 0)
 @example(b"BES", _BARE[:5] + frames.frame(b"A") + _BARE[5:], 0)
 @example(b"BES", _BARE[:-6] + frames.frame(b"s") + b"x", 0)
 @example(b"BES", frames.frame(b"1") + _BARE[5:], 0)
 @example(b"BDES", _BARE[:5] + frames.frame(b"D", b"\0\0") + _BARE[5:], 0)
-@example(b"BES", _BARE[:-6] + frames.frame(b"A") + _READY, 0)
+@example(b"BES", _BARE[:-6] + frames.frame(b"A") + READY, 0)
 def test_a_round_is_as_its_frames_say(tags: bytes, data: bytes, back: int) -> None:
     data = data[: len(data) - back]
     if not data:
@@ -466,7 +454,7 @@ def test_a_round_is_as_its_frames_say(tags: bytes, data: bytes, back: int) -> No
     quick, walked = QuickRelay(ScriptedEngine(1)), QuickRelay(ScriptedEngine(1))
     for machine in (quick, walked):
         assert machine.passes(frames.SYNC)
-        assert machine.answer_passes(_READY)
+        assert machine.answer_passes(READY)
         assert machine.passes(piece)
     assert quick._round is not None or tags not in (b"BDES", b"BES")
     walked._settle()
@@ -522,14 +510,14 @@ def test_discarding_is_seen() -> None:
     answers = Answers(b"UTF8")
     for expectation in (BOUND, DESCRIBED, EXECUTED, SYNCED):
         answers.expect(expectation)
-    answers.feed(_DISCARDED + frames.frame(b"Z", b"I"))
+    answers.feed(_DISCARDED + READY)
     assert answers.discarded_statements
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        frames.frame(b"D", b"\0\1\0\0\0\x011") * (REPLY_FRAMES + 1),
+        ROW * (REPLY_FRAMES + 1),
         frames.frame(b"D", b"x" * 60_000) * (REPLY_BYTES // 60_000 + 1),
         b"D" + frames.U32.pack(REPLY_BYTES + 5),  # before its bytes have come
     ],

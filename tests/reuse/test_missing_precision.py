@@ -8,46 +8,15 @@ from fractions import Fraction
 import pytest
 
 from proxy.planner.loss_events import block_events, block_loss
-from proxy.planner.plan import BlockPlan, GaussianNoise, NoisyStatistic
+from proxy.planner.plan import BlockPlan
 from proxy.policy.policy_model import Noise
-from proxy.reuse.block_question import BlockQuestion, question_of
-from proxy.reuse.derivation import NOTHING_MORE, UsableAnswer, source_of
+from proxy.reuse.derivation import NOTHING_MORE
 from proxy.reuse.missing_precision import MissingPrecision, missing_precision, rho
-from tests.pipeline_world import POLICIES, walk
-
-_GAUSSIAN = POLICIES["gaussian"]
-
-
-def _block(text: str, epsilon: str, noise: Noise = Noise.GAUSSIAN) -> BlockPlan:
-    policy = replace(_GAUSSIAN, privacy=replace(_GAUSSIAN.privacy, noise=noise))
-    found = walk(text, policy, settings={"dp.epsilon": epsilon})
-    assert found is not None
-    (block,) = found.plan.blocks
-    return block
-
-
-def _question(block: BlockPlan) -> BlockQuestion:
-    found = question_of(block)
-    assert found is not None
-    return found
-
-
-def _source(block: BlockPlan) -> UsableAnswer:
-    found = source_of(block, _question(block), lambda number: True)
-    assert found is not None
-    return found
-
-
-def _groups(block: BlockPlan) -> list[tuple[str | None, ...]]:
-    (values, *others) = [key.values or () for key in block.keys] or [()]
-    assert not others
-    return [(value,) for value in values] if block.keys else [()]
+from tests.gaussian_blocks import groups, planned_block, question, sigma2, source
 
 
 def _missing(wanted: BlockPlan, shown: BlockPlan) -> MissingPrecision | None:
-    return missing_precision(
-        wanted, _question(wanted), NOTHING_MORE, _source(shown), _groups(shown)
-    )
+    return missing_precision(wanted, question(wanted), NOTHING_MORE, source(shown), groups(shown))
 
 
 _TEXTS = (
@@ -58,17 +27,10 @@ _TEXTS = (
 )
 
 
-def _sigma2(block: BlockPlan, number: int) -> Fraction:
-    release = block.releases[number]
-    assert isinstance(release, NoisyStatistic)
-    assert isinstance(release.noise, GaussianNoise)
-    return release.noise.sigma2
-
-
 @pytest.mark.parametrize("text", _TEXTS)
 def test_it_costs_less_in_all_that_is_charged(text: str) -> None:
     for first, later in (("0.5", "1"), ("1", "1.1"), ("1", "3")):
-        shown, wanted = _block(text, first), _block(text, later)
+        shown, wanted = planned_block(text, first), planned_block(text, later)
         found = _missing(wanted, shown)
         assert found is not None
         fresh = block_loss(wanted)
@@ -85,18 +47,18 @@ def test_it_costs_less_in_all_that_is_charged(text: str) -> None:
 
 
 def test_what_is_not_there_is_bought_whole() -> None:
-    shown = _block("SELECT count(*) FROM visits", "1")
-    wanted = _block("SELECT sum(i4), count(*) FROM visits", "4")
+    shown = planned_block("SELECT count(*) FROM visits", "1")
+    wanted = planned_block("SELECT sum(i4), count(*) FROM visits", "4")
     found = _missing(wanted, shown)
     assert found is not None
     (topped_up,) = found.given
     assert found.drawn.releases[1 - topped_up] == wanted.releases[1 - topped_up]
-    assert _sigma2(found.drawn, topped_up) > _sigma2(wanted, topped_up)
+    assert sigma2(found.drawn, topped_up) > sigma2(wanted, topped_up)
 
 
 def test_what_is_exact_enough_is_not_drawn() -> None:
-    shown = _block("SELECT count(*) FROM visits", "4")
-    wanted = _block("SELECT sum(i4), count(*) FROM visits", "4")
+    shown = planned_block("SELECT count(*) FROM visits", "4")
+    wanted = planned_block("SELECT sum(i4), count(*) FROM visits", "4")
     found = _missing(wanted, shown)
     assert found is not None
     ((ready, one),) = found.given.items()
@@ -105,13 +67,13 @@ def test_what_is_exact_enough_is_not_drawn() -> None:
 
 
 def test_of_a_sum_of_groups() -> None:
-    shown = _block("SELECT b, count(*) FROM people GROUP BY b", "2")
-    wanted = _block("SELECT count(*) FROM people", "2")
+    shown = planned_block("SELECT b, count(*) FROM people GROUP BY b", "2")
+    wanted = planned_block("SELECT count(*) FROM people", "2")
     found = _missing(wanted, shown)
     assert found is not None
     (one,) = found.given.values()
-    assert one.sigma2 == len(_groups(shown)) * _sigma2(shown, 0)
-    assert [len(sources) for sources in found.sources.values()] == [len(_groups(shown))]
+    assert one.sigma2 == len(groups(shown)) * sigma2(shown, 0)
+    assert [len(sources) for sources in found.sources.values()] == [len(groups(shown))]
 
 
 _WHOLE = (
@@ -129,18 +91,18 @@ _WHOLE = (
 
 @pytest.mark.parametrize(("first", "less", "later", "more"), _WHOLE)
 def test_what_is_no_help(first: str, less: str, later: str, more: str) -> None:
-    assert _missing(_block(later, more), _block(first, less)) is None
+    assert _missing(planned_block(later, more), planned_block(first, less)) is None
 
 
 def test_other_noise_is_no_help() -> None:
     text = "SELECT count(*) FROM people"
-    gaussian, laplace = _block(text, "1"), _block(text, "2", Noise.LAPLACE)
+    gaussian, laplace = planned_block(text, "1"), planned_block(text, "2", Noise.LAPLACE)
     assert _missing(laplace, gaussian) is None
-    assert _missing(laplace, _block(text, "1", Noise.LAPLACE)) is None
-    assert _missing(_block(text, "2"), _block(text, "1", Noise.LAPLACE)) is None
+    assert _missing(laplace, planned_block(text, "1", Noise.LAPLACE)) is None
+    assert _missing(planned_block(text, "2"), planned_block(text, "1", Noise.LAPLACE)) is None
 
 
 def test_hardly_anything_is_there() -> None:
     """What rounding takes is more than what is saved."""
     text = "SELECT count(*) FROM people"
-    assert _missing(_block(text, "4"), _block(text, "0.01")) is None
+    assert _missing(planned_block(text, "4"), planned_block(text, "0.01")) is None

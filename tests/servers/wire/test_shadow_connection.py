@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -34,16 +35,6 @@ class _Listener:
         raise AssertionError
 
 
-async def _connected() -> tuple[_Listener, ShadowConnection, socket.socket]:
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * len(_SENT))
-    listener = _Listener()
-    loop = asyncio.get_running_loop()
-    _, connection = await loop.create_connection(lambda: ShadowConnection(listener), sock=ours)
-    return listener, connection, theirs
-
-
 async def _until(is_so: Callable[[], bool], listener: _Listener) -> None:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + 10
@@ -51,6 +42,21 @@ async def _until(is_so: Callable[[], bool], listener: _Listener) -> None:
         assert loop.time() < deadline
         listener.turn += 1
         await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def _amid_sent() -> AsyncIterator[tuple[_Listener, ShadowConnection, socket.socket]]:
+    """All of _SENT is on its way, and some of it heard; with the shadow's end."""
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    with theirs:
+        theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * len(_SENT))
+        listener = _Listener()
+        loop = asyncio.get_running_loop()
+        _, connection = await loop.create_connection(lambda: ShadowConnection(listener), sock=ours)
+        theirs.sendall(_SENT)
+        await _until(lambda: bool(listener.heard), listener)
+        yield listener, connection, theirs
 
 
 @pytest.fixture(params=[asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
@@ -61,9 +67,7 @@ def run(request: pytest.FixtureRequest) -> Callable[[Coroutine[Any, Any, None]],
 
 def test_in_pieces_and_turns(run: Callable[[Coroutine[Any, Any, None]], None]) -> None:
     async def talk() -> None:
-        listener, _, theirs = await _connected()
-        with theirs:
-            theirs.sendall(_SENT)
+        async with _amid_sent() as (listener, _, theirs):
             await _until(lambda: sum(map(len, listener.heard)) == len(_SENT), listener)
             theirs.sendall(b"more")
             await _until(lambda: listener.heard[-1] == b"more", listener)
@@ -79,10 +83,7 @@ def test_nothing_is_read_while_the_client_is_full(
     run: Callable[[Coroutine[Any, Any, None]], None],
 ) -> None:
     async def talk() -> None:
-        listener, connection, theirs = await _connected()
-        with theirs:
-            theirs.sendall(_SENT)
-            await _until(lambda: bool(listener.heard), listener)
+        async with _amid_sent() as (listener, connection, theirs):
             connection.pause_reading(True)
             connection.pause_reading(True)
             await _until(lambda: sum(map(len, listener.heard)) == len(_SENT), listener)
@@ -99,10 +100,7 @@ def test_nothing_is_handed_on_once_it_is_lost(
     run: Callable[[Coroutine[Any, Any, None]], None],
 ) -> None:
     async def talk() -> None:
-        listener, connection, theirs = await _connected()
-        with theirs:
-            theirs.sendall(_SENT)
-            await _until(lambda: bool(listener.heard), listener)
+        async with _amid_sent() as (listener, connection, _):
             connection.close()
             await _until(lambda: listener.is_lost, listener)
             heard = len(listener.heard)
