@@ -51,14 +51,14 @@ def rows_sql(release: NoisyStatistic, rows: RowSource) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowSum:
-    """A sum over a unit's rows, of numbers within low..high. count: how many rows it adds up; centred: about
-    the middle of them."""
+    """A sum over a unit's rows, of numbers within low..high. count: how many rows it adds up; is_of_mean: of too
+    many it is their mean that counts."""
 
     count: str
     sql: str
     low: int
     high: int
-    centred: bool
+    is_of_mean: bool
 
 
 def row_sum(release: NoisyStatistic, rows: RowSource) -> RowSum:
@@ -69,7 +69,7 @@ def row_sum(release: NoisyStatistic, rows: RowSource) -> RowSum:
         sql=statistic_sql(release, rows),
         low=low,
         high=high,
-        centred=release.statistic.is_centred,
+        is_of_mean=release.statistic.is_centred or any(one.is_of_mean for one in measured),
     )
 
 
@@ -93,7 +93,7 @@ def centred_row_sum(measured: Measured, rows: RowSource) -> RowSum:
         sql=centred_sql(measured, rows),
         low=-measured.width,
         high=measured.width,
-        centred=True,
+        is_of_mean=True,
     )
 
 

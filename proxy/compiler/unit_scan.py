@@ -163,16 +163,16 @@ def _bounded_sum(
 ) -> int:
     """What a unit adds is cut to what so many rows as count could add at most.
 
-    Of centred numbers the sum of all rows would say something else than that of those which count: such a unit
-    adds its mean so many times.
+    Of centred numbers the sum of all rows would say something else than that of those which count, and so it
+    would where it is divided by how many count: such a unit adds its mean so many times.
     """
     total = inner.add(bounded.sql)
     value = f"v{total}"
     counted = binds.number(unit.rows, "bigint")
-    if spread or bounded.centred:
+    if spread or bounded.is_of_mean:
         rows = inner.add(bounded.count)
         counted = _clamped_rows(rows, unit, spread, binds)
-        if bounded.centred:
+        if bounded.is_of_mean:
             scaled_sum = f"pg_catalog.round({value}::numeric * {counted} / v{rows})"
             value = f"CASE WHEN v{rows} <= {counted} THEN {value} ELSE {scaled_sum} END"
     least, most = min(0, bounded.low), max(0, bounded.high)

@@ -233,6 +233,8 @@ def _measured(
         rows=context.rows,
         on_grid=_on_grid(operand, grid, context),
         least=_least(operand, context),
+        is_of_mean=aggregate.kind in (AggregateKind.SUM, AggregateKind.AVG)
+        and mechanism_of(aggregate, context) is Mechanism.SUM_OVER_COUNT,
     )
 
 

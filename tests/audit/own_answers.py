@@ -30,6 +30,7 @@ from proxy.query.ir.query_aggregates import AggregateKind
 from tests.audit.exact_results import Auditor, unlimited
 from tests.audit.questions import UNGROUPED, Question
 from tests.audit.selected_groups import among_shown
+from tests.audit.source_joins import FOREIGN_KEY
 from tests.audit.source_windows import TIED
 from tests.audit.synthetic import MILD
 from tests.audit.without_noise import Keys, Numbers
@@ -60,14 +61,16 @@ class _Written:
 
 
 def is_comparable(question: Question, pipeline: Pipeline) -> bool:
-    """Where groups of a unit may be cut, or an answer stands in a condition, PostgreSQL's own is another."""
+    """Where groups of a unit may be cut, or an answer stands in a condition, PostgreSQL's own is another; so it
+    is along a foreign key, as its rows here are not of one unit, and ours have to be."""
     units = [block.neighbours for block in pipeline.plan.blocks]
     cut = any(
         isinstance(unit, UnitNeighbours) and (unit.groups, unit.rows_per_group) != (None, None)
         for unit in units
     )
     of_levels = question.grouping != UNGROUPED and not pipeline.reading.query.scalars
-    return not cut and (len(units) == 1 or of_levels) and TIED not in question.features
+    of_others = {TIED, FOREIGN_KEY} & question.features
+    return not cut and (len(units) == 1 or of_levels) and not of_others
 
 
 def differences(

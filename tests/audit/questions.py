@@ -27,6 +27,8 @@ _MEASURES = (
         "avg",
         "avg",
         "min",
+        "min",
+        "max",
         "max",
         "variance",
         "var_pop",
@@ -36,6 +38,7 @@ _MEASURES = (
     ),
     *("percentile_cont(0.5)", "percentile_disc(0.9)", "percentile_cont(ARRAY[0.1, 0.8])"),
 )
+_WITH_INTERVAL = ("min(", "max(", "percentile_cont(0.5)", "percentile_disc(")
 _PAIRS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
 _KEYS = (
     *("listed", "listed", "private", "private", "private", "time", "time", "number", "case"),
@@ -116,6 +119,10 @@ def questions(draw: DrawFn) -> Question:
                 measures[place] = f"{measure} FILTER (WHERE {draw(conditions(1, rows.scope))})"
     if any(" FILTER (" in measure for measure in measures):
         features.add("filter")
+    for place, measure in enumerate(measures):
+        if measure.startswith(_WITH_INTERVAL) and one_in(draw, 4):
+            features.add("an interval of values")
+            measures[place] = f"dp.error({measure})"
     if can_look_up(rows) and one_in(draw, 4):
         asked, found = lookup(draw, names, rows)
         features |= found
@@ -230,6 +237,8 @@ def _aggregate(draw: DrawFn, rows: Rows) -> str:
     times = scope.of(("date", "ts", "tz"))
     if kind == "some":
         return f"count({draw(st.sampled_from(scope.columns)).text})"
+    if kind == "distinct" and scope.of(NUMBERS) and one_in(draw, 3):
+        return f"count(DISTINCT {draw(numbers(draw(st.sampled_from(_OPERANDS)), scope)).text})"
     if kind == "distinct" and (rows.unit is not None or scope.distinct):
         if rows.unit is not None and (not scope.distinct or draw(st.booleans())):
             return f"count(DISTINCT {rows.unit})"

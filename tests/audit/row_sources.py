@@ -20,7 +20,12 @@ from tests.audit.expressions import (
     numbers,
     one_in,
 )
-from tests.audit.source_joins import along_the_reference, on_the_unit, with_public
+from tests.audit.source_joins import (
+    along_a_foreign_key,
+    along_the_reference,
+    on_the_unit,
+    with_public,
+)
 from tests.audit.source_lookups import can_look_up, lookup
 from tests.audit.source_parts import (
     MOST_DEGREE,
@@ -71,6 +76,8 @@ def joined(
     if whose == "person" and one_in(draw, 3):
         held = ["orders"] if unit else ["orders", "lines"]
         return along_the_reference(draw, names, table(draw, names, held))
+    if whose == "person" and one_in(draw, 6):
+        return along_a_foreign_key(draw, names)
     if whose != "row" and one_in(draw, 8):
         left = (
             per_unit(draw, names, depth - 1, whose, "cte")

@@ -17,6 +17,7 @@ from tests.audit.source_parts import Names, Rows, table
 
 # Of a join key of a public table that is not unique: under the policies that declare it.
 REPEATED = "join with a public table on a join key"
+FOREIGN_KEY = "join along a foreign key"
 
 
 def on_the_unit(draw: DrawFn, left: Rows, right: Rows) -> Rows:
@@ -70,6 +71,26 @@ def along_the_reference(draw: DrawFn, names: Names, left: Rows) -> Rows:
         degree=max(left.degree, right.degree),
         single=False,
         features=left.features | right.features | features,
+    )
+
+
+def along_a_foreign_key(draw: DrawFn, names: Names) -> Rows:
+    """Of two tables of one unit, each with its own column for it: what is called is an order."""
+    left, right = table(draw, names, ["calls"]), table(draw, names, ["orders"])
+    called = f"{left.text.split()[-1]}.i2"
+    ends = (called, right.target) if draw(st.booleans()) else (right.target, called)
+    word = draw(st.sampled_from(["JOIN", "LEFT JOIN", "turned"]))
+    text = f"{left.text} {word} {right.text}"
+    if word == "turned":
+        text = f"{right.text} JOIN {left.text}"
+    return replace(
+        left,
+        text=f"{text} ON {ends[0]} = {ends[1]}",
+        columns=(*left.columns, *right.columns),
+        target=right.target,
+        degree=1,
+        single=False,
+        features=left.features | right.features | {FOREIGN_KEY},
     )
 
 

@@ -18,6 +18,7 @@ from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
 from tests.audit.questions import Question, questions
 from tests.audit.reach import by_plan
+from tests.audit.source_joins import FOREIGN_KEY
 from tests.audit.source_lookups import EXISTS, LISTED, ORDERED, REFERENCE, SCALAR, SECOND
 from tests.audit.source_windows import FIRST_ROWS, NAMED_ROWS, SEVERAL, WINDOW
 from tests.audit.test_generated_questions import SLOW
@@ -65,7 +66,7 @@ _SOMETIMES = (
     *("a pair", "a pair with filter"),
     *_WRITTEN,
     *(EXISTS, LISTED, SCALAR, SECOND, REFERENCE, ORDERED, "keys per unit", "distinct units"),
-    *(WINDOW, FIRST_ROWS, SEVERAL, NAMED_ROWS, CLOCK_CHANGE),
+    *(FOREIGN_KEY, "an interval of values", WINDOW, FIRST_ROWS, SEVERAL, NAMED_ROWS, CLOCK_CHANGE),
     *(
         f"table {name}"
         for name in [

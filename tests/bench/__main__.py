@@ -40,6 +40,8 @@ def _all(options: argparse.Namespace) -> None:
     scaled = not (options.quick or options.bounds)
     with servers(options.state, options.pg_bin, options.small_rows, large, scale=scaled) as running:
         print(f"PostgreSQL {running.version}, Python {platform.python_version()}, {_machine()}")
+        if options.awake:
+            print("A loop that gives way to everything keeps each core awake (of the load it is 1).")
         if not options.bounds:
             _latency(running, options)
             _kept(running, options)
@@ -130,7 +132,10 @@ def _options() -> argparse.Namespace:
         "--stages", action="store_true", help="only where prepared counts' time goes"
     )
     parser.add_argument(
-        "--awake", action="store_true", help="keep idle cores from being clocked down (Linux)"
+        "--awake",
+        action=argparse.BooleanOptionalAction,
+        default=hasattr(os, "sched_setaffinity"),
+        help="keep idle cores from being clocked down, as a server's are (Linux)",
     )
     parser.add_argument("--state", type=Path, default=cache / "dpproxy-bench", help="%(default)s")
     parser.add_argument("--pg-bin", type=Path, help="programs of another PostgreSQL")

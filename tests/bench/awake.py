@@ -13,7 +13,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def awake() -> Iterator[None]:
-    """Linux alone."""
+    """
+    Refuses  AttributeError where the system is not Linux
+    """
     context = multiprocessing.get_context("spawn")
     loops = [
         context.Process(target=_loop, args=(core,), daemon=True) for core in os.sched_getaffinity(0)
