@@ -28,7 +28,7 @@ from proxy.planner.plan import (
 from proxy.planner.statistics import Statistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.audit.exact_results import Auditor, unlimited
-from tests.audit.questions import UNGROUPED, Question
+from tests.audit.questions import INTERVAL, UNGROUPED, Question
 from tests.audit.selected_groups import among_shown
 from tests.audit.source_joins import FOREIGN_KEY
 from tests.audit.source_windows import TIED
@@ -62,14 +62,14 @@ class _Written:
 
 def is_comparable(question: Question, pipeline: Pipeline) -> bool:
     """Where groups of a unit may be cut, or an answer stands in a condition, PostgreSQL's own is another; so it
-    is along a foreign key, as its rows here are not of one unit, and ours have to be."""
+    is along a foreign key, as its rows here are not of one unit, and ours have to be. Intervals it has none."""
     units = [block.neighbours for block in pipeline.plan.blocks]
     cut = any(
         isinstance(unit, UnitNeighbours) and (unit.groups, unit.rows_per_group) != (None, None)
         for unit in units
     )
     of_levels = question.grouping != UNGROUPED and not pipeline.reading.query.scalars
-    of_others = {TIED, FOREIGN_KEY} & question.features
+    of_others = {TIED, FOREIGN_KEY, INTERVAL} & question.features
     return not cut and (len(units) == 1 or of_levels) and not of_others
 
 

@@ -38,6 +38,7 @@ _MEASURES = (
     ),
     *("percentile_cont(0.5)", "percentile_disc(0.9)", "percentile_cont(ARRAY[0.1, 0.8])"),
 )
+INTERVAL = "an interval of values"
 _WITH_INTERVAL = ("min(", "max(", "percentile_cont(0.5)", "percentile_disc(")
 _PAIRS = ("covar_pop", "covar_samp", "corr", "regr_slope", "regr_intercept", "regr_r2")
 _KEYS = (
@@ -121,7 +122,7 @@ def questions(draw: DrawFn) -> Question:
         features.add("filter")
     for place, measure in enumerate(measures):
         if measure.startswith(_WITH_INTERVAL) and one_in(draw, 4):
-            features.add("an interval of values")
+            features.add(INTERVAL)
             measures[place] = f"dp.error({measure})"
     if can_look_up(rows) and one_in(draw, 4):
         asked, found = lookup(draw, names, rows)

@@ -16,7 +16,7 @@ from tests.audit import own_answers
 from tests.audit.clock_changes import CLOCK_CHANGE
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
-from tests.audit.questions import Question, questions
+from tests.audit.questions import INTERVAL, Question, questions
 from tests.audit.reach import by_plan
 from tests.audit.source_joins import FOREIGN_KEY
 from tests.audit.source_lookups import EXISTS, LISTED, ORDERED, REFERENCE, SCALAR, SECOND
@@ -66,7 +66,7 @@ _SOMETIMES = (
     *("a pair", "a pair with filter"),
     *_WRITTEN,
     *(EXISTS, LISTED, SCALAR, SECOND, REFERENCE, ORDERED, "keys per unit", "distinct units"),
-    *(FOREIGN_KEY, "an interval of values", WINDOW, FIRST_ROWS, SEVERAL, NAMED_ROWS, CLOCK_CHANGE),
+    *(FOREIGN_KEY, INTERVAL, WINDOW, FIRST_ROWS, SEVERAL, NAMED_ROWS, CLOCK_CHANGE),
     *(
         f"table {name}"
         for name in [

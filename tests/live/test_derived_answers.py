@@ -113,7 +113,7 @@ def test_what_was_shown_is_added_up(deriving: LiveProxy, first: str, text: str) 
     paid = deriving.when_settled(analyst)[1]
     plan, found = answers_to(deriving, analyst, f"EXPLAIN {text}", text)
     assert "at no cost: " in str(plan)
-    # Of a unit beyond its bound rows are left out before what is derived is taken (reuse.md 3).
+    # Of a unit beyond its bound rows are left out before what is derived is taken (docs/design/reuse.md 3).
     words = " ".join(" ".join(str(line).split()) for (line,) in plan)
     assert ("fewer may count" in words) == ("k.visits" in text)
     assert_near(found, exact_answer(deriving, text), 150)
