@@ -150,7 +150,7 @@ class _Drawing:
 
     def _source(self, depth: int, protected: bool) -> tuple[_Side, list[str]]:
         """What stands after FROM, and what WHERE must say of it."""
-        side = self._joined(depth, protected, frozenset(), self._of((1, 1, 2, 2, 3)))
+        side = self._joined(depth, protected, frozenset(), self._of((1, 2, 2, 3, 4)))
         if not side.units() or self.tables > 3 or not self._rarely(7):
             return side, []
         self.features.add("comma")
@@ -160,7 +160,7 @@ class _Drawing:
         return both, [" = ".join(self._written(end, both) for end in ends)]
 
     def _joined(self, depth: int, protected: bool, taken: frozenset[str], size: int) -> _Side:
-        if size == 1 or self.tables > 2:
+        if size == 1 or self.tables > 3:
             of_query = depth > 0 and self._rarely(2)
             return (self._query if of_query else self._table)(protected, taken, depth)
         cut = self.random.randint(1, size - 1)
