@@ -1,0 +1,155 @@
+"""What names mean, as in PostgreSQL: generated statements beside its own answers, and some that are hard to
+read."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from statistics import mean, stdev
+
+import psycopg
+import pytest
+
+from tests.live.conftest import RELATIONS
+from tests.live.levels_and_joins import NOISY, described, differences
+from tests.live.named_statements import NamedStatement, named_statement
+from tests.live_proxy import LiveProxy
+
+_REFUSED = ("0A000", "42501")  # by a rule of ours, which costs nothing
+_FEATURES = (
+    *("using", "nested", "comma", "cte", "cte again", "list of columns", "subquery of a row"),
+)
+_NAMED = (
+    # An alias is the name of another table, of a column, in other letters.
+    'SELECT payments.kind, count("Payments".cents) FROM r.rentals payments JOIN r.payments "Payments"'
+    ' ON "Payments".customer = payments.customer GROUP BY payments.kind',
+    "SELECT kind.kind, count(*) FROM r.rentals kind JOIN r.returns customer USING (customer)"
+    " WHERE customer.customer > 100 AND customer > 50 GROUP BY 1",
+    'SELECT "KIND", count(*) FILTER (WHERE kind) FROM (SELECT kind AS "KIND", paid AS kind FROM r.rentals) q'
+    ' GROUP BY "KIND"',
+    # Columns that have changed their names.
+    "SELECT count(*) FILTER (WHERE id > 300), count(*) FILTER (WHERE product > 300)"
+    " FROM (SELECT id, product FROM r.rentals) q(product, id)",
+    "WITH w(id, customer) AS (SELECT customer, id FROM r.rentals) SELECT count(*) FROM w JOIN r.payments p"
+    " ON p.customer = w.id WHERE w.customer > 500",
+    "WITH w AS (SELECT customer, id, product FROM r.rentals) SELECT count(*) FILTER (WHERE b > 300)"
+    " FROM w v(b, c) WHERE c > 200 AND product > 2",
+    "SELECT paid AS kind, kind AS paid, count(*) FROM r.rentals GROUP BY rentals.kind, rentals.paid"
+    " ORDER BY kind",
+    "SELECT upper(kind) AS size, count(*) FROM r.rentals q GROUP BY q.size, upper(kind), 1 HAVING q.size = 's'",
+    # Words of SQL as names.
+    "SELECT q.from, q.group AS order, count(*) AS n FROM (SELECT kind AS from, paid AS group FROM r.rentals) q"
+    " WHERE q.from <> 'b' GROUP BY q.from, q.group",
+    'SELECT count(*) FROM r.rentals "left" JOIN r.payments "on" ON "left".customer = "on".customer'
+    ' JOIN r.returns "using" ON "using".customer = "left".customer',
+    "SELECT date, count(*) FROM (SELECT customer AS year, kind AS date, id AS timestamp FROM r.rentals) q"
+    " JOIN r.payments p ON p.customer = year WHERE timestamp > 300 GROUP BY date",
+    # The name of a CTE hides a table's, in its own query, and not in its body.
+    "WITH rentals AS (SELECT * FROM r.rentals WHERE kind = 'a'), payments AS (SELECT customer, kind"
+    " FROM rentals) SELECT kind, count(*) FROM payments JOIN r.rentals q USING (customer, kind) GROUP BY kind",
+    "WITH q AS (SELECT customer FROM r.rentals WHERE paid) SELECT count(*) FROM (WITH q AS (SELECT"
+    " customer, cents FROM r.payments) SELECT count(*) AS n FROM q WHERE cents > 100) p",
+    # Names in a subquery hide those around it.
+    "SELECT count(*) FROM r.rentals q WHERE EXISTS (SELECT 1 FROM r.payments p WHERE p.customer = q.customer"
+    " AND id < 200)",
+    "SELECT count(*) FROM r.rentals payments WHERE EXISTS (SELECT 1 FROM r.payments p JOIN r.returns rentals"
+    " USING (customer) WHERE customer = payments.customer AND rentals.late)",
+    "SELECT count(*) FROM r.rentals q WHERE customer IN (SELECT customer FROM r.returns e RIGHT JOIN"
+    " r.payments p USING (customer) WHERE e.late)",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def direct(live: LiveProxy) -> Iterator[psycopg.Connection]:
+    """PostgreSQL itself."""
+    dsn = live.servers.protected.dsn(RELATIONS)
+    with psycopg.connect(dsn, autocommit=True, options="-c statement_timeout=5s") as connection:
+        yield connection
+
+
+def _difference(
+    sql: str, measures: int, asking: psycopg.Connection, direct: psycopg.Connection
+) -> list[str]:
+    exact, answered = direct.execute(sql.encode()), asking.execute(sql.encode())
+    assert described(answered) == described(exact), sql
+    return differences(answered.fetchall(), exact.fetchall(), measures)
+
+
+def _is_noise(
+    sql: str, measures: int, asking: psycopg.Connection, direct: psycopg.Connection
+) -> bool:
+    """Of several tables that are joined the noise may be more than the tolerance: not so its mean."""
+    exact = {row[:-measures]: row[-measures:] for row in direct.execute(sql.encode())}
+    cells = defaultdict[tuple[tuple[object, ...], int], list[float]](list)
+    for _ in range(20):
+        for row in asking.execute(sql.encode()):
+            for place, number in enumerate(row[-measures:]):
+                cells[row[:-measures], place].append(float(number or 0))
+    for (label, place), values in cells.items():
+        wanted = float(exact.get(label, (0,) * measures)[place] or 0)
+        if abs(mean(values) - wanted) > max(1, 1.5 * stdev(values)):  # of 20: six deviations
+            return False
+    return {label for label, _ in cells} >= exact.keys()
+
+
+def _outcome(
+    statement: NamedStatement, live: LiveProxy, analyst: str, direct: psycopg.Connection
+) -> str:
+    """ "answered", as PostgreSQL answers; "refused" for nothing; or "no query": PostgreSQL refuses it, too."""
+    sql = statement.sql
+    try:
+        direct.execute(sql.encode())
+        by_itself = ""
+    except psycopg.errors.QueryCanceled:
+        return "slow"
+    except psycopg.Error as error:
+        by_itself = str(error)
+    spent = live.spent(analyst)[:2]
+    with live.connect(RELATIONS, analyst=analyst) as asking:
+        asking.execute("SET dp.epsilon = 100")
+        try:
+            asking.execute(sql.encode())
+        except psycopg.Error as error:
+            assert by_itself or error.sqlstate in _REFUSED, f"{error}: {sql}"
+            assert error.sqlstate != "58000" and live.spent(analyst)[:2] == spent, sql
+            return "no query" if by_itself else "refused"
+        assert not by_itself, f"{by_itself}: {sql}"
+        if _difference(sql, statement.measures, asking, direct):
+            assert _is_noise(sql, statement.measures, asking, direct), sql
+    return "answered"
+
+
+def _run(numbers: range, live: LiveProxy, direct: psycopg.Connection) -> Counter[str]:
+    """How often each outcome came, and each feature of what was answered."""
+    seen = Counter[str]()
+    for number in numbers:
+        if number % 200 == numbers.start % 200:
+            analyst = live.servers.new_analyst()
+        statement = named_statement(number)
+        outcome = _outcome(statement, live, analyst, direct)
+        seen[outcome] += 1
+        if outcome == "answered":
+            seen.update(statement.features)
+    return seen
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("sql", _NAMED)
+def test_names_as_in_postgresql(live: LiveProxy, direct: psycopg.Connection, sql: str) -> None:
+    with live.connect(RELATIONS, analyst=live.servers.new_analyst()) as asking:
+        asking.execute("SET dp.epsilon = 100")
+        names = [column.name for column in direct.execute(sql.encode()).description or ()]
+        noisy = len(names) - sum(name not in NOISY for name in names)
+        assert _difference(sql, noisy, asking, direct) == []
+
+
+def test_some_generated_statements(live: LiveProxy, direct: psycopg.Connection) -> None:
+    seen = _run(range(25), live, direct)
+    assert seen["answered"] >= 8, seen
+
+
+@pytest.mark.long
+def test_generated_statements(live: LiveProxy, direct: psycopg.Connection) -> None:
+    seen = _run(range(1000, 1700), live, direct)
+    assert seen["answered"] >= 350, seen
+    assert [name for name in _FEATURES if seen[name] < 4] == [], seen
