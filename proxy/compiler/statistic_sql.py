@@ -51,8 +51,8 @@ def rows_sql(release: NoisyStatistic, rows: RowSource) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowSum:
-    """A sum over a unit's rows, of numbers within low..high. count: how many rows it adds up; is_of_mean: of too
-    many it is their mean that counts."""
+    """A sum over a unit's rows, of numbers within low..high. count: how many rows it adds up; is_of_mean: of
+    too many it is their mean that counts."""
 
     count: str
     sql: str

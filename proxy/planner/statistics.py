@@ -21,9 +21,9 @@ class Measured:
     """What the database computes of each row for one release: a grid index of the operand, clamped.
 
     clamp: multiples of the grid; low, high: the clamp in grid steps; rows: at most so many rows of one unit
-    count, over all groups; on_grid: the column's type holds only grid steps; least: nothing below it; is_of_mean:
-    its sum is divided by a number of rows, so that a unit with more rows than count adds its mean so many times
-    (as it does to centred sums).
+    count, over all groups; on_grid: the column's type holds only grid steps; least: nothing below it;
+    is_of_mean: its sum is divided by a number of rows, so that a unit with more rows than count adds its mean
+    so many times (as it does to centred sums).
     """
 
     operand: Expression

@@ -49,6 +49,31 @@ _NAMED = (
     " FROM rentals) SELECT kind, count(*) FROM payments JOIN r.rentals q USING (customer, kind) GROUP BY kind",
     "WITH q AS (SELECT customer FROM r.rentals WHERE paid) SELECT count(*) FROM (WITH q AS (SELECT"
     " customer, cents FROM r.payments) SELECT count(*) AS n FROM q WHERE cents > 100) p",
+    # * has a column of USING once, and first; those of one name all; those of RIGHT JOIN as they are written.
+    "SELECT count(*) FROM (SELECT * FROM r.rentals JOIN r.payments USING (customer)) q WHERE customer > 300",
+    "SELECT kind, count(*) FROM (SELECT * FROM r.rentals JOIN r.payments USING (customer)) q"
+    " JOIN r.returns e USING (customer) GROUP BY kind",
+    "SELECT id, count(*) FROM (SELECT * FROM r.rentals JOIN r.products USING (id)) AS q GROUP BY 1",
+    "WITH j AS (SELECT a.*, b.* FROM r.rentals a JOIN r.payments b ON a.customer = b.customer),"
+    " k AS (SELECT * FROM j) SELECT count(*) FROM k WHERE kind = 'a'",
+    "SELECT count(*) FROM (SELECT customer, customer, id FROM r.rentals UNION ALL"
+    " SELECT customer, id, id FROM r.returns) q WHERE id > 300",
+    "SELECT count(*) FILTER (WHERE c2 > 300), count(*) FILTER (WHERE c4 > 300) FROM (SELECT * FROM"
+    " (SELECT customer, product FROM r.rentals) a RIGHT JOIN (SELECT customer AS u, rental FROM r.payments) b"
+    " ON a.customer = b.u) q(c1, c2, c3, c4)",
+    "SELECT count(*) FROM (SELECT * FROM r.payments b RIGHT JOIN r.rentals a USING (customer)) q(c1, c2)"
+    " WHERE c1 > 300 AND c2 > 100",
+    "SELECT count(*) FROM (SELECT r.rentals.* FROM r.rentals JOIN r.payments r ON r.customer ="
+    " rentals.customer) q WHERE id > 500",
+    # Lists of columns of a CTE and of its alias; a key by the name of its output; the larger of two integers.
+    "WITH w(a, b) AS (SELECT product, id FROM r.rentals) SELECT count(*) FILTER (WHERE a > 100) FROM w v(b, a)",
+    "SELECT sum(n) FROM (SELECT customer AS u, date_trunc('month', day) AS m, count(*) AS n FROM r.rentals"
+    " GROUP BY u, m) q WHERE u > 300",
+    "SELECT id, count(*) FROM r.products JOIN (SELECT product::bigint AS id FROM r.rentals) q USING (id)"
+    " GROUP BY id",
+    # A sum of no rows.
+    "SELECT sum(product) FROM r.rentals WHERE kind IN (SELECT kind FROM r.rentals GROUP BY kind"
+    " HAVING count(*) > 100000)",
     # Names in a subquery hide those around it.
     "SELECT count(*) FROM r.rentals q WHERE EXISTS (SELECT 1 FROM r.payments p WHERE p.customer = q.customer"
     " AND id < 200)",

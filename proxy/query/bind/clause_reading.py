@@ -11,9 +11,9 @@ from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import read_condition, read_expression
 from proxy.query.bind.join_conditions import with_equalities
-from proxy.query.bind.scope import ColumnType, Scope
+from proxy.query.bind.scope import ColumnType, Scope, column_name
 from proxy.query.bind.sources import Sources
-from proxy.query.bind.subquery_columns import all_columns, column_type
+from proxy.query.bind.subquery_columns import all_columns, column_type, named_apart
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Relation
 from proxy.query.ir.typing_rules import ordinal
@@ -53,10 +53,10 @@ def outputs_of(
     for span in split_commas(sources.lexed, *select.items):
         node, alias, inner = parse_item(sources.lexed, span, sources.placeholders)
         if isinstance(node, exp.Star) and not node.args.get("except_"):
-            found += all_columns(scope, None)
+            found += all_columns(scope)
             continue
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
-            found += all_columns(scope, sources.lexed.lexemes[span[0]].name)
+            found += all_columns(scope, column_name(node)[0])
             continue
         place = sources.lexed.lexemes[span[0]].position
         try:
@@ -67,7 +67,7 @@ def outputs_of(
         named = output_name(sources.lexed, inner)
         name = alias or (NO_NAME if named is None else named.name)
         found.append((name, expression, column_type(expression, kind, scope)))
-    return found
+    return named_apart(found)
 
 
 def key_column(sources: Sources, select: Select, span: Span, scope: Scope) -> ColumnRef | None:
@@ -81,11 +81,24 @@ def key_column(sources: Sources, select: Select, span: Span, scope: Scope) -> Co
         node, _, _ = parse_item(sources.lexed, items[number - 1], sources.placeholders)
     if not isinstance(node, exp.Column):
         return None
+    node = _of_output(sources, select, node, scope)
     try:
         found = read_expression(node, scope)
     except Refusal:
         return None
     return found if isinstance(found, ColumnRef) else None
+
+
+def _of_output(sources: Sources, select: Select, node: exp.Column, scope: Scope) -> exp.Expr:
+    """A name in GROUP BY that is no column's is that of an output (PostgreSQL 17 documentation, GROUP BY)."""
+    qualifier, name = column_name(node)
+    if qualifier or scope.find((), name) is not None:
+        return node
+    for item in split_commas(sources.lexed, *select.items):
+        inner, alias, _ = parse_item(sources.lexed, item, sources.placeholders)
+        if alias == name and inner is not None:
+            return inner
+    return node
 
 
 def is_distinct_keys(sources: Sources, select: Select) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
 from proxy.query.ir.relations import Join, Relation
 
@@ -18,6 +19,18 @@ def conjunction(parts: list[Expression]) -> Expression | None:
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else Connective("AND", tuple(parts))
+
+
+_INTEGERS = (SqlType.INT2, SqlType.INT4, SqlType.INT8)
+
+
+def of_both(left: ColumnRef, right: ColumnRef, left_outer: bool) -> ColumnRef:
+    """What USING makes of two columns that are equal: of two types of integers the larger, as in PostgreSQL. Of
+    a LEFT JOIN it is the left one's, as the other may be NULL."""
+    types = left.type, right.type
+    if left_outer or not all(kind in _INTEGERS for kind in types):
+        return left
+    return max(left, right, key=lambda column: _INTEGERS.index(column.type))
 
 
 def equalities(

@@ -61,6 +61,14 @@ class PublicColumn:
     condition: Expression | None
 
 
+class StarColumn(NamedTuple):
+    """Of those that * stands for."""
+
+    name: str
+    column: ir.ColumnRef
+    type: ColumnType
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """What names mean inside one SELECT.
@@ -71,7 +79,7 @@ class Scope:
     readers: how each kind of node is read; what is not in it is refused;
     constants: of what the shadow evaluates, by number;
     outer: of the SELECT around a subquery that is asked of each of its rows; lookups: reads such subqueries,
-    where they can stand.
+    where they can stand; star: what * stands for, None: the columns of the relations, one after the other.
     """
 
     relations: tuple[Named, ...]
@@ -83,6 +91,7 @@ class Scope:
     constants: Mapping[int, ConstantType] = field(default_factory=dict)
     outer: Scope | None = None
     lookups: Lookups | None = None
+    star: tuple[StarColumn, ...] | None = None
 
     def find(self, qualifier: tuple[str, ...], name: str) -> ir.ColumnRef | None:
         """The one column of this name, or None: of the innermost SELECT that has one (PostgreSQL 17

@@ -22,7 +22,7 @@ from proxy.query.bind.clause_reading import (
 )
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.groups_of_some_rows import NO_LIMIT, clauses_below
-from proxy.query.bind.join_conditions import conjunction, equalities
+from proxy.query.bind.join_conditions import conjunction, equalities, of_both
 from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
 from proxy.query.bind.public_rows import is_public_rows
@@ -30,7 +30,7 @@ from proxy.query.bind.row_lookups import RowLookups
 from proxy.query.bind.rows_without_answers import refuse_answers
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope, column_type_of
 from proxy.query.bind.sources import Nature, Sources
-from proxy.query.bind.subquery_columns import renamed
+from proxy.query.bind.subquery_columns import joined_columns, renamed
 from proxy.query.bind.union_reading import union_all
 from proxy.query.bind.window_reading import WindowsOfSelect
 from proxy.query.ir.exposed import row_names, unit_columns
@@ -242,7 +242,9 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
     if cte is not None:
         sources.refuse_recursion(cte)
         relation, columns = _query(sources, cte.body)
-        return renamed(relation, columns, cte.columns or item.columns, item.alias or cte.name)
+        # The alias' list is of the names that the CTE's list has given (PostgreSQL 17 documentation, 7.2.1.2).
+        names = (*item.columns, *cte.columns[len(item.columns) :])
+        return renamed(relation, columns, names, item.alias or cte.name)
     table = sources.tables.get(item.first)
     if table is None or item.columns:
         sources.refuse_relation(item)
@@ -259,14 +261,18 @@ def _join(sources: Sources, item: JoinItem, known: _Leaves) -> tuple[Relation, S
     right, right_scope = _relation(sources, item.right, known)
     merged = {**_on_one_side(left_scope, right_scope), **_on_one_side(right_scope, left_scope)}
     equal: list[tuple[ColumnRef, ColumnRef]] = []
+    of_using: dict[str, ColumnRef] = {}
     rest: Expression | None = None
     for name in item.using:
         pair = (left_scope.find((), name), right_scope.find((), name))
         if pair[0] is None or pair[1] is None:
             sources.refuse(item.place, f'column "{name}" of USING is not on both sides')
         equal.append((pair[0], pair[1]))
-        merged[name] = pair[0]
-    scope = sources.scope((*left_scope.relations, *right_scope.relations), merged)
+        of_using[name] = of_both(pair[0], pair[1], item.left_outer)
+    relations = (*left_scope.relations, *right_scope.relations)
+    scope = sources.scope(relations, {**merged, **of_using})
+    written = (right_scope, left_scope) if item.is_turned else (left_scope, right_scope)
+    scope = replace(scope, star=joined_columns(*written, of_using))
     if item.on is not None:
         condition = condition_of(sources, item.on, scope)
         sides = ({n.alias for n in left_scope.relations}, {n.alias for n in right_scope.relations})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.scope import ColumnType, Named, Scope
+from proxy.query.bind.scope import ColumnType, Named, Scope, StarColumn
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Relation, Subquery
 
@@ -35,13 +37,45 @@ def renamed(
     return relation, (Named(relation.alias, qualifiers, kinds),)
 
 
-def all_columns(scope: Scope, qualifier: str | None) -> list[tuple[str, Expression, ColumnType]]:
-    return [
-        (name, ColumnRef(name, kind.type, None, relation.alias), kind)
+def all_columns(scope: Scope, qualifier: tuple[str, ...] = ()) -> tuple[StarColumn, ...]:
+    """What * stands for, or qualifier.*"""
+    if not qualifier and scope.star is not None:
+        return scope.star
+    return tuple(
+        StarColumn(name, ColumnRef(name, kind.type, None, relation.alias), kind)
         for relation in scope.relations
-        if qualifier is None or (qualifier,) in relation.qualifiers
+        if not qualifier or qualifier in relation.qualifiers
         for name, kind in relation.columns.items()
-    ]
+    )
+
+
+def joined_columns(
+    left: Scope, right: Scope, using: Mapping[str, ColumnRef]
+) -> tuple[StarColumn, ...]:
+    """What * stands for of a join: first the columns of USING, each once (PostgreSQL 17 documentation, section
+    7.2.1.1)."""
+    both = (*all_columns(left), *all_columns(right))
+    once = (
+        next(one for one in both if one.name == name and one.column == column)
+        for name, column in using.items()
+    )
+    return (*once, *(one for one in both if one.name not in using))
+
+
+def named_apart(
+    outputs: Sequence[tuple[str, Expression, ColumnType]],
+) -> list[tuple[str, Expression, ColumnType]]:
+    """Of outputs of one name, which nobody can name, the later ones under names of ours: * stands for them
+    all."""
+    written = {name for name, _, _ in outputs}
+    found: dict[str, tuple[Expression, ColumnType]] = {}
+    numbers = itertools.count(1)
+    for name, expression, kind in outputs:
+        own = name
+        while own in found or (own is not name and own in written):
+            own = f"dp_same_{next(numbers)}"
+        found[own] = expression, kind
+    return [(name, expression, kind) for name, (expression, kind) in found.items()]
 
 
 def column_type(expression: Expression, kind: SqlType, scope: Scope) -> ColumnType:

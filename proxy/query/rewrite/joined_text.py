@@ -73,7 +73,9 @@ def summed(value: str, aggregate: Aggregate) -> str:
         total = f"COALESCE({total}, 0)"
     if aggregate.type is SqlType.INT8:
         low, high = _BIGINT
-        total = f"LEAST(GREATEST({total}, {low}), {high})::bigint"
+        # GREATEST and LEAST leave NULL out: a sum of nothing would be the least of all numbers.
+        cut = f"CASE WHEN {total} < {low} THEN {low} WHEN {total} > {high} THEN {high}"
+        total = f"{cut} ELSE {total} END::bigint"
     return f"CASE WHEN pg_catalog.count(*) = pg_catalog.count({value}) THEN {total} END"
 
 

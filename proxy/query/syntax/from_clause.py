@@ -50,6 +50,7 @@ class JoinItem:
     place: int  # of the word JOIN or the comma
     full: bool = False
     span: Span = (0, 0)
+    is_turned: bool = False  # RIGHT JOIN, as LEFT JOIN
 
 
 Item = TableItem | QueryItem | JoinItem
@@ -129,7 +130,7 @@ def _joined(cursor: _TokenCursor) -> Item:
         if outer == "right":
             left, right = right, left
         full, text = outer == "full", (start, cursor.at)
-        left = JoinItem(left, right, bool(outer), on, using, place, full, text)
+        left = JoinItem(left, right, bool(outer), on, using, place, full, text, outer == "right")
     return left
 
 
