@@ -213,6 +213,8 @@ class _Drawing:
             self.features.add("cte again")
             return self._under(self._of(again), taken, has_list=True)
         inner, needed = self._source(depth - 1, protected)
+        if self._rarely(4):
+            return self._star(inner, needed, taken)
         chosen = dict.fromkeys(self._of(inner.columns) for _ in range(self._of((1, 2, 3, 4))))
         if inner.units():
             chosen[self._of(inner.units())] = None
@@ -230,14 +232,26 @@ class _Drawing:
         named, listed = self._list(side)
         cte = replace(side, columns=named, text=_quoted(name))
         self.ctes[name] = cte, f"{cte.text}{listed} AS ({text})"
-        return self._under(cte, taken, has_list=listed != "")
+        return self._under(cte, taken)
+
+    def _star(self, inner: _Side, needed: list[str], taken: frozenset[str]) -> _Side:
+        """All columns: those whose name is there once can be named."""
+        self.features.add("star")
+        names = [column.name for column in inner.columns if column.alone]
+        columns = tuple(
+            column for column in inner.columns if column.alone and names.count(column.name) == 1
+        )
+        if not columns:
+            return inner if inner.single else self._table(inner.protected, taken)
+        text = f"(SELECT * FROM {inner.text}{self._where(inner, needed)})"
+        return self._under(replace(inner, text=text, columns=columns), taken, has_list=True)
 
     def _under(self, side: _Side, taken: frozenset[str], has_list: bool = False) -> _Side:
         alias = self._of([word for word in _WORDS if word not in taken])
         columns, listed = (side.columns, "") if has_list else self._list(side)
         text = f"{side.text} {self._of(('', 'AS '))}{_quoted(alias)}{listed}"
         columns = tuple(replace(column, before=(_quoted(alias),)) for column in columns)
-        return replace(side, text=text, columns=columns, names=frozenset({alias}))
+        return replace(side, text=text, columns=columns, names=frozenset({alias}), single=True)
 
     def _list(self, side: _Side) -> tuple[tuple[_Column, ...], str]:
         if not self._rarely(3):

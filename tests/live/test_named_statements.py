@@ -17,7 +17,16 @@ from tests.live_proxy import LiveProxy
 
 _REFUSED = ("0A000", "42501")  # by a rule of ours, which costs nothing
 _FEATURES = (
-    *("using", "nested", "comma", "cte", "cte again", "list of columns", "subquery of a row"),
+    *(
+        "using",
+        "nested",
+        "comma",
+        "cte",
+        "cte again",
+        "list of columns",
+        "subquery of a row",
+        "star",
+    ),
 )
 _NAMED = (
     # An alias is the name of another table, of a column, in other letters.
