@@ -21,11 +21,11 @@ def renamed(
     assert isinstance(relation, Subquery)
     displayed = [*names, *own[len(names) :]]
     if names:
-        if len(own) != len(relation.outputs) or len(names) > len(own):
+        if len(names) > len(own):
             raise Refusal(
                 Code.UNSUPPORTED,
-                "a subquery with a column list needs columns of different names",
-                "Give each of its columns a name of its own: SELECT a AS x, a AS y.",
+                "a column list has more names than its subquery has columns",
+                f"Leave out what is too many: it has {len(own)}.",
             )
         outputs = tuple(
             (new, expression)

@@ -68,15 +68,15 @@ def summed(value: str, aggregate: Aggregate) -> str:
     Given    value: the column of the noisy relation
     Gives    what it is of several of its rows: an answer that is NULL makes the sum NULL; a count of none is 0
     """
-    total = f"pg_catalog.sum({value})"
-    if aggregate.kind is not AggregateKind.SUM:
+    total, rows = f"pg_catalog.sum({value})", "pg_catalog.count(*)"
+    if aggregate.kind is AggregateKind.SUM:
+        rows = f"NULLIF({rows}, 0)"  # a sum of none is NULL, of which GREATEST would make the least of all
+    else:
         total = f"COALESCE({total}, 0)"
     if aggregate.type is SqlType.INT8:
         low, high = _BIGINT
-        # GREATEST and LEAST leave NULL out: a sum of nothing would be the least of all numbers.
-        cut = f"CASE WHEN {total} < {low} THEN {low} WHEN {total} > {high} THEN {high}"
-        total = f"{cut} ELSE {total} END::bigint"
-    return f"CASE WHEN pg_catalog.count(*) = pg_catalog.count({value}) THEN {total} END"
+        total = f"LEAST(GREATEST({total}, {low}), {high})::bigint"
+    return f"CASE WHEN {rows} = pg_catalog.count({value}) THEN {total} END"
 
 
 def _edit(lexed: Lexed, span: Span, text: str, relation: str = "") -> Edit:

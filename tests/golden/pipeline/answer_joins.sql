@@ -43,7 +43,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT CASE WHEN (s.t__ IS NOT NULL) THEN dp_b1.k1 ELSE 'Others' END AS t, CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(COALESCE(pg_catalog.sum(dp_b1.a1), 0), -9223372036854775808), 9223372036854775807)::bigint END AS "count", CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a2) THEN pg_catalog.sum(dp_b1.a2) END AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 numeric) LEFT OUTER JOIN (SELECT dp_b2.k1 AS t__, dp_b2.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint) ORDER BY n DESC LIMIT 2) AS s ON dp_b1.k1 = t__ GROUP BY CASE WHEN (s.t__ IS NOT NULL) THEN dp_b1.k1 ELSE 'Others' END
+SELECT CASE WHEN (s.t__ IS NOT NULL) THEN dp_b1.k1 ELSE 'Others' END AS t, CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(COALESCE(pg_catalog.sum(dp_b1.a1), 0), -9223372036854775808), 9223372036854775807)::bigint END AS "count", CASE WHEN NULLIF(pg_catalog.count(*), 0) = pg_catalog.count(dp_b1.a2) THEN pg_catalog.sum(dp_b1.a2) END AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 numeric) LEFT OUTER JOIN (SELECT dp_b2.k1 AS t__, dp_b2.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint) ORDER BY n DESC LIMIT 2) AS s ON dp_b1.k1 = t__ GROUP BY CASE WHEN (s.t__ IS NOT NULL) THEN dp_b1.k1 ELSE 'Others' END
 
 -- case: a list of answers, of which the key is shown
 SELECT t, max(i4) FROM people WHERE b AND t IN (SELECT t FROM people GROUP BY 1 ORDER BY count(*) DESC LIMIT 2) GROUP BY 1
@@ -85,7 +85,7 @@ SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(COALESCE(pg_catalog.sum(dp_b1.a1), 0), -9223372036854775808), 9223372036854775807)::bigint END AS "count", CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a2) THEN LEAST(GREATEST(pg_catalog.sum(dp_b1.a2), -9223372036854775808), 9223372036854775807)::bigint END AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint) WHERE true AND dp_b1.k1 NOT IN (SELECT q.t FROM (SELECT dp_b2.k1 AS "t", dp_b2.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) q WHERE q.n > 10 AND q.t IS NOT NULL)
+SELECT CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(COALESCE(pg_catalog.sum(dp_b1.a1), 0), -9223372036854775808), 9223372036854775807)::bigint END AS "count", CASE WHEN NULLIF(pg_catalog.count(*), 0) = pg_catalog.count(dp_b1.a2) THEN LEAST(GREATEST(pg_catalog.sum(dp_b1.a2), -9223372036854775808), 9223372036854775807)::bigint END AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint) WHERE true AND dp_b1.k1 NOT IN (SELECT q.t FROM (SELECT dp_b2.k1 AS "t", dp_b2.a1 AS n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) q WHERE q.n > 10 AND q.t IS NOT NULL)
 
 -- case: bins between noisy ends
 WITH r AS (SELECT min(i4) AS lo, max(i4) AS hi FROM people) SELECT CASE WHEN i4 < lo + (hi - lo) / 2 THEN 'low' ELSE 'high' END AS half, count(i4) FROM people CROSS JOIN r GROUP BY 1
@@ -127,7 +127,7 @@ SELECT * FROM (SELECT (r2."at")::text AS k1, pg_catalog.sum((pg_catalog.int4larg
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT q.at, CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(pg_catalog.sum(dp_b1.a1), -9223372036854775808), 9223372036854775807)::bigint END AS "sum" FROM (SELECT g AS at FROM generate_series('2020-01-01'::timestamp, '2020-03-01', '1 month') g) q JOIN pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 timestamp without time zone, a1 bigint) ON dp_b1.k1 <= q.at AND dp_b1.k1 > q.at - interval '3 months' WHERE q.at > '2020-01-03' GROUP BY q.at
+SELECT q.at, CASE WHEN NULLIF(pg_catalog.count(*), 0) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(pg_catalog.sum(dp_b1.a1), -9223372036854775808), 9223372036854775807)::bigint END AS "sum" FROM (SELECT g AS at FROM generate_series('2020-01-01'::timestamp, '2020-03-01', '1 month') g) q JOIN pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 timestamp without time zone, a1 bigint) ON dp_b1.k1 <= q.at AND dp_b1.k1 > q.at - interval '3 months' WHERE q.at > '2020-01-03' GROUP BY q.at
 
 -- case: USING
 SELECT t, q.total, count(*) FROM people JOIN (SELECT t, count(*) AS total FROM people GROUP BY t) q USING (t) GROUP BY t, q.total
@@ -239,7 +239,7 @@ SELECT * FROM (SELECT ((r2."t")::text)::varchar(1024)::text AS k1, pg_catalog.co
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_k1, CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.dp___a1) THEN LEAST(GREATEST(pg_catalog.sum(dp_b1.dp___a1), -9223372036854775808), 9223372036854775807)::bigint END AS k1 FROM (SELECT k1 AS dp___k1, a1 AS dp___a1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)) AS dp_b1 JOIN (SELECT dp_b2.k1 AS dp_k1, dp_b2.a1 AS c1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) dp__q ON dp_b1.dp___k1 <> dp_k1 GROUP BY dp_k1
+SELECT dp_k1, CASE WHEN NULLIF(pg_catalog.count(*), 0) = pg_catalog.count(dp_b1.dp___a1) THEN LEAST(GREATEST(pg_catalog.sum(dp_b1.dp___a1), -9223372036854775808), 9223372036854775807)::bigint END AS k1 FROM (SELECT k1 AS dp___k1, a1 AS dp___a1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)) AS dp_b1 JOIN (SELECT dp_b2.k1 AS dp_k1, dp_b2.a1 AS c1 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text, a1 bigint)) dp__q ON dp_b1.dp___k1 <> dp_k1 GROUP BY dp_k1
 
 -- case: subqueries about each row beside answers
 SELECT o.t, count(*) FROM orders o JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ AND EXISTS (SELECT 1 FROM places p WHERE p.code = o.t) WHERE NOT EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid) AND q.n > 4 AND (SELECT max(i4) FROM calls c WHERE c.uid = o.uid) > o.i4 AND EXISTS (SELECT 1 FROM places p WHERE p.zone = q.t__) GROUP BY o.t

@@ -153,3 +153,20 @@ SELECT k1, cell, pg_catalog.min(v0), pg_catalog.count(v0), pg_catalog.sum(CASE W
 -- epsilon 8 delta 1/3000
 -- => residual
 SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "stddev" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric, a2 integer, a3 numeric)
+
+-- case: column list over equal names
+SELECT sum(b) FROM (SELECT i4, i4 FROM orders) q(a, b)
+-- => plan
+-- w.orders, unit r2."dp_unit": rows 6, groups None, per group None; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 75, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END) FROM (SELECT r2."dp_unit" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."b", %(p2)s::integer), %(p1)s::integer))::integer) AS v0 FROM (SELECT r1."i4" AS "a", r1."i4" AS "b", r1."uid" AS "dp_unit" FROM "w"."orders" AS r1) AS r2 WHERE r2."dp_unit" IS NOT NULL GROUP BY r2."dp_unit") u
+--   p1 = 0
+--   p2 = 100
+--   p3 = 6
+--   p4 = 0
+--   p5 = 100
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
