@@ -55,6 +55,8 @@ def _bind_scalars(sources: Sources, span: Span, clause: str, retained: Sequence[
             continue
         if is_relation(lexed, index) and (clause == "from" or _below_rows(sources, index)):
             continue
+        if any(cte.body[0] == index + 1 for cte in sources.ctes):
+            continue  # which is read where its name stands
         nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
         if nested is not None and len(inside) == 1 and _is_public_list(sources, nested, index):
             continue
