@@ -42,6 +42,7 @@ from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 
 KEY = "dp_key"
 _APART = "Combine rows of the same privacy unit only, or query each table by itself."
+_ADDED = "Ask each table by itself, and add the answers up."
 
 _Hidden = tuple[tuple[str, Expression], ...]
 
@@ -146,8 +147,14 @@ def _union(union: UnionAll, parts: list[RelationWithUnit]) -> RelationWithUnit:
     merged: RowOwnership
     if all(isinstance(ownership, UnitRows) for ownership in ownerships):
         units = [ownership for ownership in ownerships if isinstance(ownership, UnitRows)]
-        if len({(u.identifier, u.column.type) for u in units}) != 1:
+        if len({unit.identifier for unit in units}) != 1:
             _refuse("UNION ALL of rows with different privacy units is not available", _APART)
+        of_units = dict.fromkeys(unit.column.type.sql for unit in units)
+        if len(of_units) != 1:
+            message = (
+                f"UNION ALL of rows with privacy units of {' and '.join(of_units)} is not available"
+            )
+            _refuse(message, _ADDED)
         column = ColumnRef(UNIT, units[0].column.type, None, union.alias)
         rows = sum(unit.rows for unit in units)
         joined = sum(unit.joined for unit in units)

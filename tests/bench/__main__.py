@@ -41,7 +41,9 @@ def _all(options: argparse.Namespace) -> None:
     with servers(options.state, options.pg_bin, options.small_rows, large, scale=scaled) as running:
         print(f"PostgreSQL {running.version}, Python {platform.python_version()}, {_machine()}")
         if options.awake:
-            print("A loop that gives way to everything keeps each core awake (of the load it is 1).")
+            print(
+                "A loop that gives way to everything keeps each core awake (of the load it is 1)."
+            )
         if not options.bounds:
             _latency(running, options)
             _kept(running, options)

@@ -13,6 +13,7 @@ _JOINED = f"FROM shop.orders o JOIN {_BY_STATUS} ON q.status = o.status"
 _OWNED = "FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id"
 _PER_UNIT = f"(SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY customer_id)"
 _WITH_PRODUCTS = "FROM shop.products p LEFT JOIN shop.orders o ON o.product_id = p.id"
+_WITH_ORDERS = "FROM shop.customers c LEFT JOIN shop.orders p ON p.customer_id = c.id"
 _IN_ORDERS = "EXISTS (SELECT 1 FROM shop.orders o WHERE"
 
 _IN_OTHERS = (
@@ -245,6 +246,28 @@ HINTED: dict[str, HintedStatement] = {
         "SELECT avg(extract(year FROM age(current_date, birth_date))) FROM shop.customers",
         "SELECT avg(current_date - birth_date) FROM shop.customers",
         f"SELECT avg(extract(day FROM at - day)) {_THINGS}",
+    ),
+    "Cast them to one type: {} UNION ALL {}.": _case(
+        f"SELECT sum(x) FROM (SELECT quantity AS x {_ORDERS} UNION ALL SELECT total {_ORDERS}) q",
+        f"SELECT sum(x) FROM (SELECT quantity::numeric AS x {_ORDERS} UNION ALL SELECT total {_ORDERS}) q",
+        f"SELECT count(*) FROM (SELECT small::bigint AS x {_THINGS} UNION ALL SELECT int::bigint {_THINGS}) q",
+        f"SELECT count(*) FROM (SELECT day::timestamp {_THINGS} UNION ALL SELECT at {_THINGS}) q",
+    ),
+    "Count rows by count(*), and those with a value by count({}).": _case(
+        f"SELECT count(p) {_WITH_ORDERS}",
+        f"SELECT count(*), count(p.id) {_WITH_ORDERS}",
+    ),
+    "Join the public table on its key, and compare in WHERE: SELECT count(*) FROM t JOIN public_table p ON"
+    " p.id = t.public_id WHERE p.column = t.column.": _case(
+        f"{_COUNT} t WHERE product_id IN (SELECT p.id FROM shop.products p WHERE p.price = total)",
+        f"{_COUNT} t JOIN shop.products p ON p.id = t.product_id WHERE p.price = t.total",
+    ),
+    "GROUP BY it beside what is joined: SELECT t.k, q.n, count(*) FROM table t JOIN (SELECT ...) q ON q.k ="
+    " t.k GROUP BY t.k, q.n; or aggregate the table in a subquery, too, and join the two.": _case(
+        f"SELECT o.status, max(q.n) {_JOINED} GROUP BY 1",
+        f"SELECT o.status, q.n, count(*) {_JOINED} GROUP BY o.status, q.n",
+        f"SELECT sum(q.n * o.n) FROM (SELECT status, count(*) AS n {_ORDERS} GROUP BY status) o"
+        f" JOIN {_BY_STATUS} ON q.status = o.status",
     ),
     "Write it with ON a.key = b.key.": _case(
         "SELECT count(quantity) FROM (SELECT product_id AS id, quantity FROM shop.orders) a"

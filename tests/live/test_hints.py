@@ -104,9 +104,6 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     " b.{} = a.{}.": (
         "SELECT count(DISTINCT a.id) FROM shop.customers a JOIN shop.orders b ON b.customer_id = a.id",
     ),
-    "Give each of its columns a name of its own: SELECT a AS x, a AS y.": (
-        "SELECT sum(p), sum(q) FROM (SELECT total AS x, total AS y FROM shop.orders) s (p, q)",
-    ),
     "Join columns of one type, or SET TimeZone = 'UTC'.": ("SET TimeZone = 'UTC'",),
     "Write a template, e.g. 'YYYY-MM'.": (
         f"SELECT to_char(created_at, 'YYYY-MM') AS month, count(*) {_ORDERS}"

@@ -83,6 +83,26 @@ _NAMED = (
     # A sum of no rows.
     "SELECT sum(product) FROM r.rentals WHERE kind IN (SELECT kind FROM r.rentals GROUP BY kind"
     " HAVING count(*) > 100000)",
+    # A WITH within a WITH, or in brackets, of rows and of answers.
+    "WITH w AS (WITH y AS (SELECT late FROM r.returns) SELECT late, count(*) FROM y GROUP BY 1)"
+    " SELECT * FROM w",
+    "WITH w AS (WITH x AS MATERIALIZED (SELECT late, customer FROM r.returns), y AS (SELECT a.late FROM x a"
+    " JOIN x b ON a.customer = b.customer) SELECT late, count(*) FROM y GROUP BY 1) SELECT a.late, b.count"
+    " FROM w a JOIN w b ON a.late = b.late",
+    "SELECT count(*) FROM (WITH y AS (SELECT customer, product FROM r.rentals WHERE product > (SELECT"
+    " avg(product) FROM r.rentals)) SELECT * FROM y) q",
+    "WITH q AS MATERIALIZED (WITH y AS (SELECT customer, id FROM r.rentals), z AS (SELECT * FROM y) SELECT a.*"
+    " FROM z a JOIN y b ON a.customer = b.customer AND a.id = b.id) SELECT count(*) FROM q",
+    "SELECT kind, sum(n) AS n FROM (WITH y AS (SELECT kind, count(*) AS n FROM r.rentals GROUP BY kind)"
+    " SELECT * FROM y) q GROUP BY kind",
+    "SELECT count(*) FROM r.rentals WHERE product > (WITH y AS (SELECT product FROM r.rentals) SELECT"
+    " avg(product) FROM y)",
+    # After a dot any word is a name.
+    'SELECT count(*) FROM r.rentals p LEFT JOIN (SELECT customer AS "full" FROM r.payments) q ON p.customer ='
+    ' q.full RIGHT JOIN (SELECT customer AS "using", late AS "on" FROM r.returns) s ON s.using = p.customer'
+    ' AND s.on JOIN (SELECT customer AS "natural" FROM r.returns) t ON t.natural = s.using',
+    'SELECT p.kind, count(*) FROM r.rentals p JOIN (SELECT customer AS "join", customer AS "left" FROM'
+    " r.payments) q ON q.left = p.customer AND q . join > 5 WHERE q.join > 10 GROUP BY p.kind",
     # Names in a subquery hide those around it.
     "SELECT count(*) FROM r.rentals q WHERE EXISTS (SELECT 1 FROM r.payments p WHERE p.customer = q.customer"
     " AND id < 200)",

@@ -84,6 +84,11 @@ def test_a_cte_that_is_named_by_an_unused_one(live: LiveProxy, analyst: str) -> 
         (f"{_ROWS} TABLE a", "cannot be read here"),
         (f"{_ROWS} UPDATE mine SET n = a.n FROM a", "cannot be read here"),
         (f"{_ROWS} DELETE FROM mine USING a", "cannot be read here"),
+        (  # a part of it is not run
+            f"WITH c AS ({_ROWS} SELECT count(*), (SELECT max(n) FROM (TABLE a) q) FROM a) SELECT * FROM c",
+            "cannot be read here",
+        ),
+        (f"SELECT count(*) FROM ({_ROWS} TABLE a) q", "cannot be read here"),
         (
             f"{_ROWS}, b AS (SELECT q.n FROM (SELECT 1) y, LATERAL (SELECT n FROM a) q)"
             " SELECT count(*) FROM b",

@@ -202,6 +202,11 @@ def test_explain_of_rows_is_refused_as_the_rows_are(explain: str, rows: str) -> 
         ("WITH x AS (INSERT INTO t SELECT 1 RETURNING 1) SELECT 5", set()),
         ("WITH x AS (SELECT 1) SELECT (SELECT count(*) FROM x)", set()),
         ("WITH RECURSIVE x AS (SELECT 1 UNION SELECT 1 FROM x) SELECT 5", {"x"}),
+        ("WITH x AS (WITH y AS (SELECT 1) SELECT * FROM y) SELECT 5", {"x", "y"}),
+        ("WITH x AS (WITH y AS (SELECT 1) SELECT 2) SELECT * FROM x", {"y"}),
+        ("WITH x AS (WITH y AS (SELECT 1) INSERT INTO t SELECT * FROM y) SELECT 5", set()),
+        ("WITH x AS (WITH y AS (SELECT 1) UPDATE t SET n = 1) SELECT 5", {"y"}),
+        ("WITH x AS (WITH y AS (DELETE FROM t RETURNING 1) SELECT 1) SELECT 5", set()),
         ("WITH x AS (SELECT 1) SELECT 1 AS x", set()),  # perhaps not a use: counted as one
     ],
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import NOISY_RELATION, is_made_column
@@ -35,9 +35,10 @@ from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import Relation
 from proxy.query.syntax.conjuncts import equal_sides
-from proxy.query.syntax.from_clause import QueryItem, TableItem
+from proxy.query.syntax.from_clause import QueryItem, TableItem, leaves
 from proxy.query.syntax.selects import Span, opens_query
 from proxy.query.syntax.slices import parse
+from proxy.query.syntax.tokens import Lexed
 
 _SUMMED = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.SUM)
 
@@ -69,7 +70,11 @@ def read_joined(context: SelectContext, relation: Relation, conditions: Conditio
     reading.read()
     keys = tuple(reading.keys)
     retained = (*conditions.retained, *(() if reading.is_single else reading.groups))
-    found = read_spans(context, keys, retained)
+    try:
+        found = read_spans(context, keys, retained)
+    except Refusal as refusal:
+        _refuse_answers(context, joins, refusal)
+        raise
     if not reading.is_single:
         _refuse_unsummed(context, found)
     text = JoinedText(
@@ -233,6 +238,44 @@ def _prefix(context: SelectContext) -> str:
     while any(name.startswith(prefix) for name in names):
         prefix += "_"
     return prefix
+
+
+def _refuse_answers(context: SelectContext, joins: Sequence[AnswerJoin], refusal: Refusal) -> None:
+    """Where it is refused for a column of answers."""
+    if refusal.code is not Code.COLUMN_NOT_USABLE:
+        return
+    lexed = context.lexed
+    places = range(context.select.keyword, context.select.end)
+    index = next((i for i in places if lexed.lexemes[i].position == refusal.position), None)
+    if index is None:
+        return
+    for leaf in (leaf for join in joins for leaf in leaves(join.answers)):
+        cte = context.sources.cte(leaf) if isinstance(leaf, TableItem) else None
+        alias = leaf.chain[-1] if leaf.alias is None and isinstance(leaf, TableItem) else leaf.alias
+        chain = _chain_around(lexed, index)
+        written = range(*(leaf.span if cte is None else cte.body))
+        if chain[0] == alias or (
+            len(chain) == 1 and any(lexed.lexemes[i].name == chain[0] for i in written)
+        ):
+            raise Refusal(
+                Code.COLUMN_NOT_USABLE,
+                f'"{chain[-1]}" is of answers, which cannot be aggregated with the rows that meet them',
+                "GROUP BY it beside what is joined: SELECT t.k, q.n, count(*) FROM table t JOIN (SELECT ...) q"
+                " ON q.k = t.k GROUP BY t.k, q.n; or aggregate the table in a subquery, too, and join the two.",
+                refusal.position,
+            )
+
+
+def _chain_around(lexed: Lexed, index: int) -> tuple[str, ...]:
+    """The dotted name of which a lexeme is a part."""
+    lexemes = lexed.lexemes
+    while lexemes[index - 1].token.token_type is TokenType.DOT:
+        index -= 2
+    chain = [lexemes[index].name]
+    while index + 2 < len(lexemes) and lexemes[index + 1].token.token_type is TokenType.DOT:
+        index += 2
+        chain.append(lexemes[index].name)
+    return tuple(chain)
 
 
 def _refuse_unsummed(context: SelectContext, found: FoundSpans) -> None:

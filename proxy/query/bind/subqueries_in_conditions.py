@@ -55,6 +55,8 @@ def _bind_scalars(sources: Sources, span: Span, clause: str, retained: Sequence[
             continue
         if is_relation(lexed, index) and (clause == "from" or _below_rows(sources, index)):
             continue
+        if any(cte.body[0] == index + 1 for cte in sources.ctes):
+            continue  # which is read where its name stands
         nested = next((s for s in inside if s.depth == lexed.lexemes[index].depth + 1), None)
         if nested is not None and len(inside) == 1 and _is_public_list(sources, nested, index):
             continue
@@ -118,11 +120,33 @@ def _is_public_list(sources: Sources, select: Select, index: int) -> bool:
         return False  # a part of something larger: WITH, UNION
     if nature_of(sources, select) is not Nature.CLEAN:
         return False
-    found = read_public_column(sources, select)
+    try:
+        found = read_public_column(sources, select)
+    except Refusal as refusal:
+        _refuse_list_of_row(sources, select, refusal)
+        raise
     if found is None:
         return False
     sources.add_public(index, found)
     return True
+
+
+def _refuse_list_of_row(sources: Sources, select: Select, refusal: Refusal) -> None:
+    """Where it is refused for a column of the row around it."""
+    if refusal.code is not Code.COLUMN_NOT_USABLE:
+        return
+    lexemes = sources.lexed.lexemes
+    around = [t for at, t in sources.tables.items() if not select.keyword < at < select.end]
+    for index in range(select.keyword, select.end):
+        name = lexemes[index].name
+        if lexemes[index].position == refusal.position and any(name in t.columns for t in around):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                f'a list from a public table cannot depend on the row around it, as by "{name}"',
+                "Join the public table on its key, and compare in WHERE: SELECT count(*) FROM t"
+                " JOIN public_table p ON p.id = t.public_id WHERE p.column = t.column.",
+                refusal.position,
+            )
 
 
 def _inside_call(lexed: Lexed, span: Span, index: int) -> bool:

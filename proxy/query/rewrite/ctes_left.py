@@ -51,8 +51,10 @@ def settle_ctes(
         for cte, named in names_of(lexed, ctes).items()
     }
     unused = unused_ctes(lexed, ctes, gone)
+    not_run = [cte.body for cte in unused]  # of which some stand in a CTE that is run
+    run = [i for i in left if not any(first <= i < last for first, last in not_run)]
     for cte in ctes:
-        if cte not in unused and any(cte.body[0] <= index < cte.body[1] for index in left):
+        if cte not in unused and any(cte.body[0] <= index < cte.body[1] for index in run):
             _refuse_reader(statement, names[cte], left)
     spans = [
         (lexed.lexemes[cte.body[0]].start, lexed.lexemes[cte.body[1]].start)

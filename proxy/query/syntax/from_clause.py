@@ -143,7 +143,7 @@ def _condition(cursor: _TokenCursor) -> tuple[Span | None, tuple[str, ...]]:
     start, depth = cursor.at, cursor.lexeme.depth
     while cursor.at < cursor.end:
         lexeme = cursor.lexeme
-        here = lexeme.depth == depth
+        here = lexeme.depth == depth and not _follows_dot(cursor)
         called = cursor.at + 1 < cursor.end and (
             cursor.lexed.lexemes[cursor.at + 1].token.token_type is TokenType.L_PAREN
         )
@@ -158,6 +158,12 @@ def _condition(cursor: _TokenCursor) -> tuple[Span | None, tuple[str, ...]]:
             break
         cursor.at += 1
     return (start, cursor.at), ()
+
+
+def _follows_dot(cursor: _TokenCursor) -> bool:
+    """Whether a word is a name, whatever it means elsewhere: q.left (PostgreSQL 17 documentation, appendix
+    C)."""
+    return cursor.lexed.lexemes[cursor.at - 1].token.token_type is TokenType.DOT
 
 
 def _primary(cursor: _TokenCursor) -> Item:

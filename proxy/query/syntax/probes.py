@@ -223,9 +223,7 @@ def unused_ctes(
     """CTEs that PostgreSQL does not run: no name of theirs occurs where it means them, except inside CTEs
     that are not run either. A name that may mean something else counts as a use. gone: lexemes that a rewriting
     has replaced."""
-    used: set[Visible] = {
-        cte for cte in ctes if lexed.lexemes[cte.body[0]].word in WRITES | {"with"}
-    }
+    used: set[Visible] = {cte for cte in ctes if _may_write(lexed, cte)}
     # Of each use, the CTEs that it stands in.
     uses = {
         cte: [
@@ -242,6 +240,14 @@ def unused_ctes(
                 used.add(cte)
         if len(used) == before:
             return tuple(cte for cte in ctes if cte not in used)
+
+
+def _may_write(lexed: Lexed, cte: Visible) -> bool:
+    """Whether a CTE may be run though nobody names it: WITH may stand before an INSERT, too."""
+    first = lexed.lexemes[cte.body[0]].word
+    return first in WRITES or (
+        first == "with" and any(lexed.lexemes[index].word in WRITES for index in range(*cte.body))
+    )
 
 
 def names_of(lexed: Lexed, ctes: tuple[Visible, ...]) -> Mapping[Visible, list[int]]:

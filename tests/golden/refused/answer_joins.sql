@@ -107,8 +107,8 @@ SELECT t, count(*) AS dp_b1 FROM people JOIN (SELECT t AS t__, count(*) AS n FRO
 SELECT t, max(q.n) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__ GROUP BY t
 -- => refused
 -- COLUMN_NOT_USABLE at 17: n)
--- there is no column "n" in the policy of this table
--- SELECT * FROM dp.columns lists the columns that can be asked about.
+-- "n" is of answers, which cannot be aggregated with the rows that meet them
+-- GROUP BY it beside what is joined: SELECT t.k, q.n, count(*) FROM table t JOIN (SELECT ...) q ON q.k = t.k GROUP BY t.k, q.n; or aggregate the table in a subquery, too, and join the two.
 
 -- case: a function of rows that is not available
 SELECT count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON md5(t) = t__

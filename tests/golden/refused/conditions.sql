@@ -173,9 +173,9 @@ SELECT count(*) FROM people WHERE t IN (SELECT t FROM events)
 -- case: values of a public table that depend on the row
 SELECT count(*) FROM people p WHERE t IN (SELECT code FROM places WHERE zone = p.s)
 -- => refused
--- COLUMN_NOT_USABLE at 82: s)
--- there is no column "s" in the policy of this table
--- SELECT * FROM dp.columns lists the columns that can be asked about.
+-- UNSUPPORTED at 82: s)
+-- a list from a public table cannot depend on the row around it, as by "s"
+-- Join the public table on its key, and compare in WHERE: SELECT count(*) FROM t JOIN public_table p ON p.id = t.public_id WHERE p.column = t.column.
 
 -- case: some values of a public table
 SELECT count(*) FROM people WHERE t IN (SELECT code FROM places ORDER BY 1 LIMIT 1)

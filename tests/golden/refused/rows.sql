@@ -72,8 +72,8 @@ SELECT count(*), (p).s FROM people p
 SELECT max(p) FROM people p
 -- => refused
 -- COLUMN_NOT_USABLE at 12: p)
--- there is no column "p" in the policy of this table
--- SELECT * FROM dp.columns lists the columns that can be asked about.
+-- "p" is a whole row here, and rows are read by their columns only
+-- Count rows by count(*), and those with a value by count(p.i2).
 
 -- case: star inside
 SELECT count(*), p.* FROM people p

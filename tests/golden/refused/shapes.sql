@@ -313,6 +313,34 @@ SELECT count(*) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM notes) q
 -- UNION ALL of rows with different privacy units is not available
 -- Combine rows of the same privacy unit only, or query each table by itself.
 
+-- case: units of different types in a union
+SELECT count(*) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM visits) q
+-- => refused
+-- UNSUPPORTED at 23: SELECT
+-- UNION ALL of rows with privacy units of integer and bigint is not available
+-- Ask each table by itself, and add the answers up.
+
+-- case: columns of different types in a union
+SELECT count(*) FROM (SELECT i4 AS x FROM orders UNION ALL SELECT i8 FROM calls) q
+-- => refused
+-- UNSUPPORTED at 23: SELECT
+-- the columns of UNION ALL must have the same types
+-- Cast them to one type: SELECT i4::bigint AS x FROM w.orders UNION ALL SELECT i8 FROM w.calls.
+
+-- case: columns of different types in a union, one of them computed
+SELECT sum(x) FROM (SELECT i4 + 1 AS x, uid FROM orders UNION ALL SELECT i2, uid FROM calls UNION ALL SELECT n2 AS y, uid FROM calls) q
+-- => refused
+-- UNSUPPORTED at 21: SELECT
+-- the columns of UNION ALL must have the same types
+-- Cast them to one type: SELECT (...)::numeric AS x FROM w.orders UNION ALL SELECT i2::numeric FROM w.calls.
+
+-- case: units of different types as columns of a union
+SELECT count(*) FROM (SELECT uid, i4 FROM orders UNION ALL SELECT uid, i4 FROM visits) q
+-- => refused
+-- UNSUPPORTED at 23: SELECT
+-- the columns of UNION ALL must have the same types
+-- Ask each table by itself, and add the answers up.
+
 -- case: union of rows without repeats
 SELECT count(*) FROM (SELECT i4 FROM orders UNION SELECT i4 FROM calls) q
 -- => refused

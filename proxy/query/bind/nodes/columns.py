@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.written_names import written_name
 from proxy.query.bind.nodes.operands import parameter_text
 from proxy.query.bind.scope import Readers, Scope, identifier, only, position_of, unknown
 from proxy.query.ir import expressions as ir
@@ -36,6 +37,8 @@ def _column(node: exp.Expr, scope: Scope) -> Expression:
     qualifier = tuple(identifier(part) for part in parts if part is not None)
     known = scope.find(qualifier, name)
     if known is None:
+        if not qualifier:
+            _refuse_whole_row(node, name, scope)
         raise Refusal(
             Code.COLUMN_NOT_USABLE,
             f'there is no column "{name}" in the policy of this table',
@@ -43,6 +46,22 @@ def _column(node: exp.Expr, scope: Scope) -> Expression:
             position_of(node),
         )
     return replace(known, position=position_of(node))
+
+
+def _refuse_whole_row(node: exp.Expr, name: str, scope: Scope) -> None:
+    """The name of a relation, where no column has it (PostgreSQL 17 documentation, section 8.16.5)."""
+    around: Scope | None = scope
+    while around is not None:
+        for relation in around.relations:
+            if (name,) in relation.qualifiers:
+                column = written_name(name, *list(relation.columns)[:1])
+                raise Refusal(
+                    Code.COLUMN_NOT_USABLE,
+                    f'"{name}" is a whole row here, and rows are read by their columns only',
+                    f"Count rows by count(*), and those with a value by count({column}).",
+                    position_of(node),
+                )
+        around = around.outer
 
 
 def _literal(node: exp.Expr, scope: Scope) -> Expression:
