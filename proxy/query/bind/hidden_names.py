@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from sqlglot import TokenType, exp
@@ -31,6 +30,20 @@ class KnownColumns:
 _UNKNOWN = KnownColumns((), False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenName:
+    """A name in a subquery: what stands before it, and itself, "" for a star. is_row: it is no column's around
+    the subquery, so that it means a row as a whole there."""
+
+    qualifier: tuple[str, ...]
+    name: str
+    is_row: bool = False
+
+    @property
+    def relation(self) -> tuple[str, ...]:
+        return (self.name,) if self.is_row else self.qualifier
+
+
 @dataclass(slots=True)
 class HiddenNames:
     """What the SELECTs of a statement define. Nothing is refused: what is not known is said to be so."""
@@ -38,14 +51,12 @@ class HiddenNames:
     sources: Sources
     _queries: dict[Span, KnownColumns] = field(default_factory=dict)
 
-    def is_hidden(
-        self, around: Iterable[Select], index: int, qualifier: tuple[str, ...], name: str
-    ) -> bool | None:
+    def is_hidden(self, around: Iterable[Select], index: int, name: WrittenName) -> bool | None:
         """
         Given    around: the SELECTs inside of the nested query that a name stands in
         Gives    whether the FROM clause of one of them defines it for certain; None: it may
         """
-        found = [self._defines(select, index, qualifier, name) for select in around]
+        found = [self._defines(select, index, name) for select in around]
         return True if True in found else (None if None in found else False)
 
     def is_in_from(self, select: Select, index: int) -> bool:
@@ -53,13 +64,12 @@ class HiddenNames:
         span = select.clauses.get("from", (0, 0))
         if not span[0] <= index < span[1]:
             return False
-        with suppress(Refusal):
+        try:
             return _sees(self.sources.from_item(select), index) is None
-        return False
+        except Refusal:
+            return any(index in one.places for one in _relations(self.sources.lexed, span))
 
-    def _defines(
-        self, select: Select, index: int, qualifier: tuple[str, ...], name: str
-    ) -> bool | None:
+    def _defines(self, select: Select, index: int, name: WrittenName) -> bool | None:
         span = select.clauses.get("from")
         if span is None:
             return False
@@ -67,17 +77,19 @@ class HiddenNames:
         try:
             item = self.sources.from_item(select)
         except Refusal:  # LATERAL, functions
-            lexed = self.sources.lexed
-            if qualifier and not _may_name(lexed, span, qualifier[-1]):
+            lexed, relation = self.sources.lexed, name.relation
+            if relation and not _may_name(lexed, span, relation[-1]):
                 return False
-            is_named = len(qualifier) == 1 and qualifier[0] in _names(lexed, span)
-            return True if is_named and not is_inside else None
+            is_there = any(
+                relation == (one.name,) or (not name.qualifier and name.name in one.columns)
+                for one in _relations(lexed, span)
+            )
+            return True if is_there and not is_inside else None
         # A subquery in FROM sees nothing of what stands beside it, ON its two sides alone.
-        visible = _sees(item, index) if is_inside else leaves(item)
-        found = [
-            self._is_of(leaf, qualifier) if qualifier else self._has(leaf, name)
-            for leaf in visible or ()
-        ]
+        visible = (_sees(item, index) if is_inside else leaves(item)) or ()
+        found = [self._is_of(leaf, name.relation) for leaf in visible] if name.relation else []
+        if not name.qualifier:
+            found += [self._has(leaf, name.name) for leaf in visible]
         return True if True in found else (None if None in found else False)
 
     def _is_of(self, leaf: _Leaf, qualifier: tuple[str, ...]) -> bool | None:
@@ -105,7 +117,7 @@ class HiddenNames:
             if cte is not None:
                 found = _renamed(self._outputs(cte.body), cte.columns)
             elif table is not None:
-                found = KnownColumns(tuple(table.columns), True)
+                found = KnownColumns(tuple(table.columns), bool(table.columns))
             else:
                 found = _UNKNOWN
         return _renamed(found, listed)
@@ -174,14 +186,22 @@ _NO_ALIASES = frozenset(
 )
 
 
-def _names(lexed: Lexed, span: Span) -> Iterator[str]:
-    """The names of relations in a FROM clause that is not read as a tree: at its beginning, after a comma and
-    after JOIN, each under its alias. A join in brackets with an alias shows no others."""
+@dataclass(frozen=True, slots=True)
+class _NamedInFrom:
+    """places: lexemes that are its name, its alias or in its list of columns."""
+
+    name: str
+    places: tuple[int, ...]
+    columns: tuple[str, ...] = ()
+
+
+def _relations(lexed: Lexed, span: Span) -> Iterator[_NamedInFrom]:
+    """Those of a FROM clause that is not read as a tree: at its beginning, after a comma and after JOIN, each
+    under its alias. A join in brackets with an alias shows no others."""
     lexemes = lexed.lexemes
     is_relation, index = True, span[0]
     while index < span[1]:
         lexeme = lexemes[index]
-        names, last = [lexeme.name], index
         if not is_relation:
             is_relation = lexeme.word == "join" or lexeme.token.token_type is TokenType.COMMA
             index = _after(lexed, index)
@@ -189,11 +209,12 @@ def _names(lexed: Lexed, span: Span) -> Iterator[str]:
         if lexeme.word in ("lateral", "only", "rows", "from"):
             index += 1
             continue
+        found, last = [_NamedInFrom(lexeme.name, (index,))], index
         if lexeme.token.token_type is TokenType.L_PAREN:
             inside = (index + 1, lexed.partner[index])
-            names = [] if opens_query(lexed, index) else list(_names(lexed, inside))
+            found = [] if opens_query(lexed, index) else list(_relations(lexed, inside))
         while last + 2 < span[1] and lexemes[last + 1].token.token_type is TokenType.DOT:
-            last, names = last + 2, [lexemes[last + 2].name]
+            last, found = last + 2, [_NamedInFrom(lexemes[last + 2].name, (index,))]
         index = _after(lexed, last)
         if lexemes[last].name and index < span[1] and is_call(lexed, last):
             index = _after(lexed, index)
@@ -201,8 +222,15 @@ def _names(lexed: Lexed, span: Span) -> Iterator[str]:
         index += 2 if words == ["with", "ordinality"] else 0
         index += index < span[1] and lexemes[index].word == "as"
         if index < span[1] and lexemes[index].name and lexemes[index].word not in _NO_ALIASES:
-            names = [lexemes[index].name]
-        yield from names
+            places = (index, *(place for one in found for place in one.places))
+            name, listed = lexemes[index].name, tuple[int, ...]()
+            if index + 1 < span[1] and is_call(lexed, index):
+                inside = (index + 2, lexed.partner[index + 1])
+                listed = tuple(first for first, _ in split_commas(lexed, *inside))
+                index += 1
+            columns = tuple(lexemes[at].name for at in listed)
+            found = [_NamedInFrom(name, (*places, *listed), columns)]
+        yield from found
         is_relation = False
 
 

@@ -6,6 +6,7 @@ nothing there, or of another relation of the statement that happens to have the 
 without a word. So each is decided here. What a FROM within the subquery defines stays; a key is that of the
 noisy relation; anything else of the rows is refused, and so is what may be the one or the other (PostgreSQL 17
 documentation, section 4.2.11). The noisy relation has names of its own, which hide those that it stands beside.
+No row is read for any of it: what stands in a key's place is a key that is shown, on the shadow.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sqlglot import TokenType
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import NOISY_RELATION, is_made_column
 from proxy.query.bind.group_keys import WrittenKey
-from proxy.query.bind.hidden_names import HiddenNames
+from proxy.query.bind.hidden_names import HiddenNames, WrittenName
 from proxy.query.bind.select_context import SelectContext
 from proxy.query.bind.source_reading import nature_of
 from proxy.query.bind.sources import Nature
@@ -61,9 +62,9 @@ _RESERVED = frozenset(
 _AROUND_AGGREGATES = frozenset({"filter", "within"})
 _AFTER_A_NAME = frozenset({"asc", "desc", "nulls", "first", "last"})
 _NOISY = re.compile(rf"{NOISY_RELATION}\d+")
-_QUALIFY = "Write it with the name or the alias of its table: name.column."
+_QUALIFY = "Write it with the name or the alias of its table: SELECT o.x FROM other o."
 _ALIAS = (
-    "Give the table in the subquery an alias that is used nowhere else, and write alias.column."
+    "Give the table in the subquery an alias that is used nowhere else: SELECT a.x FROM other a."
 )
 _RENAME = (
     "Give the groups' columns other names and compare those: SELECT * FROM (SELECT column AS k, count(*) AS n"
@@ -109,7 +110,7 @@ def keys_in_subquery(
         around = _selects(context, bracket, found.span[0])
         if _is_no_expression(context, hidden, around, found):
             continue
-        is_hidden = hidden.is_hidden(around, found.span[0], found.qualifier, found.name)
+        is_hidden = hidden.is_hidden(around, found.span[0], _written(context, found))
         if is_hidden is True:
             continue
         if not is_rows:
@@ -133,7 +134,7 @@ def refuse_captured(context: SelectContext, index: int) -> NoReturn:
         " o.other."
     )
     if _NOISY.fullmatch(lexeme.name):
-        hint = f"Use names that do not begin with {NOISY_RELATION}."
+        hint = f"Use names that do not begin with {NOISY_RELATION}: SELECT sum(x) AS total ..."
     raise Refusal(
         Code.UNSUPPORTED,
         f'the name "{lexeme.name}" cannot be used in a SELECT on a protected table',
@@ -187,6 +188,15 @@ def _may_be_of_rows(context: SelectContext, found: _Name) -> bool:
     )
 
 
+def _written(context: SelectContext, found: _Name) -> WrittenName:
+    is_row = not (
+        found.qualifier
+        or found.name in context.scope.merged
+        or any(found.name in relation.columns for relation in context.scope.relations)
+    )
+    return WrittenName(qualifier=found.qualifier, name=found.name, is_row=is_row)
+
+
 def _may_be_captured(context: SelectContext, found: _Name) -> bool:
     first = (*found.qualifier, found.name)[0]
     if not _NOISY.fullmatch(first) and (found.qualifier or not is_made_column(first)):
@@ -218,7 +228,9 @@ def _is_no_expression(
     if not around:
         return False
     here = max(around, key=lambda one: one.keyword)
-    if hidden.is_in_from(here, first):
+    window = here.clauses.get("window", (0, 0))
+    is_window = window[0] <= first < window[1] and lexed.lexemes[last].word == "as"
+    if is_window or hidden.is_in_from(here, first):
         return True
     if here.items[0] <= first < here.items[1]:
         aliases = _aliases(context, here)
