@@ -153,3 +153,10 @@ def test_a_name_of_the_noisy_relation_hides_none_around_it(select: str) -> None:
     assert _text(
         "SELECT t AS k1, (SELECT max(k1) FROM rates r(k1)) FROM people GROUP BY t ORDER BY k1"
     )
+
+
+def test_a_column_of_an_unknown_table_may_be_called_as_a_table_is() -> None:
+    sql = f"{_SELECT} HAVING EXISTS (SELECT FROM published.unknown WHERE people = 'x')"
+    assert "WHERE people = 'x')" in _text(sql)
+    with pytest.raises(Refusal, match="may be a column"):
+        _text(_AROUND.format(sql))

@@ -110,8 +110,12 @@ def keys_in_subquery(
         around = _selects(context, bracket, found.span[0])
         if _is_no_expression(context, hidden, around, found):
             continue
-        is_hidden = hidden.is_hidden(around, found.span[0], _written(context, found))
-        if is_hidden is True:
+        written = _written(context, found)
+        is_hidden = hidden.is_hidden(around, found.span[0], written)
+        # A column of a published table may be called as a table is. If the row as a whole was meant, nothing
+        # else of the statement can be taken for it.
+        is_alone = written.is_row and not _stands_within(context)
+        if is_hidden is True or (is_hidden is None and is_alone):
             continue
         if not is_rows:
             refuse_captured(context, found.span[0])
@@ -201,6 +205,11 @@ def _may_be_captured(context: SelectContext, found: _Name) -> bool:
     first = (*found.qualifier, found.name)[0]
     if not _NOISY.fullmatch(first) and (found.qualifier or not is_made_column(first)):
         return False
+    return _stands_within(context)
+
+
+def _stands_within(context: SelectContext) -> bool:
+    """Whether another SELECT stands around this one, of which names may mean something in it."""
     here = context.select
     return any(one.keyword < here.keyword < one.end for one in context.sources.selects)
 
