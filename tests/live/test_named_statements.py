@@ -72,6 +72,8 @@ _NAMED = (
     " ORDER BY (SELECT min(id) FROM r.products i WHERE i.category = p.category)",
     "SELECT rentals.kind, (SELECT max(x) FROM (SELECT rentals.id AS x, 'kind' AS kind FROM r.products rentals)"
     " q WHERE kind = 'kind' AND rentals.kind <> 'a'), count(*) AS n FROM r.rentals GROUP BY 1",
+    "SELECT (SELECT kind), (SELECT max(category) FROM (SELECT DISTINCT category, rentals.kind FROM r.products)"
+    " q WHERE kind = 'a'), count(*) AS n FROM r.rentals GROUP BY kind",
     "SELECT kind, count(*) AS n FROM r.rentals GROUP BY kind HAVING kind IN (WITH kind(x) AS (VALUES ('a'),"
     " (kind)) SELECT max(x) FROM kind)",
 )  # fmt: skip

@@ -160,3 +160,16 @@ def test_a_column_of_an_unknown_table_may_be_called_as_a_table_is() -> None:
     assert "WHERE people = 'x')" in _text(sql)
     with pytest.raises(Refusal, match="may be a column"):
         _text(_AROUND.format(sql))
+
+
+@pytest.mark.parametrize(
+    ("subquery", "wanted"),
+    [
+        ("(SELECT t)", '(SELECT dp_b1.k1 AS "t")'),
+        ("(SELECT t x)", "(SELECT dp_b1.k1 x)"),
+        ("(SELECT 1 FROM (SELECT people.t, code FROM places) q WHERE t = code)", 'dp_b1.k1 AS "t", code FROM'),
+        ("(SELECT DISTINCT ON (code) t FROM places)", 'ON (code) dp_b1.k1 AS "t" FROM'),
+    ],
+)  # fmt: skip
+def test_a_column_of_a_subquery_has_the_name_of_the_key(subquery: str, wanted: str) -> None:
+    assert wanted in _text(f"SELECT {subquery}, count(*) FROM people GROUP BY t")

@@ -133,7 +133,7 @@ class HiddenNames:
 
     def _listed(self, select: Select) -> KnownColumns:
         names, is_whole = list[str](), True
-        for span in split_commas(self.sources.lexed, *select.items):
+        for span in items_of(self.sources.lexed, select):
             found = self._item(select, span)
             names += found.names
             is_whole &= found.is_whole
@@ -155,6 +155,14 @@ class HiddenNames:
         if name is None or any(isinstance(one, exp.Star) for one in (node, column)):
             return _UNKNOWN
         return KnownColumns((name,), True)
+
+
+def items_of(lexed: Lexed, select: Select) -> tuple[Span, ...]:
+    """The items of a list, without what DISTINCT ON has in its brackets."""
+    first, last = select.items
+    if select.distinct and lexed.lexemes[first].word == "on" and is_call(lexed, first):
+        first = lexed.partner[first + 1] + 1
+    return split_commas(lexed, first, last)
 
 
 def _renamed(found: KnownColumns, listed: tuple[str, ...]) -> KnownColumns:

@@ -12,7 +12,7 @@ No row is read for any of it: what stands in a key's place is a key that is show
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
@@ -22,7 +22,7 @@ from sqlglot import TokenType
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import NOISY_RELATION, is_made_column
 from proxy.query.bind.group_keys import WrittenKey
-from proxy.query.bind.hidden_names import HiddenNames, WrittenName
+from proxy.query.bind.hidden_names import HiddenNames, WrittenName, items_of
 from proxy.query.bind.select_context import SelectContext
 from proxy.query.bind.source_reading import nature_of
 from proxy.query.bind.sources import Nature
@@ -114,8 +114,8 @@ def keys_in_subquery(
         is_hidden = hidden.is_hidden(around, found.span[0], written)
         # A column of a published table may be called as a table is. If the row as a whole was meant, nothing
         # else of the statement can be taken for it.
-        is_alone = written.is_row and not _stands_within(context)
-        if is_hidden is True or (is_hidden is None and is_alone):
+        is_outermost = written.is_row and not _stands_within(context)
+        if is_hidden is True or (is_hidden is None and is_outermost):
             continue
         if not is_rows:
             refuse_captured(context, found.span[0])
@@ -126,6 +126,22 @@ def keys_in_subquery(
             hint = _ALIAS if found.qualifier else _QUALIFY
             _refuse(context, found, Code.UNSUPPORTED, message, hint)
         yield found.span, _key(context, keys, found, bracket, around)
+
+
+def named_by_keys(context: SelectContext, found: Iterable[Span]) -> Iterator[Span]:
+    """
+    Given    found: where keys stand
+    Gives    the items of subqueries with one in them and without an alias: what is around may use the name that
+             PostgreSQL takes from the key's
+    """
+    here = context.select
+    within = [one for one in context.sources.selects if here.keyword < one.keyword < here.end]
+    keys = tuple(found)
+    for select in within:
+        for first, last in items_of(context.lexed, select):
+            is_there = any(first <= start and end <= last for start, end in keys)
+            if is_there and context.lexed.lexemes[last - 2].word != "as":
+                yield first, last
 
 
 def refuse_captured(context: SelectContext, index: int) -> NoReturn:
@@ -262,7 +278,7 @@ def _aliases(
 ) -> Iterator[tuple[int, str | None, str | None]]:
     """Of each item in its list where it ends, its alias, and the name that it has without one."""
     sources = context.sources
-    for span in split_commas(context.lexed, *select.items):
+    for span in items_of(context.lexed, select):
         with suppress(Refusal):
             _, alias, inner = parse_item(context.lexed, span, sources.placeholders)
             implied = output_name(context.lexed, inner)
