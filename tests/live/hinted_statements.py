@@ -384,4 +384,32 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT bool_or(total > 5) {_ORDERS}",
         f"SELECT every(total > 5) FILTER (WHERE quantity > 1) {_ORDERS}",
     ),
+    "Give the groups' columns other names and compare those: SELECT * FROM (SELECT column AS k, count(*) AS n"
+    " FROM table GROUP BY column) q WHERE EXISTS (SELECT 1 FROM other o WHERE o.x = q.k).": _case(
+        f"SELECT status, (SELECT count(orders.status)) {_ORDERS} GROUP BY status",
+        f"SELECT * FROM (SELECT status AS k, count(*) AS n {_ORDERS} GROUP BY status) q WHERE EXISTS"
+        " (SELECT 1 FROM shop.products o WHERE o.title = q.k)",
+    ),
+    "Answer it for each group and join the answers: FROM (SELECT column AS k, count(*) AS n FROM table GROUP BY"
+    " column) q JOIN (SELECT column AS k, count(*) AS m FROM other GROUP BY column) p ON p.k = q.k.": _case(
+        f"SELECT status, (SELECT count(*) {_ORDERS} i WHERE i.status = o.status) {_ORDERS} o GROUP BY status",
+        f"SELECT * FROM (SELECT status AS k, count(*) AS n {_ORDERS} GROUP BY status) q JOIN"
+        f" (SELECT status AS k, count(*) AS m {_ORDERS} WHERE total > 5 GROUP BY status) p ON p.k = q.k",
+    ),
+    "Write it with the name or the alias of its table: SELECT o.x FROM other o.": _case(
+        f"SELECT status, (SELECT max(status) FROM generate_series(1, 2) status) {_ORDERS} GROUP BY status",
+        f"SELECT status, (SELECT max(status.status) FROM generate_series(1, 2) status) {_ORDERS} GROUP BY 1",
+    ),
+    "Give the table in the subquery an alias that is used nowhere else: SELECT a.x FROM other a.": _case(
+        "SELECT status, (SELECT max(x) FROM generate_series(1, 2) o, LATERAL (SELECT o.o AS x) l)"
+        f" {_ORDERS} o GROUP BY status",
+        "SELECT status, (SELECT max(x) FROM generate_series(1, 2) g, LATERAL (SELECT g.g AS x) l)"
+        f" {_ORDERS} o GROUP BY status",
+    ),
+    "Give the column around it another name, as in (SELECT {} AS other, ...) o, and write o.other.": _case(
+        f"SELECT n FROM (SELECT 'paid' AS k1) o, LATERAL (SELECT count(*) AS n {_ORDERS} GROUP BY status HAVING"
+        " status = k1) z",
+        f"SELECT n FROM (SELECT 'paid' AS other) o, LATERAL (SELECT count(*) AS n {_ORDERS} GROUP BY status"
+        " HAVING status = o.other) z",
+    ),
 }  # fmt: skip

@@ -101,9 +101,14 @@ class _Drawing:
         if groups:
             text += f" GROUP BY {', '.join(groups)}"
             if self._rarely(4):
+                text += f" HAVING {self._of_groups(keys[: len(groups)], side)}"
+            if self._rarely(4):
                 text += f" ORDER BY {self._of([*groups, _quoted(self._of(_WORDS))])}"
         if self.ctes:
             text = f"WITH {', '.join(body for _, body in self.ctes.values())} {text}"
+        if self._rarely(6):  # whose names mean nothing within
+            self.features.add("beside another relation")
+            text = f"SELECT z.* FROM {self._of(list(_PUBLIC))} {_quoted(self._of(_WORDS))}, LATERAL ({text}) z"
         return NamedStatement(text, len(measures), frozenset(self.features))
 
     def _of(self, among: Sequence[T]) -> T:
@@ -146,6 +151,17 @@ class _Drawing:
         around = ".".join([*outside.before[:1], _quoted(outside.name)])
         where = f"{self._written(inner.units()[0], inner)} = {around}"
         where += f" AND {self._condition(inner)}" if self._rarely(2) else ""
+        return self._of(_OF_A_ROW).format(f"FROM {inner.text} WHERE {where}")
+
+    def _of_groups(self, keys: Sequence[_Column], side: _Side) -> str:
+        """A subquery that stays in the text, with a name of a key in it, which it may hide."""
+        self.features.add("subquery of a group")
+        inner, _ = self._source(self._of((0, 1)), False)
+        key = self._of(keys)
+        around, alike = self._written(key, side), [c for c in inner.columns if c.kind == key.kind]
+        where = f"{around} IS NOT NULL"
+        if alike:
+            where = f"{self._written(self._of(alike), inner)} {self._of(('=', '<>'))} {around}"
         return self._of(_OF_A_ROW).format(f"FROM {inner.text} WHERE {where}")
 
     def _source(self, depth: int, protected: bool) -> tuple[_Side, list[str]]:

@@ -17,16 +17,8 @@ from tests.live_proxy import LiveProxy
 
 _REFUSED = ("0A000", "42501")  # by a rule of ours, which costs nothing
 _FEATURES = (
-    *(
-        "using",
-        "nested",
-        "comma",
-        "cte",
-        "cte again",
-        "list of columns",
-        "subquery of a row",
-        "star",
-    ),
+    *("using", "nested", "comma", "cte", "cte again", "list of columns", "subquery of a row"),
+    *("subquery of a group", "beside another relation", "star"),
 )
 _NAMED = (
     # An alias is the name of another table, of a column, in other letters.
@@ -110,6 +102,25 @@ _NAMED = (
     " USING (customer) WHERE customer = payments.customer AND rentals.late)",
     "SELECT count(*) FROM r.rentals q WHERE customer IN (SELECT customer FROM r.returns e RIGHT JOIN"
     " r.payments p USING (customer) WHERE e.late)",
+    # Names in a subquery that stays in the text: of its own FROM, or of the groups around it, and of no other
+    # relation of the statement that happens to have them.
+    "SELECT o.category, (SELECT sum(n) FROM (SELECT category AS k, count(*) AS n FROM r.rentals q"
+    " JOIN r.products p ON p.id = q.product GROUP BY category HAVING EXISTS (SELECT 1 FROM r.makers m"
+    " WHERE category = 'Gizmo')) z) AS sum FROM r.products o",
+    "SELECT o.id, o.product, z.* FROM (SELECT id, 2 AS product FROM r.makers) o, LATERAL (SELECT"
+    " (SELECT m.country FROM r.makers m WHERE m.id = product), count(*) AS n FROM r.rentals"
+    " GROUP BY product) z",
+    "SELECT product, (SELECT min(m.country) FROM r.makers m JOIN r.products p ON m.id = p.maker AND p.id <="
+    " rentals.product), count(*) AS n FROM r.rentals GROUP BY ROLLUP (product)",
+    "SELECT category, count(*) AS n FROM r.rentals q JOIN r.products p ON p.id = q.product GROUP BY category"
+    " HAVING count(*) > (SELECT 20 * max(price) FROM r.products WHERE category = 'Gizmo')"
+    " ORDER BY (SELECT min(id) FROM r.products i WHERE i.category = p.category)",
+    "SELECT rentals.kind, (SELECT max(x) FROM (SELECT rentals.id AS x, 'kind' AS kind FROM r.products rentals)"
+    " q WHERE kind = 'kind' AND rentals.kind <> 'a'), count(*) AS n FROM r.rentals GROUP BY 1",
+    "SELECT (SELECT kind), (SELECT max(category) FROM (SELECT DISTINCT category, rentals.kind FROM r.products)"
+    " q WHERE kind = 'a'), count(*) AS n FROM r.rentals GROUP BY kind",
+    "SELECT kind, count(*) AS n FROM r.rentals GROUP BY kind HAVING kind IN (WITH kind(x) AS (VALUES ('a'),"
+    " (kind)) SELECT max(x) FROM kind)",
 )  # fmt: skip
 
 
@@ -195,6 +206,29 @@ def test_names_as_in_postgresql(live: LiveProxy, direct: psycopg.Connection, sql
         names = [column.name for column in direct.execute(sql.encode()).description or ()]
         noisy = len(names) - sum(name not in NOISY for name in names)
         assert _difference(sql, noisy, asking, direct) == []
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT kind, (SELECT count(*) FROM r.payments p WHERE p.customer > 7 AND rentals.kind = 'a')"
+        " FROM r.rentals GROUP BY kind",
+        "SELECT kind, (SELECT sum(amount)) FROM r.rentals GROUP BY kind",
+        "SELECT o.k1, z.n FROM (SELECT 'a' AS k1) o, LATERAL (SELECT count(*) AS n FROM r.rentals"
+        " GROUP BY kind HAVING kind = k1) z",
+        "SELECT kind, count(*) FROM r.rentals GROUP BY kind HAVING EXISTS (SELECT 1 FROM pg_class"
+        " WHERE kind = 'a')",
+    ],
+)
+def test_names_that_the_shadow_would_mistake_are_refused(live: LiveProxy, sql: str) -> None:
+    analyst = live.servers.new_analyst()
+    with live.connect(RELATIONS, analyst=analyst) as asking:
+        with pytest.raises(psycopg.Error) as caught:
+            asking.execute(sql.encode())
+        assert caught.value.sqlstate in _REFUSED
+        assert caught.value.diag.message_hint
+    assert live.spent(analyst)[:2] == (0, 0)
 
 
 def test_some_generated_statements(live: LiveProxy, direct: psycopg.Connection) -> None:

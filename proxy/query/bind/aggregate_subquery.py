@@ -12,6 +12,7 @@ from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.joined_reading import read_joined
+from proxy.query.bind.names_in_subqueries import named_by_keys
 from proxy.query.bind.output_columns import output_columns
 from proxy.query.bind.retained_conditions import parted_conditions
 from proxy.query.bind.rows_without_answers import AS_A_CONSTANT, refuse_answers
@@ -103,7 +104,10 @@ def read_subquery(
         select=select,
         block=block,
         spans=spans,
-        unnamed=tuple(item.inner for item in context.items if item.alias is None),
+        unnamed=(
+            *(item.inner for item in context.items if item.alias is None),
+            *named_by_keys(context, spans),
+        ),
         is_constant=is_constant,
         levels=levels,
         joined=None if joined is None else joined.text,

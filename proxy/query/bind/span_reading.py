@@ -15,6 +15,11 @@ from proxy.base.limits import NOISY_EXPRESSION_PARTS
 from proxy.base.result_columns import IntervalEnd
 from proxy.query.bind.aggregate_reading import read_aggregate, read_aggregates
 from proxy.query.bind.group_keys import WrittenKey
+from proxy.query.bind.names_in_subqueries import (
+    is_captured,
+    keys_in_subquery,
+    refuse_captured,
+)
 from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.repeated_keys import (
     argument_of_grouping,
@@ -74,7 +79,8 @@ def read_spans(
     Given    the SELECT's keys; retained: what stays in its text beside the clauses that come after grouping
     Refuses  columns of protected tables outside of aggregates and keys; what reading an aggregate refuses
     """
-    spans = _Spans(context, keys)
+    is_joined = bool(retained or context.sources.joined[context.select.keyword].joins)
+    spans = _Spans(context, keys, is_joined)
     for item in context.items:
         _refuse_star(context, item)
         spans.read_whole(item.inner)
@@ -131,6 +137,7 @@ def _is_output_name(lexed: Lexed, part: Span, names: frozenset[str]) -> bool:
 class _Spans:
     context: SelectContext
     keys: Sequence[WrittenKey]
+    is_joined: bool  # columns of the noisy relation have names that are nowhere in the text
     found: dict[Span, SpanMeaning] = field(default_factory=dict)
     aggregates: list[Aggregate] = field(default_factory=list)
 
@@ -146,7 +153,7 @@ class _Spans:
             self.found[span[0], last] = found
 
     def read(self, span: Span) -> None:
-        """Everything from one lexeme to another that is not inside a nested query."""
+        """Everything from one lexeme to another; inside of a nested query only keys of this SELECT."""
         index = span[0]
         while index < span[1]:
             if not opens_query(self.context.lexed, index):
@@ -154,7 +161,10 @@ class _Spans:
                 continue
             key = repeated_key_at(self.context, self.keys, index)
             end = self.context.lexed.partner[index] + 1
-            if key is not None:
+            if key is None:
+                inside = keys_in_subquery(self.context, self.keys, index, self.is_joined)
+                self.found.update(inside)
+            else:
                 end, self.found[index, key[0]] = key
             index = end
 
@@ -173,6 +183,8 @@ class _Spans:
         end, key = column_at(self.context, self.keys, index)
         if key is not None:
             self.found[index, end] = key
+        elif not self.is_joined and is_captured(self.context, index):
+            refuse_captured(self.context, index)
         return end
 
     def _interval(

@@ -103,7 +103,7 @@ class AggregateSubquery:
 
     number: of its first block in the statement, from 1, in the order in which they are answered; block: with
     the keys of all levels; spans: lexemes -> the value of the noisy relation that they mean; unnamed: the items
-    of its list without an alias;
+    of its list without an alias, and those of subqueries in it that may be named by a key;
     is_constant: it stands in a condition or an aggregate of another, whose text does not stay;
     levels: of GROUPING SETS, ROLLUP and CUBE, as often as they are written; one where it has none of them.
     """

@@ -1,0 +1,340 @@
+"""Names in subqueries that stay in the text of a SELECT on protected rows: which of them mean something around
+the subquery.
+
+On the shadow a noisy relation takes the place of the rows. A name that means a column of theirs would be one of
+nothing there, or of another relation of the statement that happens to have the name: another question, answered
+without a word. So each is decided here. What a FROM within the subquery defines stays; a key is that of the
+noisy relation; anything else of the rows is refused, and so is what may be the one or the other (PostgreSQL 17
+documentation, section 4.2.11). The noisy relation has names of its own, which hide those that it stands beside.
+No row is read for any of it: what stands in a key's place is a key that is shown, on the shadow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NoReturn
+
+from sqlglot import TokenType
+
+from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import NOISY_RELATION, is_made_column
+from proxy.query.bind.group_keys import WrittenKey
+from proxy.query.bind.hidden_names import HiddenNames, WrittenName, items_of
+from proxy.query.bind.select_context import SelectContext
+from proxy.query.bind.source_reading import nature_of
+from proxy.query.bind.sources import Nature
+from proxy.query.bind.written_parts import is_no_column
+from proxy.query.ir.bound_statement import KeyValue
+from proxy.query.syntax.output_names import output_name
+from proxy.query.syntax.selects import (
+    ANSWERED,
+    OTHER_AGGREGATES,
+    Select,
+    Span,
+    is_call,
+    opens_query,
+)
+from proxy.query.syntax.slices import parse_item
+from proxy.query.syntax.statements import split_commas
+
+# Words that no column can be called by without quotes (PostgreSQL 17, kwlist.h, RESERVED_KEYWORD and
+# TYPE_FUNC_NAME_KEYWORD).
+_RESERVED = frozenset(
+    {
+        *("all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both"),
+        *("authorization", "binary", "case", "cast", "check", "collate", "collation", "column"),
+        *("concurrently", "constraint", "create", "cross", "current_catalog", "current_date"),
+        *("current_role", "current_schema", "current_time", "current_timestamp", "current_user"),
+        *("default", "deferrable", "desc", "distinct", "do", "else", "end", "except", "false"),
+        *("fetch", "for", "foreign", "freeze", "from", "full", "grant", "group", "having", "ilike"),
+        *("in", "initially", "inner", "intersect", "into", "is", "isnull", "join", "lateral"),
+        *("leading", "left", "like", "limit", "localtime", "localtimestamp", "natural", "not"),
+        *("notnull", "null", "offset", "on", "only", "or", "order", "outer", "overlaps", "placing"),
+        *("primary", "references", "returning", "right", "select", "session_user", "similar"),
+        *("some", "symmetric", "system_user", "table", "tablesample", "then", "to", "trailing"),
+        *("true", "union", "unique", "user", "using", "variadic", "verbose", "when", "where"),
+        *("window", "with"),
+    }
+)
+_AROUND_AGGREGATES = frozenset({"filter", "within"})
+_AFTER_A_NAME = frozenset({"asc", "desc", "nulls", "first", "last"})
+_NOISY = re.compile(rf"{NOISY_RELATION}\d+")
+_QUALIFY = "Write it with the name or the alias of its table: SELECT o.x FROM other o."
+_ALIAS = (
+    "Give the table in the subquery an alias that is used nowhere else: SELECT a.x FROM other a."
+)
+_RENAME = (
+    "Give the groups' columns other names and compare those: SELECT * FROM (SELECT column AS k, count(*) AS n"
+    " FROM table GROUP BY column) q WHERE EXISTS (SELECT 1 FROM other o WHERE o.x = q.k)."
+)
+_JOIN = (
+    "Answer it for each group and join the answers: FROM (SELECT column AS k, count(*) AS n FROM table GROUP BY"
+    " column) q JOIN (SELECT column AS k, count(*) AS m FROM other GROUP BY column) p ON p.k = q.k."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A column's name as it is written: lexemes, what stands before it, and itself; "" for a star."""
+
+    span: Span
+    qualifier: tuple[str, ...]
+    name: str
+
+
+def keys_in_subquery(
+    context: SelectContext, keys: Sequence[WrittenKey], bracket: int, is_prefixed: bool
+) -> Iterator[tuple[Span, KeyValue]]:
+    """
+    Given    the bracket of a subquery that stays in the text; is_prefixed: the noisy relation's columns have
+             names that are nowhere in the statement
+    Gives    where a key of the SELECT around stands in it
+    Refuses  RAW_ROWS: columns of the rows that are no keys; UNSUPPORTED: keys within aggregates of the
+             subquery, or in one that is answered by itself; names that may be of either
+    """
+    close = context.lexed.partner[bracket]
+    hidden = HiddenNames(context.sources)
+    index = bracket + 1
+    while index < close:
+        found = _name_at(context, index, close)
+        if found is None:
+            index += 1
+            continue
+        index = found.span[1]
+        is_rows = _may_be_of_rows(context, found)
+        if not is_rows and (is_prefixed or not _may_be_captured(context, found)):
+            continue
+        around = _selects(context, bracket, found.span[0])
+        if _is_no_expression(context, hidden, around, found):
+            continue
+        written = _written(context, found)
+        is_hidden = hidden.is_hidden(around, found.span[0], written)
+        # A column of a published table may be called as a table is. If the row as a whole was meant, nothing
+        # else of the statement can be taken for it.
+        is_outermost = written.is_row and not _stands_within(context)
+        if is_hidden is True or (is_hidden is None and is_outermost):
+            continue
+        if not is_rows:
+            refuse_captured(context, found.span[0])
+        if is_hidden is None:
+            message = (
+                "may be a column of the subquery that it stands in, or of the table around that"
+            )
+            hint = _ALIAS if found.qualifier else _QUALIFY
+            _refuse(context, found, Code.UNSUPPORTED, message, hint)
+        yield found.span, _key(context, keys, found, bracket, around)
+
+
+def named_by_keys(context: SelectContext, found: Iterable[Span]) -> Iterator[Span]:
+    """
+    Given    found: where keys stand
+    Gives    the items of subqueries with one in them and without an alias: what is around may use the name that
+             PostgreSQL takes from the key's
+    """
+    here = context.select
+    within = [one for one in context.sources.selects if here.keyword < one.keyword < here.end]
+    keys = tuple(found)
+    for select in within:
+        for first, last in items_of(context.lexed, select):
+            is_there = any(first <= start and end <= last for start, end in keys)
+            if is_there and context.lexed.lexemes[last - 2].word != "as":
+                yield first, last
+
+
+def refuse_captured(context: SelectContext, index: int) -> NoReturn:
+    """
+    Given    a name of what stands around the SELECT, that the noisy relation has as well
+    """
+    lexeme = context.lexed.lexemes[index]
+    hint = (
+        f"Give the column around it another name, as in (SELECT {lexeme.name} AS other, ...) o, and write"
+        " o.other."
+    )
+    if _NOISY.fullmatch(lexeme.name):
+        hint = f"Use names that do not begin with {NOISY_RELATION}: SELECT sum(x) AS total ..."
+    raise Refusal(
+        Code.UNSUPPORTED,
+        f'the name "{lexeme.name}" cannot be used in a SELECT on a protected table',
+        hint,
+        lexeme.position,
+    )
+
+
+def is_captured(context: SelectContext, index: int) -> bool:
+    """Whether a name outside of subqueries, which is no column of the rows, would be one of the noisy relation:
+    only where another SELECT stands around this one can it mean something at all."""
+    found = _name_at(context, index, context.select.end)
+    return (
+        found is not None
+        and not _may_be_of_rows(context, found)
+        and _may_be_captured(context, found)
+    )
+
+
+def _name_at(context: SelectContext, index: int, close: int) -> _Name | None:
+    """A name that may be a column's."""
+    lexed = context.lexed
+    lexemes = lexed.lexemes
+    is_word = not lexemes[index].name or lexemes[index].word in _RESERVED
+    if is_word or (index > 0 and is_no_column(lexed, index)):
+        return None
+    last = index
+    while (
+        last + 2 < close
+        and lexemes[last + 1].token.token_type is TokenType.DOT
+        and lexemes[last + 2].name
+    ):
+        last += 2
+    names = tuple(lexemes[at].name for at in range(index, last + 1, 2))
+    if last + 2 < close and lexemes[last + 1].token.token_type is TokenType.DOT:
+        return _Name((index, last + 1), names, "")  # name.*
+    after = lexemes[last + 1].token.token_type if last + 1 < len(lexemes) else None
+    if after in (TokenType.L_PAREN, TokenType.STRING):
+        return None
+    return _Name((index, last + 1), names[:-1], names[-1])
+
+
+def _may_be_of_rows(context: SelectContext, found: _Name) -> bool:
+    relations = context.scope.relations
+    if found.qualifier:
+        last = found.qualifier[-1]
+        return any(last == one[-1] for relation in relations for one in relation.qualifiers)
+    return found.name in context.scope.merged or any(
+        found.name in relation.columns or (found.name,) in relation.qualifiers
+        for relation in relations
+    )
+
+
+def _written(context: SelectContext, found: _Name) -> WrittenName:
+    is_row = not (
+        found.qualifier
+        or found.name in context.scope.merged
+        or any(found.name in relation.columns for relation in context.scope.relations)
+    )
+    return WrittenName(qualifier=found.qualifier, name=found.name, is_row=is_row)
+
+
+def _may_be_captured(context: SelectContext, found: _Name) -> bool:
+    first = (*found.qualifier, found.name)[0]
+    if not _NOISY.fullmatch(first) and (found.qualifier or not is_made_column(first)):
+        return False
+    return _stands_within(context)
+
+
+def _stands_within(context: SelectContext) -> bool:
+    """Whether another SELECT stands around this one, of which names may mean something in it."""
+    here = context.select
+    return any(one.keyword < here.keyword < one.end for one in context.sources.selects)
+
+
+def _selects(context: SelectContext, bracket: int, index: int) -> list[Select]:
+    return [one for one in context.sources.selects if bracket < one.keyword <= index < one.end]
+
+
+def _is_no_expression(
+    context: SelectContext, hidden: HiddenNames, around: Sequence[Select], found: _Name
+) -> bool:
+    """A relation or an alias in FROM or WITH; an alias in the list; an output in ORDER BY or GROUP BY."""
+    lexed, (first, last) = context.lexed, found.span
+    if lexed.lexemes[first - 1].word in ("table", "over"):
+        return True
+    for cte in context.sources.ctes:
+        named = cte.body[0] - 2  # AS, or [NOT] MATERIALIZED after it
+        while lexed.lexemes[named].word in ("not", "materialized"):
+            named -= 1
+        begin = named - 1
+        if cte.columns:
+            begin = lexed.partner[begin] - 1
+        if begin <= first < named:
+            return True
+    if not around:
+        return False
+    here = max(around, key=lambda one: one.keyword)
+    window = here.clauses.get("window", (0, 0))
+    is_window = window[0] <= first < window[1] and lexed.lexemes[last].word == "as"
+    if is_window or hidden.is_in_from(here, first):
+        return True
+    if here.items[0] <= first < here.items[1]:
+        aliases = _aliases(context, here)
+        return any(last == end and alias is not None for end, alias, _ in aliases)
+    for name in ("order", "group"):
+        span = here.clauses.get(name, (0, 0))
+        if found.qualifier or not span[0] <= first < span[1]:
+            continue
+        for part in split_commas(lexed, *span):
+            rest = {one.word for one in lexed.lexemes[part[0] + 1 : part[1]]}
+            if part[0] == first and rest <= _AFTER_A_NAME:
+                return any(
+                    found.name == (one or other) for _, one, other in _aliases(context, here)
+                )
+    return False
+
+
+def _aliases(
+    context: SelectContext, select: Select
+) -> Iterator[tuple[int, str | None, str | None]]:
+    """Of each item in its list where it ends, its alias, and the name that it has without one."""
+    sources = context.sources
+    for span in items_of(context.lexed, select):
+        with suppress(Refusal):
+            _, alias, inner = parse_item(context.lexed, span, sources.placeholders)
+            implied = output_name(context.lexed, inner)
+            yield span[1], alias, None if implied is None else implied.name
+
+
+def _key(
+    context: SelectContext,
+    keys: Sequence[WrittenKey],
+    found: _Name,
+    bracket: int,
+    around: Sequence[Select],
+) -> KeyValue:
+    column = context.scope.find(found.qualifier, found.name) if found.name else None
+    key = next((one.key for one in keys if column and one.key.expression == column), None)
+    if key is None:
+        _refuse(
+            context,
+            found,
+            Code.RAW_ROWS,
+            "of a protected table can only be read inside an aggregate or as a GROUP BY key",
+            _RENAME,
+        )
+    if any(nature_of(context.sources, one) is not Nature.CLEAN for one in around):
+        message = "is a key of the SELECT around: this subquery is answered by itself"
+        _refuse(context, found, Code.UNSUPPORTED, message, _JOIN)
+    for index in range(bracket, context.lexed.partner[bracket]):
+        if _NOISY.fullmatch(context.lexed.lexemes[index].name):
+            refuse_captured(context, index)
+    if _is_in_aggregate(context, bracket, found.span[0]):
+        message = (
+            "is a key of the SELECT around, and cannot stand inside an aggregate of a subquery"
+        )
+        _refuse(context, found, Code.UNSUPPORTED, message, _RENAME)
+    return KeyValue(key)
+
+
+def _is_in_aggregate(context: SelectContext, bracket: int, index: int) -> bool:
+    """An aggregate of nothing but keys is one of the SELECT around (PostgreSQL 17 documentation, section
+    4.2.7), which would be of the noisy relation's rows."""
+    lexed = context.lexed
+    for at in range(bracket + 1, index):
+        if not (lexed.lexemes[at].name and is_call(lexed, at)) or opens_query(lexed, at + 1):
+            continue
+        if not at + 1 < index < lexed.partner[at + 1]:
+            continue
+        name = lexed.lexemes[at].name
+        after = lexed.lexemes[lexed.partner[at + 1] + 1 : lexed.partner[at + 1] + 2]
+        is_one = name in ANSWERED | OTHER_AGGREGATES or "agg" in name
+        is_clause = name == "filter" or (name == "group" and lexed.lexemes[at - 1].word == "within")
+        if is_one or is_clause or (after and after[0].word in _AROUND_AGGREGATES):
+            return True
+    return False
+
+
+def _refuse(context: SelectContext, found: _Name, code: Code, message: str, hint: str) -> NoReturn:
+    lexemes = context.lexed.lexemes
+    written = context.lexed.text[lexemes[found.span[0]].start : lexemes[found.span[1] - 1].end]
+    raise Refusal(code, f'"{written}" {message}', hint, lexemes[found.span[0]].position)
