@@ -103,7 +103,7 @@ SHIFTED = (
     "SELECT (ended::date - at::date) AS days, count(*) FROM w.calls GROUP BY 1",
     "SELECT extract(year FROM age(date '2031-08-15', day)) AS y, count(*) FROM w.calls"
     " GROUP BY 1 HAVING count(*) > 0",
-    "SELECT count(*) FROM w.calls WHERE extract(year FROM age(at, '2019-02-28')) BETWEEN 1 AND 4",
+    "SELECT count(*) FROM w.calls WHERE extract(year FROM age(shown, '2019-02-28')) BETWEEN 1 AND 4",
     "SELECT date_part('year', age(timestamp '2020-02-29 12:00', shown)) AS y, count(*)"
     " FROM w.calls GROUP BY 1 HAVING count(*) > 0",
     "SELECT extract(year FROM age('2030-05-31', at)) * 12 + extract(month FROM age('2030-05-31', at)) AS m,"

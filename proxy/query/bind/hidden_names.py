@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from sqlglot import TokenType, exp
 
 from proxy.base.errors import Refusal
-from proxy.query.bind.sources import Sources
+from proxy.query.bind.source_reading import nature_of
+from proxy.query.bind.sources import Nature, Sources
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import Select, Span, is_call, opens_query, query_parts
@@ -68,6 +69,20 @@ class HiddenNames:
             return _sees(self.sources.from_item(select), index) is None
         except Refusal:
             return any(index in one.places for one in _relations(self.sources.lexed, span))
+
+    def reads_rows(self, first: int, last: int) -> bool:
+        """Whether TABLE reads a CTE of rows, which is refused for that (rewrite/ctes_left.py)."""
+        lexemes = self.sources.lexed.lexemes
+        for index in range(first, last):
+            if lexemes[index].word != "table":
+                continue
+            cte = self.sources.cte(TableItem(index + 1, (lexemes[index + 1].name,), None, ()))
+            if cte is None:
+                continue
+            parts, _ = query_parts(self.sources.lexed, cte.body, self.sources.selects)
+            if any(nature_of(self.sources, part) is Nature.ROWS for part in parts):
+                return True
+        return False
 
     def _defines(self, select: Select, index: int, name: WrittenName) -> bool | None:
         span = select.clauses.get("from")

@@ -119,6 +119,8 @@ def keys_in_subquery(
             continue
         if not is_rows:
             refuse_captured(context, found.span[0])
+        if is_hidden is None and hidden.reads_rows(bracket, close):
+            continue
         if is_hidden is None:
             message = (
                 "may be a column of the subquery that it stands in, or of the table around that"
