@@ -141,9 +141,8 @@ class ChargedQueries:
                     return await self._answered(query, paid, parts, session, lists, begun)
                 except Unfinished:
                     pass
-            if (
-                parts is not None and parts.topped_up
-            ):  # a slot may have ended: its answers are no sources now
+            if parts is not None and parts.topped_up:
+                # A slot may have ended: its answers are no sources now.
                 parts = await self._parts(query)
                 if parts is not None and not parts.claimed:
                     return await self._free(query, parts, begun)

@@ -305,8 +305,7 @@ def _truncate(
 def _columns(place: Scan | Subquery, known: PlanningContext) -> tuple[str, ...]:
     """All that a question can ask of it, and what names its rows."""
     if isinstance(place, Subquery):
-        written = [name for name, _ in place.outputs]
-        return tuple(name for name in written if written.count(name) == 1)  # another is ambiguous
+        return tuple(name for name, _ in place.outputs)
     described = known.catalog.tables[place.table]
     policy = known.policy.tables[place.table]
     names = [column.name for column in described.columns]

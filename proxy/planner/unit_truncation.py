@@ -174,8 +174,7 @@ def _truncate(
         ordered_by = [_reference(source, name, known) for name in key or names]
     else:  # key: columns of a subquery of ours, where they name its rows
         outputs = (source.parts[0] if isinstance(source, UnionAll) else source).outputs
-        written = [name for name, _ in outputs]
-        names = tuple(name for name in written if written.count(name) == 1)  # another is ambiguous
+        names = tuple(name for name, _ in outputs)
         ordered_by = []
         for name, expression in outputs:
             fact = facts.get((source.alias, name))

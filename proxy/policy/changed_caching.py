@@ -8,6 +8,10 @@ from proxy.catalog.catalog_model import TableName
 from proxy.policy.change_words import Change, Direction, Topic, change
 from proxy.policy.policy_model import Policy, PublicTable, Reuse
 
+_LIFTED = "off -> on: slices of a table are one question, paid once"
+_NOT_LIFTED = "on -> off: each slice of a table is a question of its own, paid by itself"
+_TOPPED_UP = "off -> on: what was shown less exactly is paid as far as it is missing alone"
+_NOT_TOPPED_UP = "on -> off: what was shown less exactly is drawn whole, for everybody who asks it"
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
@@ -29,17 +33,14 @@ def _reuse(before: Reuse, after: Reuse) -> Iterator[Change]:
     if was != now:
         what = f"{was} -> {now}: slots begin otherwise, and no cached answer of before is found"
         yield _cached(Direction.LOSES, "reuse", what)
-    if before.is_lifted and not after.is_lifted:
-        what = "on -> off: each slice of a table is a question of its own, paid by itself"
-        yield _cached(Direction.LOSES, "reuse.lift", what)
-    elif after.is_lifted and not before.is_lifted:
-        what = "off -> on: slices of a table are one question, paid once"
-        yield _cached(Direction.GAINS, "reuse.lift", what)
-    if before.tops_up and not after.tops_up:
-        what = "on -> off: what was shown less exactly is drawn whole, for everybody who asks it"
-        yield _cached(Direction.CHANGES, "reuse.top_up", what)
-    elif after.tops_up and not before.tops_up:
-        what = "off -> on: what was shown less exactly is paid as far as it is missing alone"
+    if before.is_lifted != after.is_lifted:
+        yield (
+            _cached(Direction.GAINS, "reuse.lift", _LIFTED)
+            if after.is_lifted
+            else _cached(Direction.LOSES, "reuse.lift", _NOT_LIFTED)
+        )
+    if before.tops_up != after.tops_up:
+        what = _TOPPED_UP if after.tops_up else _NOT_TOPPED_UP
         yield _cached(Direction.CHANGES, "reuse.top_up", what)
     if before.step != after.step:
         was, now = _step(before), _step(after)
