@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from proxy.kernel.plan import BlockPlan, GaussianNoise, NoisyStatistic
 from proxy.planner.facts import Values
-from proxy.planner.plan import BlockPlan, GaussianNoise, NoisyStatistic
 from proxy.policy.policy_model import Noise
 from proxy.reuse.block_question import BlockQuestion, question_of
 from proxy.reuse.derivation import UsableAnswer, source_of

@@ -31,9 +31,9 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.arguments import constants
 from proxy.engine.settings import read_settings
+from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicValues
-from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import ChosenBounds, plan
 from proxy.policy.policy_model import (
     Bounds,

@@ -14,10 +14,9 @@ from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
-from proxy.mechanisms import order_statistic, recentred_mean, zcdp
-from proxy.planner.key_plans import Selection
-from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import (
+from proxy.kernel.key_plans import Selection
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
     DistinctCount,
@@ -30,7 +29,8 @@ from proxy.planner.plan import (
     SampleAggregate,
     SmoothedMedian,
 )
-from proxy.planner.statistics import Statistic
+from proxy.kernel.statistics import Statistic
+from proxy.mechanisms import order_statistic, recentred_mean, zcdp
 from proxy.release.adding_noise import partition_outputs
 from proxy.release.choosing_bounds import clamped_totals, totals_of
 from proxy.release.ordering import order_laws

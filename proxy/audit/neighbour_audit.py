@@ -19,8 +19,8 @@ from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block, compile_choices
 from proxy.exact.table import ExactTable
+from proxy.kernel.plan import BlockPlan, NoisyStatistic, PrivatePlan, SampleAggregate
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan, NoisyStatistic, PrivatePlan, SampleAggregate
 from proxy.planner.planning import ChosenBounds
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import scans

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from typing_extensions import assert_never
 
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proxy.compiler.binds import Binds
-from proxy.planner.bound_choices import BoundChoice
+from proxy.kernel.bound_choices import BoundChoice
 
 FITS = 2**62  # in a bigint, twice
 # So many bands of a unit at once: of more there are too many combinations, as many as units at last.

@@ -11,11 +11,11 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.select_list import Output, finished, key_sql
 from proxy.compiler.statistic_sql import RowSum, centred_row_sum, row_sum, statistic_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
+from proxy.kernel.bound_choices import BoundChoice
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan, NoisyStatistic, RecentredMean
+from proxy.kernel.statistics import Statistic
 from proxy.mechanisms.unit_means import PARTS
-from proxy.planner.bound_choices import BoundChoice
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import BlockPlan, NoisyStatistic, RecentredMean
-from proxy.planner.statistics import Statistic
 
 _MOST_ROWS = 2**40  # of a unit, of which its mean is taken; a table has less than twice as many
 _LARGEST = FITS // (2 * _MOST_ROWS)  # value of a row for which a unit's sum fits in a bigint

@@ -11,8 +11,8 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.select_list import Output, finished, key_sql
 from proxy.compiler.statistic_sql import statistic_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan, NoisyStatistic
 
 
 def clip_scan(plan: BlockPlan) -> BackendQuery:

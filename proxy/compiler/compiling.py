@@ -15,8 +15,8 @@ from proxy.compiler.clip_scan import clip_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
-from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.planner.plan import BlockPlan, DistinctCount, OrderStatistic, Release
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import BlockPlan, DistinctCount, OrderStatistic, Release
 
 
 def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:

@@ -7,7 +7,7 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import value_sql
 from proxy.compiler.text_sql import first_characters
-from proxy.planner.key_plans import KeyPlan
+from proxy.kernel.key_plans import KeyPlan
 from proxy.query.ir.expressions import Extract
 
 

@@ -27,8 +27,8 @@ from proxy.compiler.select_list import (
 )
 from proxy.compiler.statistic_sql import centred_sql, statistic_sql
 from proxy.compiler.sub_partitions import sub_partition_sql
-from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import (
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     NoisyStatistic,

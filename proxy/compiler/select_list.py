@@ -13,8 +13,8 @@ from proxy.compiler.expression_sql import condition_sql, value_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.private_key_sql import private_key_sql
 from proxy.compiler.text_sql import first_characters
-from proxy.planner.key_plans import KeyPlan
-from proxy.planner.plan import BlockPlan, DistinctCount
+from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.plan import BlockPlan, DistinctCount
 from proxy.query.ir.expressions import ColumnRef
 
 

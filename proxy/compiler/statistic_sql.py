@@ -1,4 +1,4 @@
-"""The SQL of each statistic (planner.statistics): over rows, and over what is gathered per unit."""
+"""The SQL of each statistic (kernel/statistics.py): over rows, and over what is gathered per unit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from proxy.compiler.aggregate_sql import (
     total_sql,
     values_sql,
 )
-from proxy.planner.plan import NoisyStatistic
-from proxy.planner.statistics import Counted, Measured, Statistic, of_row
+from proxy.kernel.plan import NoisyStatistic
+from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
 
 _SQUARE_SAFE = 2**29  # 8 times its square is a bigint
 # Twice the sum of such indices of 2^44 rows is a bigint: eight times as many as a table has (aggregate_sql.py).

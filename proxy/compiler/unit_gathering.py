@@ -9,8 +9,8 @@ from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import Output, where_sql
 from proxy.compiler.sub_partitions import seed_sql
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan
 
 
 def gathered_sql(

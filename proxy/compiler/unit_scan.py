@@ -18,9 +18,9 @@ from proxy.compiler.statistic_sql import (
 )
 from proxy.compiler.sub_partitions import sub_partition_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
-from proxy.planner.bound_choices import UnitTotal
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import (
+from proxy.kernel.bound_choices import UnitTotal
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     NoisyStatistic,
@@ -29,7 +29,7 @@ from proxy.planner.plan import (
     Release,
     SampleAggregate,
 )
-from proxy.planner.statistics import Counted, Statistic
+from proxy.kernel.statistics import Counted, Statistic
 from proxy.query.ir.query_aggregates import AggregateKind
 
 _BIGINT_SAFE = 2**62

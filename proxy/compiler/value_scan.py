@@ -16,8 +16,8 @@ from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import distinct_sql, finished, key_sql, where_sql
 from proxy.compiler.sub_partitions import seed_sql
-from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.planner.plan import (
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     NoisyStatistic,

@@ -17,19 +17,9 @@ from proxy.engine.accuracy import (
     text_of,
 )
 from proxy.engine.answer_conditions import conditions
-from proxy.mechanisms import (
-    clipped_mean,
-    discrete_gaussian,
-    discrete_laplace,
-    order_statistic,
-    polyplace,
-    recentred_mean,
-    smoothed_median,
-)
-from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.formulas import NoisySums
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import (
+from proxy.kernel.formula_model import NoisySums
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     Calculated,
@@ -47,8 +37,18 @@ from proxy.planner.plan import (
     SampleAggregate,
     SmoothedMedian,
 )
+from proxy.kernel.statistics import Counted, Measured
+from proxy.mechanisms import (
+    clipped_mean,
+    discrete_gaussian,
+    discrete_laplace,
+    order_statistic,
+    polyplace,
+    recentred_mean,
+    smoothed_median,
+)
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.shared_scales import scales_of
-from proxy.planner.statistics import Counted, Measured
 from proxy.policy.policy_model import MedianNoise
 
 

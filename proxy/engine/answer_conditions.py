@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef
 
 _COMPARED = (

@@ -22,10 +22,10 @@ from typing import Any, Protocol
 from proxy.accounting.events import Event
 from proxy.engine.table_losses import protected_names, tables_of
 from proxy.engine.threads import beside
+from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.loss_events import block_events, block_loss
-from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
 from proxy.reuse.block_question import question_of
 from proxy.reuse.canonical_form import NotCanonical

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.engine.accuracy import number_of, text_of
-from proxy.planner.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.choosing_bounds import ChosenBound, share_of
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import by_oid
 from proxy.engine.accuracy import Accuracy, number_of, text_of
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
 from proxy.query.ir.query import AggregateBlock, OutputColumn
 from proxy.release.noisy_interval import NoInterval, NoisyInterval

@@ -14,8 +14,8 @@ from proxy.engine.cached_answers import CachedQuestion
 from proxy.engine.derived_answers import PER_NUMBER, TRIED, DerivedBlock
 from proxy.engine.published_answers import PublishedSource, PublishedSources
 from proxy.engine.threads import beside
-from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import BlockPlan
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber

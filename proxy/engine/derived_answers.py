@@ -21,8 +21,8 @@ from proxy.engine.cached_answers import (
 from proxy.engine.explain_text import beyond_bound
 from proxy.engine.noisy_answers import BlockStore
 from proxy.engine.threads import beside
+from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic
 from proxy.planner.facts import Values
-from proxy.planner.plan import BlockPlan, DistinctCount, NoisyStatistic
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber

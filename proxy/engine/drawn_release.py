@@ -10,7 +10,7 @@ from proxy.engine.cached_answers import CachedQuestion
 from proxy.engine.listed_keys import confirmed
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.published_ports import StoredBlock
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan
 from proxy.release.cached_block import CachedBlock, cached_text
 
 

@@ -12,11 +12,11 @@ from typing_extensions import assert_never
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.group_threshold import threshold_text, units_needed
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
 from proxy.planner.loss_events import block_events
-from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.planner.plan import BlockPlan, PrivatePlan
 
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 

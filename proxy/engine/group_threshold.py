@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from proxy.kernel.key_plans import Selection
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms import partition_selection
-from proxy.planner.key_plans import Selection
-from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import BlockPlan
 from proxy.release.noisy_relation import NoisyTable
 
 _HALF, _MOST = Fraction(1, 2), Fraction(19, 20)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from proxy.base.sql_types import SqlType
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import discrete_gaussian, discrete_laplace
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, UnitRows
 from proxy.planner.measuring import MeasureContext, Priced
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import LaplaceNoise, NoisyStatistic
 from proxy.planner.release_choice import plan_release
 from proxy.planner.tracking import track
 from proxy.policy.policy_model import Noise, ProtectedTable

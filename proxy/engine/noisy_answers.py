@@ -26,11 +26,11 @@ from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
 from proxy.engine.threads import beside
 from proxy.exact.table import ExactTable
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
-from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from proxy.accounting.events import Event
 from proxy.engine.table_losses import table_losses
+from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.loss_events import loss_events
-from proxy.planner.plan import PrivatePlan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,7 @@ from proxy.engine.derived_answers import (
 )
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.threads import beside
-from proxy.mechanisms import discrete_gaussian, discrete_laplace
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     GaussianNoise,
@@ -38,6 +37,7 @@ from proxy.planner.plan import (
     Release,
     SampleAggregate,
 )
+from proxy.mechanisms import discrete_gaussian, discrete_laplace
 from proxy.release.cached_block import Order, cached_block
 from proxy.reuse.derivable import Derivable
 

@@ -21,8 +21,8 @@ from proxy.engine.plan_costs import PlanCost
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
 from proxy.engine.settings import Settings
+from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.planner.lifting import Lift, with_lifts
-from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll

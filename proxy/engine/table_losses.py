@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
+from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.loss_events import block_loss
-from proxy.planner.plan import BlockPlan, PrivatePlan
 from proxy.policy.policy_model import Policy
 
 

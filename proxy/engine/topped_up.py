@@ -26,10 +26,10 @@ from proxy.engine.derived_answers import PER_NUMBER, displayed_answers, readable
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.noisy_answers import BlockStore
 from proxy.engine.threads import beside
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.topping_up import weighted_mean
 from proxy.planner.facts import Values
-from proxy.planner.plan import BlockPlan
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.reuse.derivable import Derivable

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.kernel.key_plans import KeyPlan
 from proxy.planner.facts import PlanningContext, PublicRows, RelationWithUnit, typed
-from proxy.planner.key_plans import KeyPlan
 from proxy.planner.narrowing import narrowed
 from proxy.planner.planned_keys import columns_of_keys, planned_keys
 from proxy.planner.tracking import track

@@ -18,8 +18,8 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.kernel.bound_choices import BoundChoice
 from proxy.mechanisms.loss import Loss
-from proxy.planner.bound_choices import BoundChoice
 from proxy.planner.facts import PlanningContext, ProtectedRows, UnitRows
 from proxy.planner.private_bounds import choice_of
 from proxy.planner.table_rows import table_rows

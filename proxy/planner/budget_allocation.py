@@ -1,6 +1,6 @@
 """Which aggregates of a block share noisy results, and what each noisy result weighs.
 
-COUNT, SUM, AVG and variances of one column with one FILTER are made of a few sums (planner.formulas): the
+COUNT, SUM, AVG and variances of one column with one FILTER are made of a few sums (planner/formulas.py): the
 number of rows, the sum, the squares. They share them where none of them gets less exact by it
 (mechanisms.shared_moments.pooled; measured by tests/mechanisms/test_shared_moments.py). What is made of sums
 and shares them with nobody is the case of one user; counts, sums and means that gain nothing are releases of
@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from proxy.base.errors import Refusal
+from proxy.kernel.formula_model import Formula
+from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms.shared_moments import pooled
-from proxy.planner.formulas import Formula, formula_of, weighed
+from proxy.planner.formulas import formula_of, weighed
 from proxy.planner.measuring import (
     MeasureContext,
     has_total,
@@ -24,7 +26,6 @@ from proxy.planner.measuring import (
     never_null,
     operands_of,
 )
-from proxy.planner.statistics import Measured, Statistic
 from proxy.policy.policy_model import Noise
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind

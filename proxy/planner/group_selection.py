@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
+from proxy.kernel.key_plans import Selection
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.mechanisms import partition_selection, split
-from proxy.planner.key_plans import Selection
 from proxy.planner.measuring import Priced
 from proxy.planner.needed_loss import needs_delta
-from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
 
 
 def select_groups(priced: Priced, position: int | None) -> Selection:

@@ -17,6 +17,14 @@ from typing import TypeAlias
 from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
+from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import (
+    BlockPlan,
+    DistinctCount,
+    NoisyStatistic,
+    PrivatePlan,
+    RecentredMean,
+)
 from proxy.mechanisms.loss import Loss
 from proxy.planner.column_buckets import (
     Stretch,
@@ -27,14 +35,6 @@ from proxy.planner.column_buckets import (
     stretch_of,
 )
 from proxy.planner.facts import Facts, Values, typed
-from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
-from proxy.planner.plan import (
-    BlockPlan,
-    DistinctCount,
-    NoisyStatistic,
-    PrivatePlan,
-    RecentredMean,
-)
 from proxy.planner.planning import Planned, planned
 from proxy.planner.public_keys import constant_text
 from proxy.planner.unit_truncation import conjuncts

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing_extensions import assert_never
 
 from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
-from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     GaussianNoise,
@@ -20,6 +19,7 @@ from proxy.planner.plan import (
     Release,
     SampleAggregate,
 )
+from proxy.mechanisms.loss import NOTHING, Loss
 
 
 def loss_events(plan: PrivatePlan) -> tuple[Event, ...]:

@@ -10,12 +10,12 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
+from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
+from proxy.kernel.statistics import Measured
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import ColumnFacts, Facts
-from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
-from proxy.planner.statistics import Measured
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind

@@ -6,8 +6,8 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows
-from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 
 
 def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:

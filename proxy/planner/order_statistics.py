@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from proxy.kernel.plan import OrderStatistic, RankInterval
 from proxy.mechanisms import order_statistic, rank_interval
 from proxy.mechanisms.loss import Loss
 from proxy.planner.measuring import Priced, measured_of
-from proxy.planner.plan import OrderStatistic, RankInterval
 from proxy.query.ir.query_aggregates import Aggregate
 
 _STEPS = 2**16  # grid points of an order statistic: so many values may be fetched at most

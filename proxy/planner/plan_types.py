@@ -17,7 +17,7 @@ from proxy.base.node_parts import is_kind_of, parts_getter
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef, Expression, InPublic
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.kernel.key_plans import KeyPlan
 from proxy.planner.bounds import condition
 from proxy.planner.computed_keys import as_computed, computed_values
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.group_combinations import combinations
-from proxy.planner.key_plans import KeyPlan
 from proxy.planner.mapped_keys import key_by_parts
 from proxy.planner.mapped_texts import depends_on_locale, key_by_text
 from proxy.planner.narrowing import narrowed

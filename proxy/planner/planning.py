@@ -11,6 +11,9 @@ from itertools import islice
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.result_columns import IntervalEnd
+from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.blocks_with_units import blocks_with_units
@@ -25,7 +28,6 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.group_selection import select_groups
-from proxy.planner.key_plans import KeyPlan
 from proxy.planner.label_work import one_statement
 from proxy.planner.measuring import (
     MeasureContext,
@@ -35,9 +37,7 @@ from proxy.planner.measuring import (
     needs_rows,
 )
 from proxy.planner.needed_loss import NeedsEpsilon
-from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.planner.neighbours import most_rows, neighbours_of
-from proxy.planner.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.planner.plan_types import check_types
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from proxy.kernel.bound_choices import BoundChoice, UnitTotal
 from proxy.mechanisms import discrete_laplace, private_bound
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.bound_choices import BoundChoice, UnitTotal
 
 _WALK, _REPORT = Fraction(35, 100), Fraction(5, 100)  # of what is spent on a release with its bound
 # Shares of a unit's groups are rounded down to so many parts of a row or grid step.

@@ -9,10 +9,21 @@ from functools import lru_cache
 
 from typing_extensions import assert_never
 
+from proxy.kernel.bound_choices import UnitTotal
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import (
+    DistinctCount,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    NoisyStatistic,
+    RecentredMean,
+    Release,
+)
+from proxy.kernel.statistics import Counted, Measured, Statistic, of_row, row_sensitivity
 from proxy.mechanisms import discrete_gaussian, discrete_laplace, zcdp
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner import grids
-from proxy.planner.bound_choices import UnitTotal
 from proxy.planner.bounds import condition
 from proxy.planner.measuring import (
     MeasureContext,
@@ -25,20 +36,9 @@ from proxy.planner.measuring import (
     operands_of,
 )
 from proxy.planner.needed_loss import needs_delta
-from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.planner.order_statistics import order_release
-from proxy.planner.plan import (
-    DistinctCount,
-    GaussianNoise,
-    LaplaceNoise,
-    Noise,
-    NoisyStatistic,
-    RecentredMean,
-    Release,
-)
 from proxy.planner.private_bounds import PARTS, chosen_total, noise_loss
 from proxy.planner.sample_aggregate import clipped_mean_of, smoothed
-from proxy.planner.statistics import Counted, Measured, Statistic, of_row, row_sensitivity
 from proxy.planner.text_lengths import is_long
 from proxy.policy import policy_model
 from proxy.policy.policy_model import Mechanism

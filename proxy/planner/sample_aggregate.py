@@ -16,14 +16,14 @@ from typing_extensions import assert_never
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import ClippedMean, Gate, LaplaceNoise, SampleAggregate, SmoothedMedian
+from proxy.kernel.statistics import Measured
 from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median, split
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.measuring import MeasureContext, Priced, check_size, measured_of
 from proxy.planner.needed_loss import LARGEST_DELTA, NeedsEpsilon, needs_delta
-from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.planner.plan import ClippedMean, Gate, LaplaceNoise, SampleAggregate, SmoothedMedian
-from proxy.planner.statistics import Measured
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind

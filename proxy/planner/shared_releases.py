@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from proxy.base.errors import Refusal
+from proxy.kernel.plan import Answer, Calculated, Release
 from proxy.mechanisms.loss import Loss
 from proxy.planner.budget_allocation import BudgetAllocation, MadeOf, SharedStatistic
 from proxy.planner.measuring import MeasureContext, Priced, operands_of
-from proxy.planner.plan import Answer, Calculated, Release
 from proxy.planner.release_choice import plan_release, shared_statistic
 from proxy.query.ir.query_aggregates import Aggregate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from proxy.planner.plan import Answer, BlockPlan, LaplaceNoise, NoisyStatistic, Release
+from proxy.kernel.plan import Answer, BlockPlan, LaplaceNoise, NoisyStatistic, Release
 
 
 def scales_of(plan: BlockPlan, answer: Answer) -> tuple[Fraction, ...]:

@@ -9,18 +9,8 @@ from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
-from proxy.mechanisms import (
-    clipped_mean,
-    discrete_gaussian,
-    discrete_laplace,
-    partition_selection,
-    polyplace,
-    recentred_mean,
-    smoothed_median,
-)
-from proxy.mechanisms.bits import RandomBits
-from proxy.planner.key_plans import Selection
-from proxy.planner.plan import (
+from proxy.kernel.key_plans import Selection
+from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
     DistinctCount,
@@ -35,6 +25,16 @@ from proxy.planner.plan import (
     SampleAggregate,
     SmoothedMedian,
 )
+from proxy.mechanisms import (
+    clipped_mean,
+    discrete_gaussian,
+    discrete_laplace,
+    partition_selection,
+    polyplace,
+    recentred_mean,
+    smoothed_median,
+)
+from proxy.mechanisms.bits import RandomBits
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.drawn_values import (

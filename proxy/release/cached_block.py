@@ -12,9 +12,9 @@ from typing import Any
 
 from typing_extensions import assert_never
 
+from proxy.kernel.plan import BlockPlan, DistinctCount, Noise, NoisyStatistic, Release
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.planner.lifting import Lift
-from proxy.planner.plan import BlockPlan, DistinctCount, Noise, NoisyStatistic, Release
 from proxy.release.adding_noise import ordered_groups
 from proxy.release.choosing_bounds import ChosenBound
 from proxy.release.drawn_values import (

@@ -8,14 +8,14 @@ from fractions import Fraction
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable
+from proxy.kernel.bound_choices import BoundChoice
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan, NoisyStatistic, RecentredMean
+from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import discrete_laplace, private_bound
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.private_bound import UnitTotals
 from proxy.mechanisms.unit_means import UnitMeans
-from proxy.planner.bound_choices import BoundChoice
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import BlockPlan, NoisyStatistic, RecentredMean
-from proxy.planner.statistics import Statistic
 
 _FEW = 4  # times the units that a choice needs: with fewer it is poor
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
+from proxy.kernel.formula_model import NoisySums
+from proxy.kernel.plan import Answer, BlockPlan
 from proxy.mechanisms.estimate import LEVEL, Estimate
-from proxy.planner.formulas import NoisySums
-from proxy.planner.plan import Answer, BlockPlan
 from proxy.planner.shared_scales import scales_of
 from proxy.release.noisy_relation import NoisyValue, missing
 

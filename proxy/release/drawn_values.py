@@ -12,10 +12,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
-from proxy.mechanisms import discrete_gaussian, discrete_laplace, recentred_mean
-from proxy.mechanisms.estimate import Estimate
-from proxy.mechanisms.recentred_mean import NoisyMeanSums
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     DistinctCount,
     GaussianNoise,
     LaplaceNoise,
@@ -26,6 +23,9 @@ from proxy.planner.plan import (
     Release,
     SampleAggregate,
 )
+from proxy.mechanisms import discrete_gaussian, discrete_laplace, recentred_mean
+from proxy.mechanisms.estimate import Estimate
+from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.release.deriving import on_grid
 from proxy.release.noisy_relation import IntervalEnds, NoisyValue, missing
 

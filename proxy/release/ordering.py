@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow
+from proxy.kernel.plan import OrderStatistic
 from proxy.mechanisms import order_statistic, rank_interval
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.order_statistic import ValueCount
-from proxy.planner.plan import OrderStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.drawn_values import DrawnQuantile
 

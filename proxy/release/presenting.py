@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
-from proxy.planner.plan import Answer, BlockPlan
+from proxy.kernel.plan import Answer, BlockPlan
 from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
 from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, noisy_value

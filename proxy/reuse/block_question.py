@@ -16,9 +16,9 @@ from typing import get_args
 from typing_extensions import assert_never
 
 from proxy.base.node_parts import with_parts
-from proxy.planner.key_plans import KeyPlan
-from proxy.planner.neighbour_kinds import Neighbours, UnitNeighbours
-from proxy.planner.plan import (
+from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     NoisyStatistic,
@@ -27,7 +27,7 @@ from proxy.planner.plan import (
     Release,
     SampleAggregate,
 )
-from proxy.planner.statistics import Counted, Measured
+from proxy.kernel.statistics import Counted, Measured
 from proxy.query.ir.expressions import Case, ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (

@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from proxy.planner.facts import Values
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     GaussianNoise,
@@ -26,6 +25,7 @@ from proxy.planner.plan import (
     Noise,
     NoisyStatistic,
 )
+from proxy.planner.facts import Values
 from proxy.reuse.block_question import BlockQuestion
 from proxy.reuse.derivation import (
     NOTHING_MORE,

@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from proxy.planner.facts import Values
-from proxy.planner.lifting import are_truncated_alike
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     GaussianNoise,
@@ -27,6 +25,8 @@ from proxy.planner.plan import (
     NoisyStatistic,
     Release,
 )
+from proxy.planner.facts import Values
+from proxy.planner.lifting import are_truncated_alike
 from proxy.reuse.block_question import BlockQuestion
 
 _DIGITS = 10**6  # in which the scale of a sum of several is rounded up

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.accounting.events import Event
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import BlockPlan, DistinctCount, GaussianNoise, NoisyStatistic
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.topping_up import missing_sigma2
 from proxy.mechanisms.zcdp import epsilon_of_rho
 from proxy.planner.facts import Values
 from proxy.planner.loss_events import block_events, block_loss
-from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import BlockPlan, DistinctCount, GaussianNoise, NoisyStatistic
 from proxy.reuse.block_question import BlockQuestion
 from proxy.reuse.derivation import NOTHING_MORE, Slices, UsableAnswer, derivation
 

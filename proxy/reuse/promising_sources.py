@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeVar
 
-from proxy.planner.plan import BlockPlan, DistinctCount, NoisyStatistic
+from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic
 from proxy.reuse.block_question import BlockQuestion
 from proxy.reuse.derivation import Slices, UsableAnswer, variance
 

@@ -9,8 +9,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 
+from proxy.kernel.plan import BlockPlan
 from proxy.planner.facts import PlanningContext
-from proxy.planner.plan import BlockPlan
 from proxy.query.ir.relations import scans
 from proxy.reuse.canonical_form import CanonicalForm
 

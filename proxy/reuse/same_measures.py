@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from proxy.planner.plan import BlockPlan, NoisyStatistic, Release
-from proxy.planner.statistics import Counted, Measured, Statistic
+from proxy.kernel.plan import BlockPlan, NoisyStatistic, Release
+from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
 from proxy.reuse.block_question import BlockQuestion, measure_name
 

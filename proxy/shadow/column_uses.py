@@ -9,9 +9,9 @@ from proxy.base.errors import Refusal
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.policy_statements import PolicyStatements
+from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
-from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import planned
 from proxy.policy.policy_model import Policy, ProtectedTable
 from proxy.query.ir.binding import bind

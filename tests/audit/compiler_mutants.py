@@ -24,9 +24,9 @@ from proxy.compiler import (
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import BlockPlan, DistinctCount, OrderStatistic
-from proxy.planner.statistics import Measured
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan, DistinctCount, OrderStatistic
+from proxy.kernel.statistics import Measured
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Clamped, ColumnRef
 from proxy.query.ir.relations import GroupByUnit, Subquery

@@ -10,9 +10,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
-from proxy.mechanisms import clipped_mean
-from proxy.mechanisms.loss import Loss
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
     DistinctCount,
@@ -26,6 +24,8 @@ from proxy.planner.plan import (
     SampleAggregate,
     SmoothedMedian,
 )
+from proxy.mechanisms import clipped_mean
+from proxy.mechanisms.loss import Loss
 from proxy.release.ordering import order_laws
 from tests.audit.movement import mean_cost
 from tests.audit.reach import Promise, Reach, by_policy

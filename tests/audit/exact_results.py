@@ -16,13 +16,13 @@ import psycopg
 from proxy.audit import neighbour_audit
 from proxy.audit.movement import bounded_tables
 from proxy.exact.table import ExactTable
-from proxy.mechanisms import order_statistic, rank_interval
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     BlockPlan,
     OrderStatistic,
     PrivatePlan,
     Release,
 )
+from proxy.mechanisms import order_statistic, rank_interval
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release import adding_noise
 from tests.audit.movement import all_moved, is_random

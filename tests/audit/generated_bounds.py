@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
 
-from proxy.planner.plan import PrivatePlan
+from proxy.kernel.plan import PrivatePlan
 from proxy.planner.planning import ChosenBounds
 from proxy.policy.policy_model import (
     ROWS_AT_MOST,

@@ -9,10 +9,8 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
-from proxy.mechanisms import recentred_mean, zcdp
-from proxy.mechanisms.loss import Loss
-from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import (
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     GaussianNoise,
@@ -23,7 +21,9 @@ from proxy.planner.plan import (
     RecentredMean,
     SampleAggregate,
 )
-from proxy.planner.statistics import Statistic
+from proxy.kernel.statistics import Statistic
+from proxy.mechanisms import recentred_mean, zcdp
+from proxy.mechanisms.loss import Loss
 from tests.audit.reach import Reach
 from tests.audit.without_noise import Exact, Keys, Numbers
 

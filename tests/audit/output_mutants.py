@@ -19,13 +19,9 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.engine import noisy_answers
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.mechanisms import partition_selection
-from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.loss import Loss
-from proxy.planner import planning, release_choice, statistics
-from proxy.planner.facts import PlanningContext
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import (
+from proxy.kernel import statistics
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     Noise,
@@ -35,8 +31,13 @@ from proxy.planner.plan import (
     Release,
     SampleAggregate,
 )
+from proxy.kernel.statistics import Measured, Statistic
+from proxy.mechanisms import partition_selection
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.loss import Loss
+from proxy.planner import planning, release_choice
+from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import Planned
-from proxy.planner.statistics import Measured, Statistic
 from proxy.query.ir.query import Query
 from proxy.release import adding_noise
 from proxy.release.drawn_values import Drawn, noisy_value

@@ -17,15 +17,15 @@ from fractions import Fraction
 
 import psycopg
 
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import (
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     NoisyStatistic,
     OrderStatistic,
     Release,
 )
-from proxy.planner.statistics import Statistic
+from proxy.kernel.statistics import Statistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.audit.exact_results import Auditor, unlimited
 from tests.audit.questions import INTERVAL, UNGROUPED, Question

@@ -8,6 +8,10 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.kernel import statistics
+from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours
+from proxy.kernel.plan import Gate, NoisyStatistic, OrderStatistic
+from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import clipped_mean, discrete_laplace, split
 from proxy.mechanisms.loss import Loss
 from proxy.planner import (
@@ -17,7 +21,6 @@ from proxy.planner import (
     release_choice,
     sample_aggregate,
     shared_releases,
-    statistics,
     table_rows,
     tracking,
 )
@@ -30,9 +33,6 @@ from proxy.planner.facts import (
 )
 from proxy.planner.foreign_key_joins import AlongForeignKey, along_a_foreign_key
 from proxy.planner.measuring import MeasureContext
-from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours
-from proxy.planner.plan import Gate, NoisyStatistic, OrderStatistic
-from proxy.planner.statistics import Measured, Statistic
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Join, Relation, Scan, UnionAll

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
-from proxy.planner.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import (
     GroupByUnit,

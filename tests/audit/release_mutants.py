@@ -11,8 +11,8 @@ from proxy.base.slots import Slots
 from proxy.engine.charged_queries import ChargedQueries, Paid, PlannedQuery, answer_of
 from proxy.engine.noisy_answers import NoCache, NoisyAnswer
 from proxy.exact.table import ExactRow, ExactTable
+from proxy.kernel.plan import BlockPlan, SampleAggregate
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan, SampleAggregate
 from proxy.release import adding_noise
 from proxy.release.noisy_relation import NoisyTable
 from tests.engine import test_order

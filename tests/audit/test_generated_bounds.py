@@ -14,8 +14,8 @@ import pytest
 from proxy.audit.movement import movements
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.exact.table import ExactTable
+from proxy.kernel.plan import BlockPlan, GaussianNoise, NoisyStatistic, PrivatePlan
 from proxy.mechanisms import private_bound
-from proxy.planner.plan import BlockPlan, GaussianNoise, NoisyStatistic, PrivatePlan
 from proxy.release.choosing_bounds import totals_of
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor

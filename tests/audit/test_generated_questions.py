@@ -15,11 +15,11 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import numeric_sql
+from proxy.kernel.plan import BlockPlan, NoisyStatistic, SampleAggregate
+from proxy.kernel.statistics import Counted
 from proxy.planner import grids
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import PlanningContext
-from proxy.planner.plan import BlockPlan, NoisyStatistic, SampleAggregate
-from proxy.planner.statistics import Counted
 from proxy.planner.tracking import track
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import Expression, Quotient

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, seed, settings
 
 from proxy.base.errors import Code, Refusal
-from proxy.planner.plan import NoisyStatistic, Release, SampleAggregate
+from proxy.kernel.plan import NoisyStatistic, Release, SampleAggregate
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.audit import own_answers
 from tests.audit.clock_changes import CLOCK_CHANGE

@@ -10,8 +10,8 @@ import pytest
 from proxy.compiler import compiling, unit_scan
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
 

@@ -10,10 +10,10 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.kernel.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import discrete_laplace
 from proxy.planner import budget_allocation, measuring
-from proxy.planner.plan import BlockPlan, NoisyStatistic
-from proxy.planner.statistics import Statistic
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.release import adding_noise
 from tests.audit.exact_results import Auditor

@@ -15,10 +15,10 @@ from proxy.audit.neighbour_audit import audited_bounds, compiled
 from proxy.base.errors import Refusal
 from proxy.compiler import bound_scan, clip_scan, unit_gathering, unit_scan
 from proxy.exact.table import places
+from proxy.kernel.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import private_bound
 from proxy.mechanisms.unit_means import UnitMeans
-from proxy.planner.plan import BlockPlan, NoisyStatistic
-from proxy.planner.statistics import Statistic
 from proxy.policy.policy_model import (
     Bounds,
     BoundsKind,

@@ -9,8 +9,8 @@ import pytest
 
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler import unit_gathering, unit_scan
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.policy.policy_model import Policy, ProtectedTable
 from tests.audit.exact_results import Auditor
 from tests.audit.reach import Reach
@@ -65,8 +65,8 @@ def test_the_smaller_bound_is_paid_for() -> None:
 
 
 def _paid(release: NoisyStatistic) -> Fraction:
+    from proxy.kernel.plan import GaussianNoise
     from proxy.mechanisms import zcdp
-    from proxy.planner.plan import GaussianNoise
 
     if isinstance(release.noise, GaussianNoise):
         return release.noise.sigma2 * 2 * zcdp.rho_of_loss(release.loss.epsilon, release.loss.delta)

@@ -12,9 +12,9 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler import relation_sql
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
+from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours
 from proxy.planner import joins, neighbours, planning, truncation
 from proxy.planner.facts import PlanningContext, RowOwnership
-from proxy.planner.neighbour_kinds import Neighbours, RowNeighbours
 from proxy.planner.truncated_parts import TruncatedPart, joined_parts
 from proxy.planner.truncation import KeyRule
 from proxy.query.ir.expressions import ColumnRef

@@ -25,7 +25,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactTable
-from proxy.planner.plan import PrivatePlan
+from proxy.kernel.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.postgres.embedded import EmbeddedPostgres

@@ -10,6 +10,7 @@ from unittest import mock
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable
+from proxy.kernel.plan import BlockPlan, Gate, Release, SampleAggregate
 from proxy.mechanisms import (
     clipped_mean,
     discrete_gaussian,
@@ -21,7 +22,6 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
-from proxy.planner.plan import BlockPlan, Gate, Release, SampleAggregate
 from proxy.release import adding_noise
 from proxy.release.drawn_values import Drawn, noisy_value
 

@@ -15,9 +15,9 @@ from proxy.base.errors import Refusal
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
+from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.planner import joins, unit_truncation
 from proxy.planner.facts import PlanningContext, RelationWithUnit, UnitRows
-from proxy.planner.neighbour_kinds import UnitNeighbours
 from proxy.query.ir.relations import Join
 from tests.audit.exact_results import Auditor
 from tests.pipeline_world import SCHEMA, walk

@@ -16,10 +16,10 @@ import uvloop
 
 from proxy.accounting import amounts
 from proxy.accounting.events import dlaplace
+from proxy.kernel.plan import BlockPlan
 from proxy.ledger.charge_statements import ChargeRequest, reserving
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.loss import Loss
-from proxy.planner.plan import BlockPlan
 from proxy.reuse.block_question import question_of
 from tests.bench.measuring import Bound, Comparison
 from tests.bench.servers import ANALYSTS, Servers

@@ -23,9 +23,9 @@ from proxy.cli.main import app
 from proxy.compiler import compiling, row_scan, sub_partitions, unit_scan
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms import discrete_laplace
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import BlockPlan
 from proxy.policy.policy_model import (
     Bounds,
     ColumnPolicy,

@@ -14,8 +14,8 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.compiler.compiling import compile_choices
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.unit_means import PARTS
-from proxy.planner.plan import BlockPlan
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 

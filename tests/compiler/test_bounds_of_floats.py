@@ -10,8 +10,8 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.compiler.compiling import compile_block
-from proxy.planner.plan import NoisyStatistic, RecentredMean
-from proxy.planner.statistics import Measured
+from proxy.kernel.plan import NoisyStatistic, RecentredMean
+from proxy.kernel.statistics import Measured
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 

@@ -12,9 +12,9 @@ import pytest
 
 from proxy.base.zones import zone_named
 from proxy.compiler.compiling import compile_block
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
-from proxy.planner.plan import BlockPlan
 from proxy.planner.planning import plan
 from proxy.query.bind.time_zones import in_zone
 from proxy.query.ir.query import Query

@@ -20,7 +20,7 @@ from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, Tabl
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
-from proxy.planner.neighbour_kinds import UnitNeighbours
+from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.policy.policy_model import (
     Bounds,
     ColumnPolicy,

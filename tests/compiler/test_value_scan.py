@@ -12,8 +12,8 @@ import pytest
 from proxy.cli.assembly import Database
 from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactRow, ExactTable
+from proxy.kernel.plan import BlockPlan, OrderStatistic
 from proxy.mechanisms import order_statistic
-from proxy.planner.plan import BlockPlan, OrderStatistic
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.ordering import order_laws
 from tests.live.served_database import planned, served_database

@@ -11,7 +11,7 @@ from proxy.base.slots import Slots
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.answer_accuracy import accuracies
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.planner.plan import OrderStatistic
+from proxy.kernel.plan import OrderStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.adding_noise import release_block
 from proxy.release.noisy_relation import NoisyTable

@@ -12,8 +12,8 @@ import pytest
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.explain_text import explain_json, explain_lines
+from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
-from proxy.planner.plan import PrivatePlan
 from proxy.policy.policy_model import Policy, ProtectedTable
 from tests.pipeline_world import POLICIES, walk
 

@@ -12,7 +12,7 @@ import pytest
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.base.result_columns import IntervalEnd
 from proxy.base.sql_types import SqlType
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyExpression, parts_of
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoInterval, NoisyInterval

@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 
 from proxy.engine.topped_up import TopUp, combined
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms import discrete_gaussian
 from proxy.planner.facts import Values
-from proxy.planner.plan import BlockPlan
 from proxy.release.drawn_values import NOTHING, DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.reuse.derivation import NOTHING_MORE
 from proxy.reuse.missing_precision import missing_precision

@@ -13,9 +13,9 @@ from fractions import Fraction
 
 from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
+from proxy.kernel.plan import BlockPlan, SampleAggregate, SmoothedMedian
 from proxy.mechanisms import smoothed_median
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan, SampleAggregate, SmoothedMedian
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.adding_noise import partition_outputs
 

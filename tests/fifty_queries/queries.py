@@ -22,7 +22,7 @@ from proxy.base.sql_types import SqlType
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
-from proxy.planner.plan import PrivatePlan
+from proxy.kernel.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import locate, read_policy

@@ -12,16 +12,7 @@ from itertools import product
 import psycopg
 from typing_extensions import assert_never
 
-from proxy.mechanisms import (
-    discrete_gaussian,
-    discrete_laplace,
-    ratio_mean,
-    recentred_mean,
-    shared_moments,
-    variance,
-)
-from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount, minimum_law, quantile_law
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     Calculated,
@@ -34,8 +25,17 @@ from proxy.planner.plan import (
     Release,
     SampleAggregate,
 )
+from proxy.kernel.statistics import Measured
+from proxy.mechanisms import (
+    discrete_gaussian,
+    discrete_laplace,
+    ratio_mean,
+    recentred_mean,
+    shared_moments,
+    variance,
+)
+from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount, minimum_law, quantile_law
 from proxy.planner.shared_scales import scales_of
-from proxy.planner.statistics import Measured
 from proxy.query.ir.query_aggregates import AggregateKind
 
 LEVEL = Fraction(999, 1000)

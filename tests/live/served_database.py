@@ -10,7 +10,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.cli.assembly import Database, assemble
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.planner.plan import PrivatePlan
+from proxy.kernel.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.postgres.embedded import EmbeddedPostgres

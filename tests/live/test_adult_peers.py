@@ -24,8 +24,8 @@ from proxy.catalog.catalog_model import TableName
 from proxy.cli.assembly import Database, assemble
 from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable, added_up
+from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import discrete_laplace
-from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
 from proxy.release.adding_noise import release_block

@@ -19,8 +19,8 @@ from proxy.base.errors import Refusal
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
+from proxy.kernel.plan import PrivatePlan
 from proxy.pgwire import frames
-from proxy.planner.plan import PrivatePlan
 from proxy.protected.protected_database import DatabaseSession, ProtectedDatabase
 from proxy.query.syntax.statements import Statement
 from tests.live import attacks

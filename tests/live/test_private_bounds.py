@@ -18,8 +18,8 @@ from proxy.cli.assembly import Database
 from proxy.compiler import compiling
 from proxy.engine import noisy_answers
 from proxy.engine.noisy_answers import NoisyAnswer
+from proxy.kernel.plan import BlockPlan
 from proxy.planner import planning
-from proxy.planner.plan import BlockPlan
 from tests.live.served_database import asked, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http

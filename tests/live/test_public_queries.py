@@ -16,7 +16,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.engine.answer_accuracy import accuracies
-from proxy.planner.plan import PrivatePlan
+from proxy.kernel.plan import PrivatePlan
 from tests.live import public_data
 from tests.live.conversing import described, extended, simple
 from tests.live.public_answers import (

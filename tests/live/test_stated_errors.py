@@ -23,9 +23,9 @@ import pytest
 from proxy.compiler.compiling import compile_block
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.exact.table import ExactTable
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
-from proxy.planner.plan import BlockPlan
 from proxy.planner.planning import plan
 from proxy.policy.policy_model import Mechanism, Noise, Policy
 from proxy.protected.protected_database import ProtectedDatabase

@@ -17,10 +17,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.random import default_rng  # noqa: TID251  draws of a reference, not noise
 
+from proxy.kernel.bound_choices import BoundChoice
 from proxy.mechanisms import discrete_laplace, private_bound
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.private_bound import UnitTotals
-from proxy.planner.bound_choices import BoundChoice
 from proxy.planner.private_bounds import chosen_total, noise_loss
 from tests.mechanisms.r2t import candidates
 from tests.mechanisms.unit_sizes import MOST_ROWS, Sizes, UnitSizes, invented, real

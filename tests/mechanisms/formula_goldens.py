@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from proxy.kernel.plan import BlockPlan, DistinctCount, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import discrete_laplace, ratio_mean, smoothed_median, split
 from proxy.mechanisms.loss import Loss
-from proxy.planner.plan import BlockPlan, DistinctCount, LaplaceNoise, NoisyStatistic
 from tests.mechanisms.laplace_law import LaplaceLaw
 from tests.pipeline_world import walk
 

@@ -9,12 +9,13 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
 from proxy.base.sql_types import SqlType
+from proxy.kernel import statistics
+from proxy.kernel.formula_model import Formula, NoisySums
+from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.estimate import Estimate
-from proxy.planner import statistics
-from proxy.planner.formulas import FORMULAS, Formula, NoisySums
-from proxy.planner.statistics import Measured, Statistic
+from proxy.planner.formulas import FORMULAS
 from proxy.policy.policy_model import Bounds, Mechanism
 from proxy.query.ir.expressions import Constant
 from proxy.query.ir.query_aggregates import AggregateKind

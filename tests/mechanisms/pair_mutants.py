@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from proxy.kernel import statistics
+from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import discrete_laplace, pair_statistics, ratio_mean
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.estimate import Estimate
-from proxy.planner import statistics
-from proxy.planner.statistics import Measured, Statistic
 from tests.mechanisms import pair_layers
 from tests.mechanisms.mutants import SAMPLE, Mutant
 
-OF_ROW = "proxy.planner.statistics.of_row"
+OF_ROW = "proxy.kernel.statistics.of_row"
 COVARIANCE = "proxy.mechanisms.pair_statistics._covariance"
 CLAMPED = "proxy.mechanisms.pair_statistics._clamped"
 QUOTIENT = "proxy.mechanisms.pair_statistics._quotient"

@@ -16,7 +16,7 @@ import sqlglot
 from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import depth
 from proxy.query.ir.query import AggregateBlock

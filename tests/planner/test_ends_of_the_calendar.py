@@ -10,8 +10,8 @@ import pytest
 from proxy.base.errors import Code, Refusal
 from proxy.engine.session_zone import in_session_zone
 from proxy.engine.settings import read_settings
+from proxy.kernel.plan import PrivatePlan
 from proxy.planner.facts import PlanningContext
-from proxy.planner.plan import PrivatePlan
 from proxy.planner.planning import plan
 from proxy.policy.policy_model import Bounds, BoundsKind, Policy, ProtectedTable
 from proxy.query.ir.binding import bind

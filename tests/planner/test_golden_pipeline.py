@@ -20,10 +20,9 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.identifiers import column_sql
-from proxy.mechanisms.loss import Loss
-from proxy.planner.key_plans import KeyPlan
-from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import (
+from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     ClippedMean,
@@ -39,7 +38,8 @@ from proxy.planner.plan import (
     SampleAggregate,
     SmoothedMedian,
 )
-from proxy.planner.statistics import Counted, Measured
+from proxy.kernel.statistics import Counted, Measured
+from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from tests.cases import Case, bless_folder, check, in_folder

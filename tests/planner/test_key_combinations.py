@@ -8,9 +8,9 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import TableName
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
-from proxy.planner.plan import BlockPlan
 from proxy.planner.planning import plan
 from proxy.release import adding_noise
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, PLACES, POLICIES, read

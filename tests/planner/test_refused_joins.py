@@ -10,7 +10,7 @@ from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
-from proxy.planner.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.syntax.statements import Statement

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.planner.neighbour_kinds import UnitNeighbours
-from proxy.planner.plan import NoisyStatistic
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import NoisyStatistic
 from tests.pipeline_world import walk
 
 _ORDERS, _LINES, _CALLS = 6, 7, 2  # rows of a unit; lines lead to orders, calls refer to them

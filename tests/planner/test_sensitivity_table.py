@@ -20,8 +20,8 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.engine.query_pipeline import Engine
+from proxy.kernel.plan import GaussianNoise, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import zcdp
-from proxy.planner.plan import GaussianNoise, LaplaceNoise, NoisyStatistic
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.syntax.statements import Statement

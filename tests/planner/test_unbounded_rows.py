@@ -8,7 +8,7 @@ import pytest
 
 from proxy.base.errors import Code, Refusal
 from proxy.engine.explain_text import explain_lines
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
     DistinctCount,

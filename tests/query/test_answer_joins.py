@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.planner.plan import BlockPlan, PrivatePlan
+from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.statement_reading import Reading
 from tests.pipeline_world import read, walk

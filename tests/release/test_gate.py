@@ -11,7 +11,7 @@ import pytest
 from proxy.base.slots import Slots
 from proxy.engine.noisy_answers import _withheld
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.planner.plan import BlockPlan, Gate, LaplaceNoise, SampleAggregate
+from proxy.kernel.plan import BlockPlan, Gate, LaplaceNoise, SampleAggregate
 from proxy.release import adding_noise
 from proxy.release.adding_noise import release_block
 from tests.pipeline_world import walk

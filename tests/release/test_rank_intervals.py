@@ -16,9 +16,9 @@ from proxy.accounting.events import Event
 from proxy.base.slots import Slots
 from proxy.engine.noisy_answers import _withheld
 from proxy.exact.table import ExactRow, ExactTable
+from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan
 from proxy.mechanisms import rank_interval
 from proxy.planner.loss_events import loss_events
-from proxy.planner.plan import BlockPlan, OrderStatistic, PrivatePlan
 from proxy.release.adding_noise import release_block
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable

@@ -10,8 +10,8 @@ import pytest
 from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.exact.table import ExactRow, ExactTable
+from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import discrete_laplace
-from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.release.adding_noise import release_block
 from proxy.release.noisy_relation import NoisyValue, missing
 from proxy.release.rounding import rounded, step_of

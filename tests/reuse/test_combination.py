@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from proxy.catalog.catalog_model import Catalog
+from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
+from proxy.kernel.statistics import Statistic
 from proxy.mechanisms.discrete_laplace import half_width
 from proxy.planner.facts import PlanningContext
-from proxy.planner.plan import BlockPlan, LaplaceNoise, NoisyStatistic
-from proxy.planner.statistics import Statistic
 from proxy.query.ir.expressions import ColumnRef
 from proxy.release.adding_noise import ordered_groups
 from proxy.reuse.block_question import BlockQuestion, question_of

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from proxy.kernel.plan import LaplaceNoise
 from proxy.mechanisms.discrete_laplace import half_width
-from proxy.planner.plan import LaplaceNoise
 from proxy.reuse.derivation import added_up
 
 _LEVELS = (Fraction(95, 100), Fraction(975, 1000), Fraction(99, 100), 1 - Fraction(5, 6400))

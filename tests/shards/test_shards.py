@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from proxy.exact.table import ExactTable
-from proxy.planner.neighbour_kinds import RowNeighbours
-from proxy.planner.plan import BlockPlan, DistinctCount, OrderStatistic, SampleAggregate
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import BlockPlan, DistinctCount, OrderStatistic, SampleAggregate
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
 from proxy.query.ir.relations import Join, scans
 from proxy.release import adding_noise

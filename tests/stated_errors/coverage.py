@@ -10,7 +10,7 @@ from zlib import crc32
 import psycopg
 
 from proxy.base.errors import Refusal
-from proxy.planner.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan
 from tests.seeded_bits import SeededBits
 from tests.stated_errors.held import ENOUGH, Held
 from tests.stated_errors.own_answers import OwnAnswers, own_answers

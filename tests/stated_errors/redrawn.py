@@ -18,8 +18,8 @@ from proxy.engine.clipped_units import bounds_of, with_chosen
 from proxy.engine.column_errors import ColumnError, column_errors
 from proxy.engine.noisy_answers import CompiledBlock, compiled_block
 from proxy.exact.table import ExactTable
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.bits import RandomBits
-from proxy.planner.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import release_block

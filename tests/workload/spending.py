@@ -18,7 +18,7 @@ import pytest
 from proxy.cli.assembly import Database, assemble
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.planner.plan import (
+from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     GaussianNoise,

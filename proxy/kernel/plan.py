@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from proxy.base.result_columns import IntervalColumn
+from proxy.kernel.bound_choices import BoundChoice, UnitTotal
+from proxy.kernel.formula_model import Formula
+from proxy.kernel.key_plans import KeyPlan, Selection
+from proxy.kernel.neighbour_kinds import Neighbours
+from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
 from proxy.mechanisms.loss import Loss
-from proxy.planner.bound_choices import BoundChoice, UnitTotal
-from proxy.planner.formulas import Formula
-from proxy.planner.key_plans import KeyPlan, Selection
-from proxy.planner.neighbour_kinds import Neighbours
-from proxy.planner.statistics import Counted, Measured, Statistic, of_row
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
