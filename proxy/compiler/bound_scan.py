@@ -125,7 +125,7 @@ class _Units:
         source = gathered_sql(plan, unit, head, len(head), self._inner, binds)
         seeds: tuple[str, ...] = ()
         if self._selected is not None:
-            source, seed = select_groups(source, plan, self._selected, binds)
+            source, seed = select_groups(source, plan, unit, self._selected, binds)
             seeds = (seed,)
         return f"({source}) g GROUP BY unit", seeds
 

@@ -11,7 +11,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import carried_sql, stored_sql
-from proxy.compiler.sub_partitions import hash_sql, row_hash_sql
+from proxy.compiler.sub_partitions import hash_sql, row_order_sql, short_sql
 from proxy.compiler.text_sql import first_characters
 from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
@@ -102,7 +102,8 @@ def _hash_order(truncate: Truncate, binds: Binds) -> str:
     columns = [_ordered_sql(column) for column in truncate.ordered_by]
     if len(columns) == 1:
         return f"{hash_sql(columns[0], truncate.ordered_by[0].type, seed)}, {columns[0]}"
-    return ", ".join([row_hash_sql(truncate.ordered_by, seed), *columns])
+    hashed = [short_sql(column, seed) for column in truncate.ordered_by]
+    return ", ".join([row_order_sql(hashed, seed), *columns])
 
 
 def _ordered_sql(column: ColumnRef) -> str:
@@ -133,7 +134,9 @@ def _window(column: WindowColumn, subquery: Subquery, binds: Binds) -> str:
             if column.is_repeated
             else "pg_catalog.gen_random_uuid()"
         )
-    by = ", ".join(_key(part, binds) for part in column.partition)
+    # The unit first, and whole: two units with equal beginnings are two partitions.
+    unit, *others = column.partition
+    by = ", ".join([_output(unit, binds), *(_key(part, binds) for part in others)])
     terms = [_term(term, binds) for term in column.order]
     terms += [_ordered_sql(one) for one in column.ties]
     order = f" ORDER BY {', '.join(terms)}" if terms else ""

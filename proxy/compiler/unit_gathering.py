@@ -8,9 +8,10 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import Output, where_sql
-from proxy.compiler.sub_partitions import seed_sql
+from proxy.compiler.sub_partitions import row_order_sql, seed_sql, short_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
+from proxy.query.ir.expressions import ColumnRef
 
 
 def gathered_sql(
@@ -31,15 +32,28 @@ def gathered_sql(
     return f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"
 
 
-def select_groups(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
-    """Of each unit its first groups in keyed-hash order: what a unit keeps depends on its own rows and the
-    seed only."""
-    keys = ", ".join(f"k{i}" for i in range(1, len(plan.keys) + 1))
+def select_groups(
+    source: str, plan: BlockPlan, unit: UnitNeighbours, groups: int, binds: Binds
+) -> tuple[str, str]:
+    """Keep the first groups of each unit, in the order of a keyed hash of the unit and the group.
+
+    What a unit keeps depends on its own rows and the seed only. Each unit has an order of its own, so that all
+    groups lose the same share of their rows.
+
+    Returns:
+        The SQL and the name of the seed.
+    """
+    keys = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
     seed, name = seed_sql("order", binds)
-    order = f"pg_catalog.hash_record_extended(ROW({keys}), {seed}), {keys}"
+    order = ", ".join([row_order_sql([gathered_unit_sql(unit, "g", seed), *keys], seed), *keys])
     rank = f"pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY {order}) AS rank"
     most = binds.number(groups, "bigint")
     return f"SELECT * FROM (SELECT *, {rank} FROM ({source}) g) c WHERE rank <= {most}", name
+
+
+def gathered_unit_sql(unit: UnitNeighbours, alias: str, seed: str) -> str:
+    """Print the column `unit` of a subquery of ours, short enough to be hashed."""
+    return short_sql(ColumnRef("unit", unit.column.type, None, alias), seed)
 
 
 def in_group_sql(number: int, unit: UnitNeighbours, binds: Binds) -> str:

@@ -53,7 +53,7 @@ def unit_scan(
         names.append("cell")
     source = gathered_sql(plan, unit, head, len(plan.keys), inner, binds)
     if spread and unit.groups is not None:
-        source, seed = select_groups(source, plan, unit.groups, binds)
+        source, seed = select_groups(source, plan, unit, unit.groups, binds)
         seeds += (seed,)
     if spread:
         source = _with_totals(source, plan, releases, unit, inner, rows)

@@ -15,7 +15,8 @@ from proxy.compiler.expression_sql import condition_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.compiler.select_list import distinct_sql, finished, key_sql, where_sql
-from proxy.compiler.sub_partitions import seed_sql
+from proxy.compiler.sub_partitions import row_order_sql, seed_sql
+from proxy.compiler.unit_gathering import gathered_unit_sql
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -30,7 +31,8 @@ from proxy.query.ir.query_aggregates import AggregateKind
 
 def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     """Distinct values or all values of one release; of one unit at most `rows` of them count, chosen by the
-    keyed hash of the value, so that what a unit keeps depends on its own rows and the seed only."""
+    keyed hash of unit and value, so that what a unit keeps depends on its own rows and the seed only, and all
+    values lose the same share of their rows."""
     release = plan.releases[number]
     names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
     listed = [
@@ -47,7 +49,8 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
             raise AssertionError("only these stand apart")
         case _:
             assert_never(release)
-    unit = plan.neighbours.column if isinstance(plan.neighbours, UnitNeighbours) else None
+    by_unit = plan.neighbours if isinstance(plan.neighbours, UnitNeighbours) else None
+    unit = None if by_unit is None else by_unit.column
     not_null = plan.neighbours.not_null if isinstance(plan.neighbours, RowNeighbours) else unit
     conditions = [f"{value} IS NOT NULL"]
     if only is not None:
@@ -60,10 +63,11 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     seeds: tuple[str, ...] = ()
     columns = ", ".join([*names, "v"])
     within_rank = ""
-    if unit is not None:
+    if by_unit is not None:
         seed, name = seed_sql("order", binds)
         seeds = (name,)
-        order = f"pg_catalog.hash_record_extended(ROW({columns}), {seed}), {columns}"
+        hashed = row_order_sql([gathered_unit_sql(by_unit, "d", seed), *names, "v"], seed)
+        order = f"{hashed}, {columns}"
         ranked = f"pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY {order}) AS rank"
         if distinct:
             source = f"SELECT DISTINCT unit, {columns} FROM ({source}) s"

@@ -7,6 +7,7 @@ product's own audit.movement.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,9 +23,9 @@ from proxy.audit.movement import Movement, movements
 from proxy.base.errors import Fault
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block
+from proxy.compiler.compiling import compile_block, compile_choices
 from proxy.engine.query_pipeline import Engine
-from proxy.exact.table import ExactTable
+from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import PrivatePlan
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import locate, read_policy
@@ -74,6 +75,10 @@ class TwoStates:
         (block,) = self.plan(question).blocks
         return compile_block(block)
 
+    def exact(self, queries: tuple[BackendQuery, ...], seed: int) -> list[ExactTable]:
+        """What compiled statements return here, with these seeds."""
+        return self._exact(queries, self.here, seed)
+
     def movements(self, question: str) -> list[Movement]:
         """Of the one block of a question; Fault where it raises on one of the two."""
         (block,) = self.plan(question).blocks
@@ -101,22 +106,42 @@ class TwoStates:
             if movement.observed > movement.planned
         ]
 
+    def differs(self, question: str) -> bool:
+        """Whether any exact result of the one block of a question is another one there.
+
+        Where bounds are chosen, what they are chosen by is compared too.
+        """
+        (block,) = self.plan(question).blocks
+        choices = compile_choices(block)
+        queries = (*compile_block(block), *(() if choices is None else (choices,)))
+        here, there = (
+            [Counter(map(_parts, table.rows)) for table in self._exact(queries, dsn)]
+            for dsn in self._both()
+        )
+        return here != there
+
     def _both(self) -> tuple[str, str]:
         return self.here, self.there
 
-    def _exact(self, queries: tuple[BackendQuery, ...], dsn: str) -> list[ExactTable]:
+    def _exact(
+        self, queries: tuple[BackendQuery, ...], dsn: str, seed: int = _SEED
+    ) -> list[ExactTable]:
         async def run() -> list[ExactTable]:
             data = ProtectedDatabase(dsn, sessions_max=1, timeout_ms=30_000)
             await data.open()
             try:
                 return [
-                    await data.run(query, {n: _SEED + i for i, n in enumerate(query.seeds)})
+                    await data.run(query, {n: seed + i for i, n in enumerate(query.seeds)})
                     for query in queries
                 ]
             finally:
                 await data.close()
 
         return asyncio.run(run())
+
+
+def _parts(row: ExactRow) -> tuple[object, ...]:
+    return row.keys, row.cell, row.values, row.units
 
 
 def two_states(

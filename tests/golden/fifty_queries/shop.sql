@@ -21,7 +21,7 @@ FROM shop.orders
 -- shop.orders, unit r1."customer_id": rows 40, groups None, per group None; keys none; cells 0
 --   count(distinct): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hash_record_extended(ROW(v), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."customer_id" AS unit, (r1."product_id") AS v FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."product_id") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p1)s::bigint), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."customer_id" AS unit, (r1."product_id") AS v FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."product_id") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
 --   p1 = random
 --   p2 = 40
 -- => loss
