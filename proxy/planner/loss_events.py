@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from typing_extensions import assert_never
 
-from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
+from proxy.accounting.events import Event, dlaplace, gaussian, gaussian_of_loss, mechanism
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
@@ -28,7 +28,20 @@ def loss_events(plan: PrivatePlan) -> tuple[Event, ...]:
 
 
 def block_events(block: BlockPlan) -> Iterator[Event]:
-    """Those of one block; their losses add up to what it may spend."""
+    """Give the events of one block as they are charged. Their losses add up to what it may spend.
+
+    Noise of a bound that is chosen is charged by its loss alone: rho of Laplace noise is larger for a smaller
+    bound, and the bound is chosen after the charge (PROOFS.md 24, Z5).
+    """
+    yield from _events(block, lambda release: _is_open(block, release))
+
+
+def drawn_events(block: BlockPlan) -> Iterator[Event]:
+    """Give the events of the noise that this very block draws, with the bounds that it has."""
+    yield from _events(block, lambda _: False)
+
+
+def _events(block: BlockPlan, is_open: Callable[[Release], bool]) -> Iterator[Event]:
     if block.selection is not None:
         yield mechanism(block.selection.loss)
     for choice in block.choices.values():
@@ -36,7 +49,7 @@ def block_events(block: BlockPlan) -> Iterator[Event]:
             yield mechanism(choice.walk)
         yield dlaplace(choice.report, 2, choice.report_scale)
     for release in block.releases:
-        yield _of_release(release)
+        yield _of_any_bound(release) if is_open(release) else _of_release(release)
         if isinstance(release, OrderStatistic) and release.interval is not None:
             yield from [mechanism(release.interval.each)] * release.interval.ends
 
@@ -65,6 +78,23 @@ def _losses(block: BlockPlan) -> Iterator[Loss]:
                 yield release.loss
             case _:
                 assert_never(release)
+
+
+def _is_open(block: BlockPlan, release: Release) -> bool:
+    """Whether the noise of a release follows from a bound that is chosen."""
+    if isinstance(release, NoisyStatistic) and release.total is not None:
+        return release.choice is not None and not release.choice.is_given
+    return block.chooses_rows
+
+
+def _of_any_bound(release: Release) -> Event:
+    """An event that costs as much as the noise of any bound, in each currency."""
+    if isinstance(release, NoisyStatistic | DistinctCount):
+        loss = _of_noise(release)
+        if isinstance(release.noise, GaussianNoise):
+            return gaussian_of_loss(loss)
+        return mechanism(loss)
+    return _of_release(release)
 
 
 def _of_release(release: Release) -> Event:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 
+from proxy.accounting.event_prices import price_of
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.result_columns import IntervalEnd
@@ -29,6 +30,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
+from proxy.planner.loss_events import block_events, drawn_events
 from proxy.planner.measuring import (
     MeasureContext,
     Priced,
@@ -41,6 +43,7 @@ from proxy.planner.neighbours import most_rows, neighbours_of
 from proxy.planner.plan_types import check_types
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
+from proxy.planner.public_reads import check_public_reads
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.unit_truncation import with_condition
 from proxy.planner.unowned_rows import columns_without_unit
@@ -102,12 +105,15 @@ class Planned:
         """One block with bounds that were chosen, by release, None being that on rows. They change
         sensitivities and scales, never what is paid. The other blocks, which may be many, are left alone.
 
-        Refuses  Fault: it would cost something else
+        Refuses  Fault: it would cost something else, or more than is charged in any currency
         """
         draft = self.drafts[number].with_bounds(chosen)
         block = _planned(draft, iter(self.spent[number]))
         check_types(block, self.known.catalog)
-        if _loss_of(block) != _loss_of(self.private.blocks[number]):
+        charged = self.private.blocks[number]
+        if _loss_of(block) != _loss_of(charged):
+            raise Fault
+        if not price_of(block_events(charged)).covers(price_of(drawn_events(block))):
             raise Fault
         return block
 
@@ -148,6 +154,7 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     )
     for block in blocks:
         check_types(block, known.catalog)
+        check_public_reads(block, known)
     total = sum(map(_loss_of, blocks), NOTHING)
     if total.epsilon > wanted.epsilon or total.delta > wanted.delta:
         raise Fault

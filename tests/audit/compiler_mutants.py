@@ -105,11 +105,12 @@ def groups_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
 def groups_cut_by_arrival(patch: pytest.MonkeyPatch) -> None:
     real = unit_gathering.select_groups
 
-    def arrived(source: str, plan: BlockPlan, groups: int, binds: Binds) -> tuple[str, str]:
-        assert isinstance(plan.neighbours, UnitNeighbours)
-        place = f"pg_catalog.min({plan.neighbours.column.relation}.ctid)"
+    def arrived(
+        source: str, plan: BlockPlan, unit: UnitNeighbours, groups: int, binds: Binds
+    ) -> tuple[str, str]:
+        place = f"pg_catalog.min({unit.column.relation}.ctid)"
         source = source.replace(" AS unit,", f" AS unit, {place} AS arrival,", 1)
-        cut, seed = real(source, plan, groups, binds)
+        cut, seed = real(source, plan, unit, groups, binds)
         return cut.replace("ORDER BY pg_catalog.hash", "ORDER BY arrival, pg_catalog.hash"), seed
 
     patch.setattr(unit_scan, "select_groups", arrived)
