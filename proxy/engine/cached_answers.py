@@ -19,6 +19,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, Protocol
 
+from proxy.accounting.event_prices import price_of
 from proxy.accounting.events import Event
 from proxy.engine.table_losses import protected_names, tables_of
 from proxy.engine.threads import beside
@@ -44,6 +45,18 @@ _QUESTION = 256 * 1024
 _RELATION = 4 * 1024 * 1024
 _PER_NUMBER = 8
 WAIT_SECONDS = 61.0  # a lease (ledger.cached_claims), and a second
+
+
+def slot_digest(question: str, terms: str, events: Sequence[Event]) -> bytes:
+    """Name a slot by what is drawn in it, and by its price.
+
+    A draw that was begun and not finished is drawn under its first charge, by whoever claims the same slot.
+    So a block of another price has another slot, and is charged itself.
+    """
+    price = price_of(events)
+    each = (price.epsilon, price.rho, price.approx_delta, price.gaussian_delta)
+    named = f"{len(question)} {question} {terms} costs {' '.join(map(str, each))}"
+    return hashlib.sha256(named.encode()).digest()
 
 
 class CacheState(Enum):
@@ -237,9 +250,8 @@ class CachedAnswers:
             )
         relied_on = f"{SEMANTICS} {self._relied_on.text(block)}"
         question = f"{relied_on} {wanted.question}"
-        named = hashlib.sha256(f"{len(question)} {question} {wanted.terms}".encode()).digest()
         return CachedQuestion(
-            digest=named,
+            digest=slot_digest(question, wanted.terms, events),
             question=question,
             terms=wanted.terms,
             order=Order(keys=wanted.keys, releases=wanted.releases),

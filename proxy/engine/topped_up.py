@@ -10,7 +10,6 @@ Source  docs/adr/0077-missing-precision-is-bought.md
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -21,6 +20,7 @@ from proxy.engine.cached_answers import (
     Claimed,
     PaidAnswer,
     Unfinished,
+    slot_digest,
 )
 from proxy.engine.derived_answers import PER_NUMBER, displayed_answers, readable
 from proxy.engine.explain_text import FreeBlock
@@ -125,10 +125,9 @@ def _as_claimed(part: CachedQuestion, source: int, missing: MissingPrecision) ->
         for number, one in sorted(missing.given.items())
     )
     terms = f"{part.terms} tops up {source} by {bought}"
-    named = f"{len(part.question)} {part.question} {terms}"
     return replace(
         part,
-        digest=hashlib.sha256(named.encode()).digest(),
+        digest=slot_digest(part.question, terms, missing.events),
         terms=terms,
         loss=missing.loss,
         events=missing.events,

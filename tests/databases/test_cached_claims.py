@@ -16,10 +16,10 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.accounting.events import mechanism
+from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Code, Refusal
-from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished
+from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished, slot_digest
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
 from proxy.ledger.data_access import allow
@@ -27,7 +27,9 @@ from proxy.ledger.ledger_backup import TABLES, backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.rho_of_noise import rho_of_pure
+from proxy.mechanisms.zcdp import rho_of_loss
 from proxy.policy.policy_model import Reuse
 from proxy.release.cached_block import Order
 from tests.databases.ledger_database import loss, rows, set_limits
@@ -199,6 +201,39 @@ def test_who_waits_and_who_takes_over(ledger_dsn: str) -> None:
 
     assert _with_claims(ledger_dsn, use) == [(_DRAW,), (_WAIT,), (_WAIT,), (_DRAW,)]
     assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
+
+
+def _of_price(loss_of: Loss, event: Event) -> CachedQuestion:
+    """One question in equal terms, at a price, as CachedAnswers names its slot."""
+    digest = slot_digest("count", "t", (event,))
+    return replace(_question(1), digest=digest, loss=loss_of, events=(event,))
+
+
+def test_a_draw_of_another_price_is_not_taken_over(ledger_dsn: str) -> None:
+    """The policy, or the program, prices the same question otherwise between a failure and its repetition: what
+    is drawn then is charged itself."""
+    set_limits(ledger_dsn, own="5", total="5")
+    pure, failing = loss("1", "0"), loss("1", "1e-6")
+    sigma2 = 1 / (2 * rho_of_loss(failing.epsilon, failing.delta))
+    parts = (
+        _of_price(failing, gaussian(failing, Fraction(1), sigma2)),
+        _of_price(pure, dlaplace(pure, 10**6, Fraction(10**6))),
+        _of_price(pure, dlaplace(pure, 1, Fraction(1))),
+        _of_price(failing, mechanism(failing)),
+    )
+
+    async def use(claims: CachedClaims) -> list[Fraction]:
+        costs = []
+        for part in (*parts, parts[0]):
+            claimed = await _claim(claims, "alice", part)
+            assert claimed is not None and claimed.states == (_DRAW,)
+            assert claimed.cached[0] is not None
+            await claims.let_go(claimed.cached[0], claimed.holder)
+            costs.append(_cost(claimed))
+        return costs
+
+    assert _with_claims(ledger_dsn, use) == [1, 1, 1, 1, 0]
+    assert _paid(ledger_dsn) == {"alice": 4, "all": 4}
 
 
 def test_what_a_crash_may_have_lost_is_paid_anew(ledger_dsn: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta, timezone
 from fractions import Fraction
 from pathlib import Path
@@ -14,15 +14,19 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.amounts import charge
+from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.engine.published_ports import DrawnRelease, ReleaseClaim, ReleaseState, StoredBlock
+from proxy.ledger import ledger_migrations
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import LEASE_SECONDS, PublishedReleases
 from proxy.ledger.users import UserError, add_analyst
 from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.zcdp import rho_of_loss
 from proxy.policy.publication import Publication
-from tests.databases.ledger_database import loss, rows, set_limits
+from tests.databases.ledger_database import loss, make_ledger, rows, set_limits
+from tests.servers_fixture import Servers
 
 T = TypeVar("T")
 _DRAW, _WAIT, _DONE = ReleaseState.DRAW, ReleaseState.WAIT, ReleaseState.DONE
@@ -243,6 +247,92 @@ def test_budgets_of_tables_pay_for_releases(ledger_dsn: str) -> None:
     paid = "SELECT analyst, epsilon FROM ledger.balance WHERE kind = 'table' ORDER BY 1"
     assert rows(ledger_dsn, paid) == [("s.t", 4), ("s.u", 4)]
     assert ledger_problems(ledger_dsn) == ()
+
+
+_LOSS = loss("1", "1e-6")
+_RHO = rho_of_loss(_LOSS.epsilon, _LOSS.delta)
+_PURE = Loss(_LOSS.epsilon, Fraction(0))
+_PRICES: Mapping[str, tuple[Loss, tuple[Event, ...]]] = {
+    "gaussian": (_LOSS, (gaussian(_LOSS, Fraction(1), 1 / (2 * _RHO)),)),
+    "approximate": (_LOSS, (mechanism(_LOSS),)),
+    "laplace of one step": (_PURE, (dlaplace(_PURE, 1, Fraction(1)),)),
+    "laplace of many steps": (_PURE, (dlaplace(_PURE, 1000, Fraction(1000)),)),
+    "laplace and gaussian": (
+        loss("2", "1e-6"),
+        (mechanism(_PURE), gaussian(_LOSS, Fraction(1), 1 / (2 * _RHO))),
+    ),
+    "nothing told": (_LOSS, ()),  # charged as one approximate mechanism
+}
+_COVERED = {
+    ("approximate", "laplace of one step"),
+    ("approximate", "laplace of many steps"),
+    ("laplace of one step", "laplace of many steps"),
+    ("nothing told", "approximate"),
+    ("nothing told", "laplace of one step"),
+    ("nothing told", "laplace of many steps"),
+    ("laplace and gaussian", "gaussian"),
+    ("laplace and gaussian", "laplace of one step"),
+    ("laplace and gaussian", "laplace of many steps"),
+}
+
+
+async def _claim_of(releases: PublishedReleases, price: str, policy: str) -> ReleaseClaim:
+    cost, events = _PRICES[price]
+    return await releases.claim(_ONE, cost, events, policy, is_now=False, tables={"s.t": cost})
+
+
+@pytest.mark.parametrize("before", _PRICES)
+@pytest.mark.parametrize("now", _PRICES)
+def test_a_charge_is_finished_only_if_it_covers_what_is_drawn_now(
+    ledger_dsn: str, before: str, now: str
+) -> None:
+    """The policy has changed between a failure and its repetition: in each currency of a budget."""
+    set_limits(ledger_dsn, own="1", total="100")
+
+    async def use(releases: PublishedReleases) -> tuple[ReleaseClaim, ReleaseClaim]:
+        lost = await _claim_of(releases, before, "policy of before")
+        await releases.let_go(lost, 0)
+        releases.at = _NOON + timedelta(seconds=LEASE_SECONDS + 5)
+        return lost, await _claim_of(releases, now, "policy of now")
+
+    lost, taken = _with(ledger_dsn, use)
+    assert (lost.state, taken.state) == (_DRAW, _DRAW)
+    is_covered = before == now or (before, now) in _COVERED
+    assert (taken.receipt == lost.receipt) is is_covered
+    paid = _PRICES[before][0].epsilon + (0 if is_covered else _PRICES[now][0].epsilon)
+    assert _spent(ledger_dsn) == paid
+    assert ledger_problems(ledger_dsn) == ()
+
+
+def test_releases_of_an_older_ledger_are_charged_anew_for_other_noise(
+    pair: Servers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Charged, and not finished, before migration 11."""
+    scripts = ledger_migrations._scripts()
+    with psycopg.connect(pair.ledger_dsn, autocommit=True) as server:
+        server.execute("CREATE DATABASE ledger_of_10")
+        dsn = make_conninfo(pair.ledger_dsn, dbname="ledger_of_10")
+        try:
+            with monkeypatch.context() as patched:
+                older = {number: text for number, text in scripts.items() if number <= 10}
+                patched.setattr(ledger_migrations, "_scripts", lambda: older)
+                make_ledger(dsn)
+            set_limits(dsn, own="1", total="100")
+            lost = _with(dsn, lambda releases: _claim_of(releases, "gaussian", "before"))
+            assert ledger_migrations.migrate(dsn) == max(scripts)
+
+            async def use(releases: PublishedReleases) -> tuple[ReleaseClaim, ReleaseClaim]:
+                releases.at = _NOON + _HOUR
+                same = await _claim_of(releases, "gaussian", "now")
+                releases.at = _NOON + 2 * _HOUR
+                return same, await _claim_of(releases, "laplace of one step", "now")
+
+            same, other = _with(dsn, use)
+            assert same.state is other.state is _DRAW
+            assert same.receipt == lost.receipt != other.receipt
+            assert ledger_problems(dsn) == ()
+        finally:
+            server.execute("DROP DATABASE ledger_of_10 WITH (FORCE)")
 
 
 def test_a_charge_that_a_table_has_no_share_of_is_not_finished_for_it(ledger_dsn: str) -> None:

@@ -77,13 +77,13 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseCharged:
-    """cost: epsilon and delta, of all and of each of the tables."""
+    """cost: of all, and of each of the tables."""
 
     row: int
     name: str
     version: str
     receipt: int
-    cost: tuple[Fraction, Fraction]
+    cost: Cost
     tables: tuple[str, ...]
 
 

@@ -129,9 +129,8 @@ class PublishingModel(SimpleModel):
             return ReleaseAnswer(state="unfunded", short=short - {("analyst", PUBLISHED)})
         assert given.row is not None and given.receipt is not None
         assert self._release(given.row) is None, "a release has a number of its own"
-        of = (cost.epsilon, cost.delta)
         self.happened += [
-            ReleaseCharged(given.row, asked.name, version, given.receipt, of, asked.tables),
+            ReleaseCharged(given.row, asked.name, version, given.receipt, cost, asked.tables),
             ReleaseHeld(given.row, given.holder, due, at + _LEASE, True),
             Stale(asked.name, version, at, None),
         ]
@@ -140,9 +139,15 @@ class PublishingModel(SimpleModel):
 
     @staticmethod
     def _is_paid(charged: ReleaseCharged, asked: AskedRelease) -> bool:
-        epsilon, delta = charged.cost
-        cost = asked.of.cost
-        is_enough = epsilon >= cost.epsilon and delta >= cost.delta
+        """In every currency: other noise of the same epsilon and delta is another price."""
+        cost, paid = asked.of.cost, charged.cost
+        is_enough = (
+            paid.epsilon >= cost.epsilon
+            and paid.delta >= cost.delta
+            and paid.rho >= cost.rho
+            and paid.approx >= cost.approx
+            and paid.gaussian >= cost.gaussian
+        )
         return is_enough and set(asked.tables) <= set(charged.tables)
 
     def hold_release(self, row: int, holder: str, at: datetime) -> bool:
@@ -203,7 +208,7 @@ class PublishingModel(SimpleModel):
             row=None if table is None else table.charged.row,
             due=None if table is None else table.held.due,
             released_at=None if table is None or table.released is None else table.released.at,
-            cost=None if table is None else table.charged.cost,
+            cost=None if table is None else (table.charged.cost.epsilon, table.charged.cost.delta),
             next_due=slot + timedelta(seconds=wanted.seconds),
             is_due=last is None or last.released is None or last.held.due < slot,
             stale_since=stale[0].at if stale else None,
@@ -230,7 +235,7 @@ class PublishingModel(SimpleModel):
 
     def cost_of(self, row: int) -> Fraction:
         one = self._release(row)
-        return Fraction(0) if one is None else one.charged.cost[0]
+        return Fraction(0) if one is None else one.charged.cost.epsilon
 
 
 def _reason(short: frozenset[Line]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.ledger_machine.asked import AskedClaim, AskedRelease
+from tests.ledger_machine.asked import PRICES, AskedClaim, AskedRelease
 from tests.ledger_machine.machine_state import MachineState, Step
 from tests.ledger_machine.published import Releasing
 from tests.ledger_machine.steps import CLAIMS, PAUSES, PROCESS, RELEASES
@@ -27,6 +28,14 @@ class PublishingSteps(MachineState):
         for time in range(times):
             self.now += pause
             self.release(asked, time % 2)
+
+    @rule(asked=RELEASES, price=st.sampled_from(range(len(PRICES))))
+    def change_the_noise(self, asked: AskedRelease, price: int) -> None:
+        """The policy has other noise when what was begun is taken over."""
+        self.release(asked, 0)
+        self.now += timedelta(seconds=61)
+        self.release(replace(asked, price=price), 1)
+        self.compare()
 
     @rule(asked=RELEASES, does=st.sampled_from(["hold", "let go", "store"]))
     def lose_a_release(self, asked: AskedRelease, does: str) -> None:

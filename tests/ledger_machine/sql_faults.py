@@ -159,7 +159,7 @@ OF_TOKENS: Mapping[str, SqlFault] = {
 }
 OF_RELEASES: Mapping[str, SqlFault] = {
     "a release that is taken over is charged again": SqlFault(
-        text="IF one.epsilon >= cost_epsilon AND one.delta", instead="IF false AND one.delta"
+        text="IF ledger.covers(one.receipt,", instead="IF false AND ledger.covers(one.receipt,"
     ),
     "a release costs everybody nothing": SqlFault(
         text="cost_epsilon, cost_delta, cost_epsilon, cost_delta, publish_at.events",
@@ -188,8 +188,14 @@ OF_RELEASES: Mapping[str, SqlFault] = {
         instead="WHERE id = of_published AND released_at IS NULL\n$$",
     ),
     "what costs more is drawn under the charge that there is": SqlFault(
-        text="IF one.epsilon >= cost_epsilon AND one.delta >= cost_delta\n           AND",
-        instead="IF true AND",
+        text="IF ledger.covers(one.receipt, cost_epsilon, cost_delta, publish_at.events)",
+        instead="IF true",
+    ),
+    "noise of more rho is drawn under the charge that there is": SqlFault(
+        text="AND paid.rho >= wanted.rho", instead=""
+    ),
+    "a delta of another kind is drawn under the charge that there is": SqlFault(
+        text="AND paid.gaussian_delta >= wanted.gaussian_delta", instead=""
     ),
     "a table that was not read then pays nothing": SqlFault(
         text="AND ledger.paid_of_tables(one.receipt, tables) THEN", instead="THEN"

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any, cast
 
+import pytest
+
+from proxy.accounting.events import Event
+from proxy.engine import cached_answers
 from proxy.engine.cached_answers import CachedAnswers
+from proxy.kernel.plan import BlockPlan
+from proxy.planner import loss_events
 from proxy.planner.facts import PlanningContext
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
@@ -30,3 +38,26 @@ def test_large_questions_are_not_remembered() -> None:
     blocks = ", ".join(f"(SELECT count(*) FROM q WHERE i8 > {n})" for n in range(10))
     large = f"WITH q AS (SELECT i8 FROM people WHERE i4 NOT IN ({items})) SELECT {blocks}"
     assert _asked(large) == (False, 32)
+
+
+def test_a_block_of_another_price_has_another_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slot that was charged and not drawn is drawn under its charge by whoever names it."""
+    pipeline = walk("SELECT count(*) FROM people")
+    assert pipeline is not None
+
+    def digest() -> bytes | None:
+        known = PlanningContext(POLICIES["world"], CATALOG, {})
+        found = asyncio.run(CachedAnswers(cast(Any, None), known).parts(pipeline.plan))
+        assert found is not None
+        return found[0].digest
+
+    before, real = digest(), loss_events.block_events
+    assert before is not None and digest() == before
+    for field in ("rho", "delta"):
+
+        def dearer(block: BlockPlan, field: str = field) -> Iterator[Event]:
+            for event in real(block):
+                yield {**event, field: str(Fraction(str(event[field])) + 1)}
+
+        monkeypatch.setattr(cached_answers, "block_events", dearer)
+        assert digest() not in (None, before)
