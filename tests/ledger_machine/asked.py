@@ -54,8 +54,10 @@ PRICES = (
         _THIRD, mechanism(Loss(_THIRD.epsilon, Fraction(0)))
     ),  # events that do not tell all of it
     _price(Loss(Fraction(1), MILLIONTH), mechanism(Loss(Fraction(1, 2), MILLIONTH))),  # nor these
+    # More rho than the Gaussian noise of that epsilon, and nothing else.
+    _price(Loss(_THIRD.epsilon, Fraction(0)), mechanism(Loss(_THIRD.epsilon, Fraction(0)))),
 )
-PURE, GAUSSIAN = 0, 4  # places among them
+PURE, THIRD, GAUSSIAN, LAPLACE = 0, 3, 4, 7  # places among them
 UNREADABLE: Event = {"kind": "pure", "epsilon": "0", "delta": "0", "rho": "?"}
 
 

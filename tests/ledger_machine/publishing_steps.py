@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from tests.ledger_machine.asked import PRICES, AskedClaim, AskedRelease
+from tests.ledger_machine.asked import GAUSSIAN, LAPLACE, THIRD, AskedClaim, AskedRelease
 from tests.ledger_machine.machine_state import MachineState, Step
 from tests.ledger_machine.published import Releasing
 from tests.ledger_machine.steps import CLAIMS, PAUSES, PROCESS, RELEASES
@@ -29,12 +29,13 @@ class PublishingSteps(MachineState):
             self.now += pause
             self.release(asked, time % 2)
 
-    @rule(asked=RELEASES, price=st.sampled_from(range(len(PRICES))))
-    def change_the_noise(self, asked: AskedRelease, price: int) -> None:
-        """The policy has other noise when what was begun is taken over."""
-        self.release(asked, 0)
+    @rule(asked=RELEASES, prices=st.permutations((THIRD, GAUSSIAN, LAPLACE)))
+    def change_the_noise(self, asked: AskedRelease, prices: list[int]) -> None:
+        """The policy has other noise, of the same epsilon, when what was begun is taken over."""
+        before, after, _ = prices
+        self.release(replace(asked, price=before), 0)
         self.now += timedelta(seconds=61)
-        self.release(replace(asked, price=price), 1)
+        self.release(replace(asked, price=after), 1)
         self.compare()
 
     @rule(asked=RELEASES, does=st.sampled_from(["hold", "let go", "store"]))
