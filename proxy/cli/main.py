@@ -24,6 +24,7 @@ from proxy.cli.policy_commands import (
     policy_role,
 )
 from proxy.cli.publish_commands import publish
+from proxy.cli.sample_commands import policy_samples
 from proxy.cli.serving_commands import demo, serve
 from proxy.cli.token_commands import token
 from proxy.cli.user_commands import user
@@ -44,6 +45,7 @@ policy = typer.Typer(no_args_is_help=True, help="Policies.")
 for command in (demo, serve, explain, audit, doctor):
     app.command()(command)
 policy.command("init")(policy_init)
+policy.command("samples")(policy_samples)
 policy.command("check")(policy_check)
 policy.command("diff")(policy_diff)
 policy.command("bounds")(policy_bounds)

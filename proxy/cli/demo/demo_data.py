@@ -1,16 +1,17 @@
-"""Two invented data sets for the demo and the tests: `census` (one table) and `shop` (three)."""
+"""The databases of the demo and the tests: the samples `census` (one table) and `shop` (three)."""
 
 from __future__ import annotations
 
 import os
-from importlib.resources import files
 
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from proxy.cli.sample_policies import SamplePolicy, sample_policy
+
 READER = "dp_reader"
-_DATA_SETS = {"census": "demo_census.sql", "shop": "demo_shop.sql"}
+DEMO_SAMPLES = ("census", "shop")
 
 
 def make_demo_data(server_dsn: str) -> dict[str, str]:
@@ -23,23 +24,23 @@ def make_demo_data(server_dsn: str) -> dict[str, str]:
     with psycopg.connect(server_dsn, autocommit=True) as connection:
         there = {row[0] for row in connection.execute("SELECT datname FROM pg_database")}
         _make_reader(connection, password)
-        for database in _DATA_SETS:
+        for database in DEMO_SAMPLES:
             if database in there and not _is_complete(make_conninfo(server_dsn, dbname=database)):
                 connection.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(database)))
                 there.remove(database)
             if database not in there:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
-    for database, script in _DATA_SETS.items():
+    for database in DEMO_SAMPLES:
         if database not in there:
-            _fill(make_conninfo(server_dsn, dbname=database), database, script)
+            _fill(make_conninfo(server_dsn, dbname=database), sample_policy(database))
     return {
         database: make_conninfo(server_dsn, dbname=database, user=READER, password=password)
-        for database in _DATA_SETS
+        for database in DEMO_SAMPLES
     }
 
 
 def _is_complete(dsn: str) -> bool:
-    """The script runs in one transaction: its schema is there or it is not."""
+    """Schema and rows are made in one transaction: the schema is there or it is not."""
     with psycopg.connect(dsn) as connection:
         row = connection.execute(
             "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = current_database())"
@@ -47,17 +48,18 @@ def _is_complete(dsn: str) -> bool:
         return row is not None and bool(row[0])
 
 
-def _fill(dsn: str, schema: str, script: str) -> None:
+def _fill(dsn: str, sample: SamplePolicy) -> None:
     with psycopg.connect(dsn) as connection:
         # VACUUM sets no page visible whose commit may not have reached the disk yet (PostgreSQL 17
         # documentation, section 28.4).
         connection.execute("SET LOCAL synchronous_commit = on")
-        connection.execute(files("proxy.cli.demo").joinpath(script).read_text(encoding="utf-8"))
+        connection.execute(sample.schema.encode())
+        connection.execute(sample.rows.encode())
         connection.execute(
             sql.SQL(
                 "REVOKE ALL ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA {schema} TO {reader};"
                 " GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}"
-            ).format(schema=sql.Identifier(schema), reader=sql.Identifier(READER))
+            ).format(schema=sql.Identifier(sample.name), reader=sql.Identifier(READER))
         )
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")  # index-only scans need the visibility map

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from proxy.cli.assembly import Database
 from proxy.cli.building import build
-from proxy.cli.demo.demo_data import make_demo_data
+from proxy.cli.demo.demo_data import DEMO_SAMPLES, make_demo_data
 from proxy.cli.demo_folder import claim_demo_folder
 from proxy.cli.listeners import ListenerPorts
 from proxy.cli.loading import CheckedPolicy, load_policies
 from proxy.cli.proxy_servers import ProxyServers, proxy_servers
+from proxy.cli.sample_policies import sample_policy
 from proxy.cli.shadow_building import shadows_being_built
 from proxy.cli.state import PROTECTED
 from proxy.cli.state_folder import state_folder
@@ -43,7 +44,6 @@ QUESTION = (
 )
 _REFUSED = "SELECT * FROM shop.orders"
 _AGES = "SELECT round(avg(age), 1), max(age) FROM census.adult"
-_POLICIES = Path(__file__).parent
 
 Say = Callable[[str], None]
 
@@ -62,7 +62,7 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
     Gives    the demo's databases, ready to be served, their servers running until the end
     Refuses  Stopped where another demo runs in the folder, or no demo made it
     """
-    policies = sorted(_POLICIES.glob("*.yaml"))
+    policies = [sample_policy(name).policy_file for name in DEMO_SAMPLES]
     state = state_folder(state)
     claim_demo_folder(state)  # before anything is said or made
     protected = EmbeddedPostgres(state, PROTECTED, durable=False)  # invented data can be made again
@@ -74,7 +74,7 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
             )
         with _step(say, "making" if is_new else "checking", "50,000 people and 60,000 orders"):
             sources = make_demo_data(protected.dsn())
-        with _step(say, "checking", "the policies census.yaml and shop.yaml; building the shadows"):
+        with _step(say, "checking", "the policies of census and shop; building the shadows"):
             environment = {f"{name.upper()}_DSN": dsn for name, dsn in sources.items()}
             checked = load_policies(policies, environment, quiet=True)
             shadows = shadows_being_built(checked, servers.shadow)

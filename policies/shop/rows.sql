@@ -1,4 +1,4 @@
--- 5,000 invented customers, 200 products, 60,000 orders. Deterministic in the same way as demo_census.sql.
+-- 5,000 invented customers, 200 products, 60,000 orders. Deterministic in the same way as the rows of the census.
 -- Few customers order much: the busiest some three hundred times, half of them ten times or less.
 
 CREATE FUNCTION pg_temp.uniform(row_number integer, salt bigint) RETURNS double precision
@@ -17,17 +17,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT words[1 + floor(cardinality(words) * pg_temp.uniform(row_number, salt))::integer]
 $$;
 
-CREATE SCHEMA shop;
-
-CREATE TABLE shop.customers (
-    id integer PRIMARY KEY,
-    name text,
-    email text,
-    state text NOT NULL,
-    birth_date date,
-    signed_up timestamptz NOT NULL
-);
-
 INSERT INTO shop.customers
 SELECT id, first || ' ' || last, lower(first) || '.' || lower(last) || id || '@example.org',
        (ARRAY['CA', 'TX', 'NY', 'FL', 'IL', 'PA', 'OH', 'GA', 'NC', 'MI'])[
@@ -45,13 +34,6 @@ FROM (
     FROM generate_series(1, 5000) AS id
 ) people;
 
-CREATE TABLE shop.products (
-    id integer PRIMARY KEY,
-    title text,
-    category text,
-    price numeric(8, 2)
-);
-
 INSERT INTO shop.products
 SELECT id,
        pg_temp.pick(ARRAY['Plain', 'Fine', 'Small', 'Large', 'Travel', 'Garden', 'Winter', 'Classic'], id, 11) || ' '
@@ -60,16 +42,6 @@ SELECT id,
        pg_temp.pick(ARRAY['Home', 'Kitchen', 'Toys', 'Books', 'Outdoor', 'Tools', 'Clothing'], id, 13),
        round(least(400, greatest(1.5, exp(3 + 0.8 * pg_temp.normal(id, 14))))::numeric, 2)
 FROM generate_series(1, 200) AS id;
-
-CREATE TABLE shop.orders (
-    id integer PRIMARY KEY,
-    customer_id integer NOT NULL,
-    product_id integer NOT NULL,
-    quantity integer NOT NULL,
-    total numeric(8, 2) NOT NULL,
-    status text NOT NULL,
-    created_at timestamptz NOT NULL
-);
 
 INSERT INTO shop.orders
 SELECT o.id, o.customer_id, o.product_id, o.quantity,
@@ -86,11 +58,3 @@ FROM (
 ) o
 JOIN shop.customers c ON c.id = o.customer_id
 JOIN shop.products p ON p.id = o.product_id;
-
-ALTER TABLE shop.orders
-    ADD FOREIGN KEY (customer_id) REFERENCES shop.customers,
-    ADD FOREIGN KEY (product_id) REFERENCES shop.products;
-
--- The privacy unit first, the usual keys, the measures along: every per-person aggregate is then one
--- index-only scan (docs/design/backends.md 4).
-CREATE INDEX orders_by_customer ON shop.orders (customer_id, status) INCLUDE (total, quantity);

@@ -12,21 +12,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
          * cos(2 * pi() * pg_temp.uniform(person, salt + 1000))
 $$;
 
-CREATE SCHEMA census;
-
-CREATE TABLE census.adult (
-    id integer PRIMARY KEY,
-    age integer NOT NULL,
-    sex text NOT NULL,
-    education text NOT NULL,
-    occupation text,
-    region text NOT NULL,
-    hours_per_week integer,
-    income numeric(10, 2),
-    married boolean NOT NULL,
-    zip text NOT NULL
-);
-
 INSERT INTO census.adult
 SELECT id, age,
        CASE WHEN female THEN 'Female' ELSE 'Male' END,

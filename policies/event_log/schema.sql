@@ -1,0 +1,12 @@
+CREATE SCHEMA app;
+
+-- Rows are added and never changed.
+CREATE TABLE app.events (
+    id bigint PRIMARY KEY,
+    account_id integer NOT NULL,
+    at timestamptz NOT NULL,
+    kind text NOT NULL,
+    duration_ms integer NOT NULL
+);
+
+CREATE INDEX events_by_account ON app.events (account_id) INCLUDE (at, kind, duration_ms);

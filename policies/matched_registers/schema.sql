@@ -1,0 +1,18 @@
+CREATE SCHEMA town;
+
+-- `keep: 2` needs a primary key: which rows are kept is decided by a keyed hash of it.
+CREATE TABLE town.pupils (
+    id integer PRIMARY KEY,
+    email text,
+    address text NOT NULL,
+    grade integer NOT NULL,
+    school text NOT NULL
+);
+
+CREATE TABLE town.readers (
+    id integer PRIMARY KEY,
+    email text,
+    address text NOT NULL,
+    loans integer NOT NULL,
+    branch text NOT NULL
+);

@@ -1,0 +1,8 @@
+"""Adds the sample policies to the package: `policies/` becomes `proxy/policies`. All else is in pyproject.toml."""
+
+from setuptools import find_packages, setup
+
+setup(
+    packages=[*find_packages(include=["proxy", "proxy.*"]), "proxy.policies"],
+    package_dir={"proxy.policies": "policies"},
+)
