@@ -1,4 +1,4 @@
-"""Adds the sample policies to the package: `policies/` becomes `proxy/policies`. All else is in pyproject.toml."""
+"""Adds `policies/` to the package as `proxy/policies`. All else is in pyproject.toml."""
 
 from setuptools import find_packages, setup
 

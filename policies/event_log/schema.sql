@@ -1,7 +1,7 @@
-CREATE SCHEMA app;
+CREATE SCHEMA event_log;
 
 -- Rows are added and never changed.
-CREATE TABLE app.events (
+CREATE TABLE event_log.events (
     id bigint PRIMARY KEY,
     account_id integer NOT NULL,
     at timestamptz NOT NULL,
@@ -9,4 +9,4 @@ CREATE TABLE app.events (
     duration_ms integer NOT NULL
 );
 
-CREATE INDEX events_by_account ON app.events (account_id) INCLUDE (at, kind, duration_ms);
+CREATE INDEX events_by_account ON event_log.events (account_id) INCLUDE (at, kind, duration_ms);

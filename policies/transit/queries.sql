@@ -1,3 +1,3 @@
-SELECT s.name, count(*), dp.error(count(*)) AS error_95 FROM transit.trips t JOIN transit.stations s ON s.code = t.station GROUP BY s.name;
-SELECT extract(hour FROM began) AS hour, count(*), dp.error(count(*)) AS error_95 FROM transit.trips GROUP BY 1 ORDER BY 1;
-SELECT s.zone, avg(t.minutes), sum(t.fare), dp.error(sum(t.fare)) AS error_95 FROM transit.trips t JOIN transit.stations s ON s.code = t.station GROUP BY s.zone;
+SELECT date_trunc('day', began) AS day, count(*), dp.error(count(*)) AS error_95 FROM transit.trips GROUP BY 1 ORDER BY 1;
+SELECT s.name, count(DISTINCT t.card_id), dp.error(count(DISTINCT t.card_id)) AS error_95 FROM transit.trips t JOIN transit.stations s ON s.code = t.station GROUP BY s.name;
+SELECT s.zone, avg(t.minutes), dp.error(avg(t.minutes)) AS error_95 FROM transit.trips t JOIN transit.stations s ON s.code = t.station GROUP BY s.zone;

@@ -17,7 +17,9 @@ def policy_samples(
     ] = None,
     to: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Write its files into this folder. Existing files are kept.", metavar="DIR"),
+        typer.Option(
+            help="Write its files into this folder. Existing files are kept.", metavar="DIR"
+        ),
     ] = None,
 ) -> None:
     """List the sample policies; print one with its schema and rows, or copy it into a folder."""

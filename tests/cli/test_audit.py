@@ -41,10 +41,9 @@ from proxy.policy.policy_model import (
 )
 from proxy.query.ir.expressions import ColumnRef
 from tests.policy.postgres import demo_sources
-from tests.samples import SAMPLES
+from tests.samples import DEMO_POLICIES, SHOP_POLICY
 from tests.servers_fixture import PRIVACY, budgets
 
-POLICIES = SAMPLES
 ORDERS = "SELECT count(*) FROM shop.orders; SELECT status, sum(quantity) FROM shop.orders GROUP BY status"
 SMALL = Size(rows=6)
 
@@ -55,7 +54,7 @@ _FIXED = "shop, fixed bounds"
 def _sample(name: str) -> CheckedPolicy:
     if name == _FIXED:
         return _with_fixed_bounds(_sample("shop"))
-    return load_policy(POLICIES / f"{name}.yaml", {f"{name.upper()}_DSN": demo_sources()[name]})
+    return load_policy(DEMO_POLICIES[name], {f"{name.upper()}_DSN": demo_sources()[name]})
 
 
 def _with_fixed_bounds(checked: CheckedPolicy) -> CheckedPolicy:
@@ -258,7 +257,7 @@ def test_the_command_and_its_exit_codes(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("SHOP_DSN", demo_sources()["shop"])
     questions, plot = tmp_path / "q.sql", tmp_path / "s.svg"
     questions.write_text(ORDERS)
-    arguments = ["audit", "--policy", str(POLICIES / "shop.yaml"), "--rows", "3"]
+    arguments = ["audit", "--policy", str(SHOP_POLICY), "--rows", "3"]
     arguments += ["--questions", str(questions), "--plot", str(plot)]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0 and "lower bound" in done.output, done.output
@@ -271,7 +270,7 @@ def test_the_command_and_its_exit_codes(tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_doctor_command_leaves_the_demo_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_DSN", demo_sources()["shop"])
     for more in ([], ["--json"]):
-        done = CliRunner().invoke(app, ["doctor", "--policy", str(POLICIES / "shop.yaml"), *more])
+        done = CliRunner().invoke(app, ["doctor", "--policy", str(SHOP_POLICY), *more])
         assert done.exit_code == 0, done.output
     assert '"severity": "note"' in done.output
 

@@ -18,11 +18,10 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.cli.main import main
 from tests.cli.commands import Done, Serving, dpproxy, serving
-from tests.samples import SAMPLES
+from tests.samples import CENSUS_POLICY as _CENSUS
+from tests.samples import SHOP_POLICY as _SHOP
 from tests.servers_fixture import servers
 
-_POLICIES = SAMPLES
-_SHOP, _CENSUS = _POLICIES / "shop.yaml", _POLICIES / "census.yaml"
 _PASSWORD = "pass word"
 
 
@@ -177,7 +176,7 @@ def test_policy_check(here: Here, file: Path) -> None:
     told = json.loads(here(_sources(), "policy", "check", file, "--json").out)
     assert told["problems"] == []
     assert len(told["accuracy"]) == sum(
-        line.startswith(f"{file.stem}.") for line in done.out.splitlines()
+        line.startswith(f"{file.parent.name}.") for line in done.out.splitlines()
     )
 
 

@@ -17,11 +17,10 @@ from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, is_of_demo
 from proxy.ledger.ledger_home import given_ledger
 from proxy.ledger.users import add_analyst
 from tests.cli.commands import Done, dpproxy, serving
-from tests.samples import SAMPLES
+from tests.samples import SHOP_POLICY as _SHOP
 from tests.servers_fixture import servers
 
 _PASSWORD = "of production"
-_SHOP = SAMPLES / "shop.yaml"
 
 
 def _operator(*arguments: str | Path, typed: str = "") -> Done:

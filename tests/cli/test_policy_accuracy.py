@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.accuracy_report import accuracy_json, accuracy_report
 from proxy.cli.explain_command import explanation
-from proxy.cli.loading import CheckedPolicy, load_policy
+from proxy.cli.loading import CheckedPolicy
 from proxy.cli.policy_accuracy import policy_accuracy
 from proxy.cli.running import run
 from proxy.engine.accuracy import Accuracy
@@ -26,8 +25,7 @@ from proxy.policy.policy_model import Bounds, Mechanism, MedianNoise, Noise, Pol
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read
-from tests.samples import SAMPLES
-from tests.servers_fixture import servers
+from tests.samples import ALL_SAMPLES, checked_sample
 
 _ERRORS = (*("error_95", "floor_95", "error_times_rows", "error_in_rank", "error_times_bound"),)
 _EXPLAINED = frozenset(
@@ -88,10 +86,9 @@ def test_policy_check_and_explain_say_the_same(case: tuple[str, Policy, Catalog]
 
 
 @pytest.mark.postgres
-@pytest.mark.parametrize("file", sorted(SAMPLES.glob("*.yaml")), ids=lambda file: file.stem)
-def test_of_the_sample_policies_too(file: Path) -> None:
-    sources = {f"{name.upper()}_DSN": dsn for name, dsn in servers().source_dsns.items()}
-    _compare(load_policy(file, sources))
+@pytest.mark.parametrize("name", [sample.name for sample in ALL_SAMPLES])
+def test_of_the_sample_policies_too(name: str) -> None:
+    _compare(checked_sample(name))
 
 
 def _compare(checked: CheckedPolicy) -> None:

@@ -11,9 +11,9 @@ from psycopg.conninfo import make_conninfo
 
 from tests.cli.commands import dpproxy, serving
 from tests.postgres_majors import other_binaries
+from tests.samples import SHOP_POLICY as _SHOP
 from tests.servers_fixture import servers
 
-_SHOP = Path(__file__).parents[2] / "proxy" / "cli" / "demo" / "shop.yaml"
 _PASSWORD = "pass word"
 
 

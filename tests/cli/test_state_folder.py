@@ -16,10 +16,9 @@ from proxy.postgres.postgres_binaries import BinariesNotFound
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
 from proxy.postgres.postgres_initdb import InitdbFailed
 from tests.cli.commands import Done, dpproxy
-from tests.samples import SAMPLES
+from tests.samples import SHOP_POLICY as _SHOP
 from tests.servers_fixture import servers
 
-_SHOP = SAMPLES / "shop.yaml"
 _ANY = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
 _SERVE = ("serve", "--policy", _SHOP, *_ANY)
 _ADOPT = ("ledger", "adopt", "--new", "--policy", _SHOP)
@@ -126,7 +125,7 @@ def test_what_is_wrong_with_a_policy_is_reported_before_a_taken_port(tmp_path: P
 def test_no_postgresql_is_reported_in_a_line(tmp_path: Path) -> None:
     """Also what keeps initdb, the copy or the account from working: one family of errors, no traceback."""
     done = dpproxy(
-        *("ledger", "adopt", "--policy", SAMPLES / "shop.yaml", "--new"),
+        *("ledger", "adopt", "--policy", _SHOP, "--new"),
         *("--state", tmp_path / "state"),
         environment={"SHOP_DSN": servers().source_dsns["shop"], "DPPROXY_PG_BIN": str(tmp_path)},
     )

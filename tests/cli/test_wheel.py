@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -28,13 +30,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     source, built, installed, empty = (folder / name for name in ("source", "built", "in", "empty"))
     empty.mkdir()
-    shutil.copytree(_ROOT / "proxy", source / "proxy", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(_ROOT / name, source)
+    _copy_source(source)
     # Without isolation: what builds it is here, and no package index is asked.
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(built), str(source)]
     _run(build, folder)
-    assert len(list(built.glob("*.tar.gz"))) == 1
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert {f"policies/{path}" for path in _files(_ROOT / "policies")} <= names
     (wheel,) = built.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
     _run([*pip, "--no-deps", "--target", str(installed), str(wheel)], folder)
@@ -52,6 +55,30 @@ def test_the_wheel_has_what_it_needs(installed: Path) -> None:
     there = [path.as_posix() for path in installed.rglob("*")]
     for where, named in named_files():
         assert any(path.endswith(f"/{named}") for path in there), f"{where} names {named}"
+
+
+def test_samples_of_the_wheel(installed: Path) -> None:
+    """Also where the wheel is only unpacked: `pip --target` runs nothing of it."""
+    assert not (installed / "policies").exists(), "a name of its own in site-packages"
+    assert _files(installed / "proxy" / "policies") == _files(_ROOT / "policies")
+    _check_samples([sys.executable, "-c", _RUN], installed.parent, installed)
+
+
+def test_samples_of_an_editable_install(tmp_path: Path) -> None:
+    """With a source, an environment and a finder of its own."""
+    source, prefix = tmp_path / "source", tmp_path / "prefix"
+    _copy_source(source)
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+    editable = ["--no-deps", "--no-build-isolation", "--prefix", str(prefix), "-e", str(source)]
+    _run([*pip, *editable], tmp_path)
+    (finder,) = prefix.rglob("__editable__*.pth")
+    _check_samples(_isolated(f"import site; site.addsitedir({str(finder.parent)!r})"), tmp_path)
+
+
+def test_samples_of_a_checkout_that_is_not_installed(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    _copy_source(source)
+    _check_samples(_isolated(f"sys.path.insert(0, {str(source)!r})"), tmp_path)
 
 
 @pytest.mark.long
@@ -72,6 +99,40 @@ def test_commands_that_messages_name_are_there() -> None:
         assert is_there or ((words[0],) in {path[:1] for path in paths} and len(words) == 1), (
             f"{where} names dpproxy {named}"
         )
+
+
+def _copy_source(source: Path) -> None:
+    """What a wheel is built from."""
+    unwanted = shutil.ignore_patterns("__pycache__")
+    for name in ("proxy", "policies"):
+        shutil.copytree(_ROOT / name, source / name, ignore=unwanted)
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
+        shutil.copy(_ROOT / name, source)
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def _isolated(path: str) -> list[str]:
+    """Python without this environment's own installation of dpproxy, but with its dependencies."""
+    dependencies = sysconfig.get_path("purelib")
+    setting = f"import sys; sys.path.append({dependencies!r}); {path}"
+    return [sys.executable, "-S", "-c", f"{setting}; {_RUN}"]
+
+
+def _check_samples(program: list[str], folder: Path, path: Path | None = None) -> None:
+    """They are listed and copied, as the checkout has them but for the line for editors."""
+    empty, copied = folder / "empty", folder / "copied"
+    empty.mkdir(exist_ok=True)
+    names = {file.parent.name for file in (_ROOT / "policies").glob("*/policy.yaml")}
+    listed = _run([*program, "policy", "samples"], empty, path)
+    assert names <= set(listed.split())
+    for name in names:
+        _run([*program, "policy", "samples", name, "--to", str(copied / name)], empty, path)
+        for file in ("schema.sql", "rows.sql", "queries.sql"):
+            original = (_ROOT / "policies" / name / file).read_text(encoding="utf-8")
+            assert (copied / name / file).read_text(encoding="utf-8") == original
 
 
 def _run(command: list[str], folder: Path, path: Path | None = None) -> str:

@@ -11,7 +11,6 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 import psycopg
@@ -24,13 +23,14 @@ from proxy.servers.wire.tls import ALPN
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.shadow_database import Shadow
 from tests.live_proxy import LiveProxy, start_proxy
+from tests.samples import SHOP_POLICY
 from tests.servers_fixture import PASSWORD, Servers, new_servers
 
 _NUMBERS = itertools.count(1)
 # With so much epsilon and such bounds answers are PostgreSQL's own, but for little noise.
 _EXACT = {
-    "epsilon: 1.0": "epsilon: 100",
-    "max_epsilon: 2.0": "max_epsilon: 100",
+    "epsilon: 0.5": "epsilon: 100",
+    "max_epsilon: 1.0": "max_epsilon: 100",
     "max_rows_per_unit: auto": "max_rows_per_unit: 400",
     "[0, 500], grid: 0.01, per_unit: [0, 4000]": "[0, 2000], grid: 0.01, per_unit: [0, 60000]",
 }
@@ -43,7 +43,7 @@ budgets:
 
 def policy_text(exact: bool) -> str:
     """The demo's policy, with a budget for a day of tests; exact: answers all but without noise"""
-    text = files("proxy.cli.demo").joinpath("shop.yaml").read_text(encoding="utf-8")
+    text = SHOP_POLICY.read_text(encoding="utf-8")
     for found, instead in _EXACT.items() if exact else ():
         assert found in text, found
         text = text.replace(found, instead, 1)

@@ -28,7 +28,7 @@ from tests.drafting.drafted_database import (
     strangers_dsn,
 )
 from tests.drafting.thirty_tables import PEOPLE_OF, SCRIPT
-from tests.samples import SAMPLES
+from tests.samples import DEMO_POLICIES
 
 pytestmark = pytest.mark.postgres
 
@@ -175,7 +175,7 @@ def test_the_demos_databases(name: str) -> None:
         }
     policy = read_policy(text, "", {f"{name.upper()}_DSN": servers().source_dsns[name]})
     assert policy.database == name
-    assert (SAMPLES / f"{name}.yaml").exists()
+    assert DEMO_POLICIES[name].exists()
 
 
 def test_the_shared_databases() -> None:

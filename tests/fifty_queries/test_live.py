@@ -13,13 +13,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from importlib.resources import files
 from typing import Any
 
 import psycopg
 import pytest
 
 from proxy.cli.assembly import assemble
+from proxy.cli.sample_policies import sample_policy
 from proxy.engine.os_random import OsRandom
 from proxy.protected.catalog_reader import read_catalog
 from proxy.shadow.shadow_database import Shadow
@@ -42,7 +42,8 @@ FOUND_OFF = 40  # of the fifty, when the exact values are a thirtieth too small
 
 # Nobody has more rows than the policy counts, so that the exact answer is the plain one.
 _SHOP = (
-    files("proxy.cli.demo").joinpath("demo_shop.sql").read_text(encoding="utf-8")
+    sample_policy("shop").schema
+    + sample_policy("shop").rows
     + """
 DELETE FROM shop.orders WHERE customer_id IN
     (SELECT customer_id FROM shop.orders GROUP BY customer_id HAVING count(*) > 40)"""

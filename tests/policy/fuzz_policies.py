@@ -5,6 +5,7 @@ from __future__ import annotations
 import random  # noqa: TID251  the same inputs for the same seed
 from pathlib import Path
 
+from proxy.cli.drafting_commands import variable_of
 from proxy.cli.policy_accuracy import policy_accuracy
 from proxy.engine.noise_proposal import noise_proposals
 from proxy.planner.facts import PlanningContext
@@ -19,15 +20,18 @@ from proxy.policy_file.policy_yaml import POLICY_KEYS, locate, read_policy
 from proxy.policy_file.yaml_positions import split_lines
 from tests.fuzz_loop import fuzz, mutated
 from tests.policy.catalogs import SHOP
-from tests.samples import SAMPLES
+from tests.samples import ALL_SAMPLES
 
 _ROOT = Path(__file__).parents[2]
+_GOLDEN = sorted((_ROOT / "tests" / "policy" / "golden").rglob("*.yaml"))
 _SOURCES = [
     path.read_text(encoding="utf-8")
-    for folder in (SAMPLES, _ROOT / "tests" / "policy" / "golden")
-    for path in sorted(folder.rglob("*.yaml"))
+    for path in (*(sample.policy_file for sample in ALL_SAMPLES), *_GOLDEN)
 ]
-_ENVIRONMENT = {"SHOP_DSN": "host=db", "CENSUS_DSN": "host=db", "SHOP_HOST": "db", "SHOP_NAME": "s"}
+_ENVIRONMENT = {
+    **{variable_of(sample.name): "host=db" for sample in ALL_SAMPLES},
+    **{"SHOP_HOST": "db", "SHOP_NAME": "s"},
+}
 _KEYS = [
     *(*POLICY_KEYS, *PRIVACY_KEYS, *TABLE_KEYS, *COLUMN_KEYS, *BUDGETS_KEYS, *BUDGET_KEYS),
     *(f"{table.name}" for table in SHOP.tables.values()),

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.resources import files
 
 import psycopg
 import pytest
 
+from proxy.cli.demo.demo_data import DEMO_SAMPLES
+from proxy.cli.sample_policies import sample_policy
 from proxy.exact.table import ExactTable
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, OrderStatistic, SampleAggregate
@@ -88,10 +89,10 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
             for base, _, rows, _ in synthetic._bases():
                 if base in _BASES:
                     synthetic.plant_rows(connection, base, rows)
-            for script in ("demo_shop.sql", "demo_census.sql"):
-                text = files("proxy.cli.demo").joinpath(script).read_text(encoding="utf-8")
+            for name in DEMO_SAMPLES:
+                sample = sample_policy(name)
                 with connection.transaction():
-                    connection.execute(text.encode())
+                    connection.execute((sample.schema + sample.rows).encode())
                 connection.execute("DISCARD TEMP")
         for base in _BASES:
             cluster.distribute(base, _sharded(base), _units())

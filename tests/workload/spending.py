@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib.resources import files
 
 import psycopg
 import pytest
@@ -33,6 +32,7 @@ from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
 from tests.live.served_database import asked
 from tests.mechanisms.loss_of_rho import loss_of_rho
+from tests.samples import DEMO_POLICIES
 from tests.servers_fixture import Servers
 from tests.workload.questions import ANALYSTS, Question
 
@@ -42,11 +42,15 @@ budgets:
   total:   {epsilon: 100000, delta: 1e-6}
   default: {epsilon: 100000, delta: 1e-6}
 """
-# Of the demo's policies what is said otherwise here: a bound that is chosen anew costs each statement a part.
+# Changes to the demo's policies: epsilon 1 for each statement, and no bound that each statement chooses anew.
 _INSTEAD = {
     "max_rows_per_unit: auto": "max_rows_per_unit: 40",
     ", per_unit: [0, 4000]": "",
-    "max_epsilon: 2.0": "max_epsilon: 20",
+    "  max_epsilon: 0.5": "  max_epsilon: 20",
+    "  max_epsilon: 1.0": "  max_epsilon: 20",
+    "\n  epsilon: 0.2": "\n  epsilon: 1.0",
+    "\n  epsilon: 0.5": "\n  epsilon: 1.0",
+    "\n  delta: 1e-8": "\n  delta: 1e-6",
 }
 
 
@@ -94,7 +98,7 @@ class Workload:
         self._fresh: dict[str, PrivatePlan] = {}
 
     def database(self, name: str, setting: Setting) -> Database:
-        text = files("proxy.cli.demo").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+        text = DEMO_POLICIES[name].read_text(encoding="utf-8")
         for found, instead in _INSTEAD.items():
             text = text.replace(found, instead)
         text = text.replace(f"database: {name}", f"database: workload_{name}")

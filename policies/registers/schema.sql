@@ -1,7 +1,7 @@
-CREATE SCHEMA town;
+CREATE SCHEMA registers;
 
 -- `keep: 2` needs a primary key: which rows are kept is decided by a keyed hash of it.
-CREATE TABLE town.pupils (
+CREATE TABLE registers.pupils (
     id integer PRIMARY KEY,
     email text,
     address text NOT NULL,
@@ -9,7 +9,7 @@ CREATE TABLE town.pupils (
     school text NOT NULL
 );
 
-CREATE TABLE town.readers (
+CREATE TABLE registers.readers (
     id integer PRIMARY KEY,
     email text,
     address text NOT NULL,

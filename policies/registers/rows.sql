@@ -5,13 +5,13 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT (hashint8extended(row_number, salt) & 9007199254740991)::double precision / 9007199254740992
 $$;
 
-INSERT INTO town.pupils
+INSERT INTO registers.pupils
 SELECT id, 'child' || id || '@example.org', (1 + id % 6000)::text || ' Mill Lane',
        1 + floor(13 * pg_temp.uniform(id, 1))::integer,
        (ARRAY['North', 'South', 'Lake'])[1 + floor(3 * pg_temp.uniform(id, 2))::integer]
 FROM generate_series(1, 8000) AS id;
 
-INSERT INTO town.readers
+INSERT INTO registers.readers
 SELECT id, CASE WHEN id <= 5000 THEN 'child' || id || '@example.org' ELSE 'reader' || id || '@example.org' END,
        (1 + id % 9000)::text || ' Mill Lane',
        floor(120 * pg_temp.uniform(id, 3) ^ 2)::integer,
