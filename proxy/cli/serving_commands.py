@@ -63,7 +63,12 @@ def demo(
     ] = False,
 ) -> None:
     """Serve invented data: a census and a shop."""
-    from proxy.cli.demo.demo_databases import ANALYST, demo_databases, lines_to_copy
+    from proxy.cli.demo.demo_databases import (
+        ANALYST,
+        budget_line,
+        demo_databases,
+        lines_to_copy,
+    )
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
     from proxy.cli.listeners import ListenerPorts, serve_until_stopped, stop_signals
     from proxy.cli.open_files import raise_open_files
@@ -92,6 +97,7 @@ def demo(
                 )
                 for line in lines_to_copy(ports, prepared.password).values():
                     typer.echo(f"    {line}\n")
+                typer.echo(budget_line([one.policy for one in prepared.databases]))
                 typer.echo(f"What HTTP offers: http://{ports.http[0]}:{ports.http[1]}/docs")
                 typer.echo("Ctrl-C stops everything.")
                 await stop.wait()

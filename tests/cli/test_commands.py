@@ -219,7 +219,7 @@ def test_explain(here: Here) -> None:
     assert "Nothing was read or charged." in done.out
     assert "remain" not in done.out, "no ledger is known to the command"
     told = json.loads(here(_sources(), "explain", "--policy", _SHOP, "--json", sql).out)
-    assert (told["privacy"]["epsilon"], told["remaining"]) == (1, None)
+    assert (told["privacy"]["epsilon"], told["remaining"]) == (0.5, None)
     refused = here(_sources(), "explain", "--policy", _SHOP, "SELECT\n  total FROM shop.orders")
     assert refused.code == 1
     assert "LINE 2:   total FROM shop.orders\n                     ^\n" in refused.err

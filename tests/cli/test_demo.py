@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -47,7 +48,9 @@ def demo(folder: Path) -> Iterator[Serving]:
         yield running
         assert running.stop(signal.SIGINT) == 0
         assert "stopping the PostgreSQL servers" in running.printed
-        assert (folder / "err.txt").read_text() == ""
+        logged = (folder / "err.txt").read_text().splitlines()
+        events = {json.loads(line)["event"] for line in logged}
+        assert events <= {"budget_nearly_spent"}, "a test below spends all of one"
     for holder in taken:
         holder.close()
 
@@ -130,7 +133,26 @@ def test_the_curl_line(demo: Serving) -> None:
     body = json.loads(_run(_line(demo, "curl")))
     assert [column["name"] for column in body["columns"]] == ["state", "count", "error_95"]
     assert len(body["rows"]) == 10
-    assert body["privacy"]["epsilon"] == 1
+    assert body["privacy"]["epsilon"] == 0.5
+
+
+def test_the_budget_is_enough_for_a_newcomer(demo: Serving) -> None:
+    """The rest of the budget is as many answers as it says; one statement more is refused."""
+    counts = re.search(r"in statements a month: (\d+) of census and (\d+) of shop", demo.printed)
+    assert counts is not None
+    assert min(map(int, counts.groups())) >= 20
+    address = re.search(r"-h (\S+) -p (\d+) -U analyst shop", demo.printed)
+    password = re.search(r"password (\S+)\. Copy", demo.printed)
+    assert address is not None and password is not None
+    host, port = address.groups()
+    dsn = f"host={host} port={port} user=analyst password={password[1]} dbname=shop"
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        left = connection.execute("SELECT min(epsilon_remaining) FROM dp.budget").fetchone()
+        assert left is not None
+        for number in range(int(left[0] / Decimal("0.5"))):
+            connection.execute(f"SELECT count(*) FROM shop.orders WHERE total > {number}")
+        with pytest.raises(psycopg.errors.ConfigurationLimitExceeded):
+            connection.execute("SELECT count(*) FROM shop.orders WHERE total > 400")
 
 
 def test_the_python_line(demo: Serving) -> None:

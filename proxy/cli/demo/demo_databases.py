@@ -31,6 +31,7 @@ from proxy.ledger.ledger_sources import (
     read_identity,
 )
 from proxy.ledger.users import add_analyst, list_analysts, set_password
+from proxy.policy.policy_model import Policy
 from proxy.postgres.embedded import EmbeddedPostgres
 
 ANALYST = "analyst"
@@ -117,6 +118,18 @@ def lines_to_copy(ports: ListenerPorts, password: str) -> dict[str, str]:
         f" -H 'Content-Type: application/json' -d '{body}'",
         "Python": f"{shlex.quote(sys.executable)} -c {shlex.quote(script)}",
     }
+
+
+def budget_line(policies: Sequence[Policy]) -> str:
+    """State how many statements of the default epsilon an analyst can run."""
+    counts = " and ".join(
+        f"{int(policy.budgets.default.limit.epsilon / policy.privacy.epsilon)} of {policy.database}"
+        for policy in policies
+    )
+    return (
+        f"Budget of {ANALYST}, in statements a month: {counts}. dp.budget shows what is left;"
+        " another --state starts anew."
+    )
 
 
 def _with_analyst(ledger_dsn: str, state: Path) -> str:
