@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,10 @@ def test_samples_of_an_editable_install(tmp_path: Path) -> None:
     source, prefix = tmp_path / "source", tmp_path / "prefix"
     _copy_source(source)
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
-    editable = ["--no-deps", "--no-build-isolation", "--prefix", str(prefix), "-e", str(source)]
-    _run([*pip, *editable], tmp_path)
+    # Without --ignore-installed pip would remove the installation that runs this test.
+    apart = ["--ignore-installed", "--no-deps", "--no-build-isolation", "--prefix", str(prefix)]
+    _run([*pip, *apart, "-e", str(source)], tmp_path)
+    assert distribution("dpproxy").version, "the environment of the tests is as it was"
     (finder,) = prefix.rglob("__editable__*.pth")
     _check_samples(_isolated(f"import site; site.addsitedir({str(finder.parent)!r})"), tmp_path)
 
