@@ -200,7 +200,6 @@ PRIVACY = Privacy(
     max_epsilon=Fraction(2),
     max_delta=Fraction(1, 10**6),
     mechanism=Mechanism.SMOOTH_MEDIAN,
-    timeout_floor=Fraction(1, 2),
 )
 
 

@@ -106,6 +106,7 @@ INSIDE_LOOKS = 128  # each step of a path and each constant is one
 # What the rows of one person can add to temporary files: as many as may be joined, of as many and as long keys
 # as may be, four bytes a character (TOTALITY.md). A temp_file_limit below it could be met for one person alone.
 TEMPORARY_BYTES = JOINED_ROWS_PER_UNIT * GROUP_KEYS * 4 * KEY_CHARACTERS
+PROTECTED_SECONDS = 120  # of one query on the protected server: what ends it after the charge
 ARGUMENTS_BYTES = 256 * 1024  # of one Bind, as the client sends them
 # Six bytes of JSON for one of text at the worst (\u0001), and room for numbers and times.
 ARGUMENTS_JSON_BYTES = 6 * CONSTANTS_BYTES + ARGUMENTS_BYTES

@@ -16,6 +16,7 @@ from proxy.doctor.table_diagnosis import table_findings
 from proxy.doctor.values_diagnosis import values_findings
 from proxy.policy.accounting_findings import accounting_findings
 from proxy.policy.findings import Verdict, judged
+from proxy.policy.ignored_keys import ignored_key_findings
 from proxy.policy.policy_model import Policy
 from proxy.policy.unnamed import unnamed_findings
 from proxy.protected.reachable_catalog import Unreachable
@@ -39,6 +40,7 @@ def diagnose(policy: Policy, catalog: Catalog) -> Verdict:
                 *table_findings(connection, policy, catalog),
                 *unnamed_findings(policy, catalog),
                 *accounting_findings(policy),
+                *ignored_key_findings(policy),
             ]
     except psycopg.OperationalError as error:
         raise Unreachable(str(error).strip()) from None

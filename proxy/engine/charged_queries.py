@@ -8,13 +8,13 @@ the charge is what the ledger says of each part, and what was drawn already need
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from proxy.accounting.events import Event
 from proxy.accounting.statement_record import StatementRecord
+from proxy.base.limits import PROTECTED_SECONDS
 from proxy.engine.cached_answers import (
     CachedAnswers,
     Claim,
@@ -39,7 +39,7 @@ from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_fingerprint import fingerprint
 from proxy.engine.statement_parts import StatementParts, statement_parts
-from proxy.engine.statement_time import NOT_CHARGED, stays_charged, within
+from proxy.engine.statement_time import before_charge
 from proxy.engine.taken_session import TakenSession
 from proxy.engine.topped_up import ToppingUp, claimed_numbers
 from proxy.mechanisms.bits import RandomBits
@@ -73,6 +73,15 @@ class Paid:
     warnings: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Ready:
+    """What a charge is made with. lists: values of public tables; parts: as they are to be charged."""
+
+    session: ProtectedSession
+    lists: Lists
+    parts: StatementParts | None
+
+
 class ChargedQueries:
     """cached: None, where the policy keeps no answers; questions: as the one that keeps them, None where
     nothing is published either."""
@@ -98,60 +107,44 @@ class ChargedQueries:
         self._bits = bits
         self._zones = ZoneRules()
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
-        self._floor = float(policy.privacy.timeout_floor)
-        self._stays_charged = stays_charged(self._floor)
 
     async def run(self, query: PlannedQuery) -> NoisyAnswer:
         """
         Refuses  as Engine.run
         """
         seconds = query.prepared.settings.seconds
-        begun = _clock()
         parts = await self._parts(query)
         if parts is not None and not parts.claimed:
-            return await self._free(query, parts, begun)
+            return await before_charge(seconds, self._free(query, parts))
         if parts is not None and self._may_be_ready(query, parts):
             paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
+                seconds = None
                 try:
-                    return await self._answered(query, paid, parts, None, {}, begun)
+                    return await self._answered(query, paid, parts, None, {})
                 except Unfinished:
                     pass  # who was drawing it is gone: it is drawn here, under the same charge
         while True:
             async with TakenSession(self._data.session(query.analyst)) as taken:
-                ready = self._ready(taken, query, parts)
-                session = await within(seconds, ready, NOT_CHARGED)
-                if query.prepared.zones.have_rules:
-                    zones = self._zones.check(session, query.prepared.zones)
-                    await within(seconds, zones, NOT_CHARGED)
-                # Always, whatever rows there are; and a list that is too long costs nothing.
-                # Public tables are changed by people who do not think of this: what is compared each minute is
-                # looked at again, since a statement that fails after the charge has cost what it asked for.
-                queries = query.prepared.queries
-                if not self._public.isdisjoint(query.prepared.tables):
-                    await within(seconds, session.understand(queries), NOT_CHARGED)
-                lists: Lists = {}
-                if query.prepared.has_lists:
-                    lists = await within(seconds, read_lists(session, queries), NOT_CHARGED)
-                if parts is not None and parts.is_cached:
-                    claimed = await within(seconds, confirmed(session, parts.claimed), NOT_CHARGED)
-                    parts = replace(parts, claimed=claimed)
+                ready = await before_charge(seconds, self._ready(taken, query, parts))
+                parts = ready.parts
                 paid = await self._paid(query, parts)
+                seconds = None
                 try:
-                    return await self._answered(query, paid, parts, session, lists, begun)
+                    return await self._answered(query, paid, parts, ready.session, ready.lists)
                 except Unfinished:
                     pass
             if parts is not None and parts.topped_up:
                 # A slot may have ended: its answers are no sources now.
                 parts = await self._parts(query)
                 if parts is not None and not parts.claimed:
-                    return await self._free(query, parts, begun)
+                    return await self._free(query, parts)
 
-    async def _free(self, query: PlannedQuery, parts: StatementParts, begun: float) -> NoisyAnswer:
+    async def _free(self, query: PlannedQuery, parts: StatementParts) -> NoisyAnswer:
         """Of what is shown already, or published."""
         remaining = await self._ledger.admitted(query.analyst)
         free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
-        return await self._answered(query, free, parts, None, {}, begun)
+        return await self._answered(query, free, parts, None, {})
 
     async def _parts(self, query: PlannedQuery) -> StatementParts | None:
         return await statement_parts(
@@ -178,13 +171,27 @@ class ChargedQueries:
 
     async def _ready(
         self, taken: TakenSession, query: PlannedQuery, parts: StatementParts | None
-    ) -> ProtectedSession:
-        """All that an answer needs but its charge."""
+    ) -> Ready:
+        """All that an answer needs but its charge. No protected row is read for it.
+
+        Public tables are changed by people who do not think of this: what is compared each minute is looked at
+        again, since a statement that fails after the charge has cost what it asked for.
+        """
         is_covered = self._is_covered(query, parts)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
             await self._ledger.look(query.analyst, *self._cost(query, parts))
-        return await taken.take()
+        session = await taken.take()
+        if query.prepared.zones.have_rules:
+            await self._zones.check(session, query.prepared.zones)
+        queries = query.prepared.queries
+        if not self._public.isdisjoint(query.prepared.tables):
+            await session.understand(queries)
+        # Always, whatever rows there are; and a list that is too long costs nothing.
+        lists = await read_lists(session, queries) if query.prepared.has_lists else {}
+        if parts is not None and parts.is_cached:
+            parts = replace(parts, claimed=await confirmed(session, parts.claimed))
+        return Ready(session=session, lists=lists, parts=parts)
 
     async def _paid(self, query: PlannedQuery, parts: StatementParts | None) -> Paid:
         if parts is not None and parts.is_cached:
@@ -255,18 +262,14 @@ class ChargedQueries:
         parts: StatementParts | None,
         session: ProtectedSession | None,
         lists: Lists,
-        begun: float,
     ) -> NoisyAnswer:
-        settings = query.prepared.settings
-        floor = self._floor
         answered = False
         try:
             if parts is None:
                 answering = self._drawn(query, query.prepared.lifts, session, lists, _NO_CACHE)
             else:
                 answering = self._relation(query, paid, parts, session, lists)
-            seconds = settings.seconds and max(settings.seconds - (_clock() - begun), floor)
-            relation = await within(seconds, answering, self._stays_charged)
+            relation = await answering
             free = () if parts is None else published_names(parts.derived)
             answer = answer_of(relation, query, paid, free)
             answered = True
@@ -331,6 +334,7 @@ def _most(query: PlannedQuery, parts: StatementParts | None) -> Loss:
 def answer_of(
     relation: NoisyRelation, query: PlannedQuery, paid: Paid, published: tuple[str, ...] = ()
 ) -> NoisyAnswer:
+    is_charged = paid.receipt is not None or paid.claim is not None
     return NoisyAnswer(
         relation.json,
         paid.loss,
@@ -342,8 +346,10 @@ def answer_of(
         relation.columns,
         relation.clipped,
         published,
+        outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
     )
 
 
-def _clock() -> float:
-    return asyncio.get_running_loop().time()
+def _outlasts(seconds: float | None) -> bool:
+    """Whether a statement may take longer than its statement_timeout, once it is charged."""
+    return seconds is not None and seconds < PROTECTED_SECONDS

@@ -52,7 +52,8 @@ _PER_INTERVAL = 20  # numbers that take as long as the interval of one value, co
 @dataclass(frozen=True, slots=True)
 class NoisyAnswer:
     """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
-    it was run, None where nothing was planned to be run; published: the released tables that it is made of."""
+    it was run, None where nothing was planned to be run; published: the released tables that it is made of;
+    outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout."""
 
     relation: str
     loss: Loss
@@ -64,6 +65,7 @@ class NoisyAnswer:
     columns: tuple[ColumnError, ...] = ()
     clipped: tuple[ClippedUnits, ...] = ()
     published: tuple[str, ...] = ()
+    outlasts_timeout: bool = False
 
     @property
     def accuracy(self) -> tuple[Accuracy, ...]:

@@ -140,8 +140,8 @@ class Engine:
         """One answer, charged. EXPLAIN is answered with the plan, free of charge.
 
         Refuses  what planning refuses, SETTING, OVER_BUDGET, UNAVAILABLE where no session can be had: not
-                 charged; CANCELLED by statement_timeout: charged once the policy's floor counts; Fault, the
-                 same for whatever goes wrong later: charged
+                 charged; CANCELLED by statement_timeout, which ends nothing that is charged; Fault, the same
+                 for whatever goes wrong later: charged
         """
         answer = await self._answered(question, arguments, settings, analyst)
         accounts = question.reading.accounts

@@ -108,6 +108,13 @@ class AnalystSession(Protocol):
         """
         ...
 
+    async def hold(self) -> bool:
+        """Timeouts are off for the rest of the request.
+
+        Gives    whether its transaction is too old for a charge
+        """
+        ...
+
     async def prepare(self, text: str, oids: Sequence[int]) -> None:
         """Text that is ours: positions in its errors would mean nothing to the analyst."""
         ...

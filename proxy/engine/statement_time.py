@@ -1,4 +1,8 @@
-"""The time that a statement may take, and what is said where it takes longer."""
+"""The time that a statement may take before it is charged, by the analyst's statement_timeout.
+
+After the charge nothing that an analyst can set ends it: whether it ends in time may depend on one person's
+rows, and an error says that without noise, whatever epsilon is.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,13 @@ from proxy.base.errors import Code, Refusal
 
 T = TypeVar("T")
 
+_NOT_CHARGED = "Nothing was charged. Raise statement_timeout or try again later."
 
-async def within(seconds: float | None, work: Coroutine[Any, Any, T], hint: str) -> T:
+
+async def before_charge(seconds: float | None, work: Coroutine[Any, Any, T]) -> T:
     """
-    Refuses  CANCELLED: a matter of the clock and of what the analyst chose, whatever the server was doing
+    Given    seconds: None where there is no statement_timeout, or the statement is charged already
+    Refuses  CANCELLED: a matter of the clock and of what the analyst chose; nothing was charged
     """
     if seconds is None:
         return await work
@@ -25,15 +32,5 @@ async def within(seconds: float | None, work: Coroutine[Any, Any, T], hint: str)
         return await asyncio.wait_for(work, seconds)
     except asyncio.TimeoutError:
         raise Refusal(
-            Code.CANCELLED, "canceling statement due to statement timeout", hint
+            Code.CANCELLED, "canceling statement due to statement timeout", _NOT_CHARGED
         ) from None
-
-
-NOT_CHARGED = "Nothing was charged. Raise statement_timeout or try again later."
-
-
-def stays_charged(floor: float) -> str:
-    return (
-        "What it cost stays charged. Raise statement_timeout or query less data; less than"
-        f" {floor:g} s is treated as {floor:g} s where protected tables are read."
-    )

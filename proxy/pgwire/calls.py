@@ -302,12 +302,14 @@ class QueryAnswer:
     inlined_text: the whole statement with the relation's literal in it, where Substitute.as_literal;
     the literal in ASCII (JSON escapes), so that no client_encoding changes it.
     handle: what else there is to tell of the answer; opaque.
+    outlasts_timeout: whether the session's statement_timeout could have ended it, and was not heeded.
     """
 
     relation: str
     notice: str | None
     inlined_text: str | None = None
     handle: Any = None
+    outlasts_timeout: bool = False
 
 
 @dataclass(frozen=True, slots=True)

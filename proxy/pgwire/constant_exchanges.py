@@ -18,6 +18,7 @@ from proxy.pgwire.frames import (
     describe_statement,
     parse,
 )
+from proxy.pgwire.held_timeouts import hold, send_hold
 from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.session import FAILED, Failed, Session, Wait, succeeded
 from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, INTERNAL, rows_of, run
@@ -71,10 +72,12 @@ def evaluate_constants(
     reply = session.send_all(
         run(text.encode(), step.parameter_oids, given.values, given.formats), wording=_NOT_PLACED
     )
+    last = send_hold(session)  # again: an expression may have set what was held
     session.to_shadow.append(FLUSH)
-    yield reply
-    if not succeeded(reply):
+    yield last
+    if not succeeded(last):
         return FAILED
+    hold(session, last)
     found = rows_of(reply)
     if not fits(found, len(step.constants)):
         return ARGUMENTS_TOO_LONG

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from typing_extensions import assert_never
 
+from proxy.base.limits import PROTECTED_SECONDS
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
@@ -28,9 +29,11 @@ from proxy.pgwire.calls import (
     Refuse,
     Rehearse,
     RunQuery,
+    ShadowStatement,
     Verbatim,
 )
 from proxy.pgwire.constant_exchanges import describe_constants, evaluate_constants
+from proxy.pgwire.held_timeouts import TOO_OLD, send_restored
 from proxy.pgwire.query_sequence import ExecuteSequence, ExecuteStep
 from proxy.pgwire.rehearsal import rehearse
 from proxy.pgwire.session import FAILED, Failed, Session, Wait
@@ -43,6 +46,11 @@ ArgumentsReading = Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]
 
 # undefined_parameter: a simple Query has none. The extended protocol would take it for a parameter.
 NO_PARAMETER = Refuse("42P02", "there is no parameter $1", "", None)
+
+OUTLASTS_TIMEOUT = (
+    "statement_timeout does not end a statement on protected tables once it is charged: it is answered,"
+    f" or ends by the server's own limit of {PROTECTED_SECONDS} s for each of its queries"
+)
 
 _AS_WRITTEN = Wording(names_hint=True)
 
@@ -71,11 +79,24 @@ def perform(
             step = sequence.send(given)
         except StopIteration as ended:
             result: T = ended.value
+            _end_hold(session, result)
             return result
         given = yield from _answered(session, step, message)
         if isinstance(given, Failed):
+            session.held.clear()  # with the transaction
             sequence.close()
             return FAILED
+
+
+def _end_hold(session: Session, result: object) -> None:
+    session.has_old_transaction = False
+    match result:
+        case ShadowStatement():
+            pass  # once it has run
+        case Refuse():
+            session.held.clear()  # the transaction fails by it
+        case _:
+            send_restored(session)
 
 
 def _answered(session: Session, step: ExecuteStep, message: Message) -> Generator[Wait, Any, Any]:
@@ -94,10 +115,7 @@ def _answered(session: Session, step: ExecuteStep, message: Message) -> Generato
         case Rehearse():
             return (yield from rehearse(session, step, message.portal, message.result_formats))
         case RunQuery():
-            answered: QueryAnswer | Refuse = yield step
-            if isinstance(answered, QueryAnswer) and answered.notice is not None:
-                session.notice(answered.notice)
-            return answered
+            return (yield from _run(session, step))
         case LookUpPrepared():
             return (yield from look_up_prepared(session, step.name))
         case LookPrepared():
@@ -107,6 +125,19 @@ def _answered(session: Session, step: ExecuteStep, message: Message) -> Generato
             return (yield from evaluate(session, step))
         case _:
             assert_never(step)
+
+
+def _run(session: Session, step: RunQuery) -> Generator[Wait, Any, QueryAnswer | Refuse]:
+    if session.has_old_transaction:
+        return TOO_OLD
+    answered: QueryAnswer | Refuse = yield step
+    if isinstance(answered, QueryAnswer):
+        if answered.outlasts_timeout and not session.knows_of_timeout:
+            session.knows_of_timeout = True
+            session.notice(OUTLASTS_TIMEOUT)
+        if answered.notice is not None:
+            session.notice(answered.notice)
+    return answered
 
 
 def _analysed(

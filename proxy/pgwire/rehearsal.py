@@ -14,6 +14,7 @@ from proxy.base.result_columns import NOISY_RELATION
 from proxy.pgwire.calls import NO_RELATION, MadeOfNulls, Rehearsal, Rehearse
 from proxy.pgwire.expectations import MessageKind, Messages, ShadowReply, messages
 from proxy.pgwire.frames import FLUSH, TEXT_FORMAT, bind, close_portal, close_statement, parse
+from proxy.pgwire.held_timeouts import hold, send_hold
 from proxy.pgwire.session import FAILED, Failed, Session, Wait, succeeded
 from proxy.pgwire.shadow_exchanges import INTERNAL, JSONB_OID, Row, rows_of, run
 from proxy.pgwire.wording import Wording
@@ -36,12 +37,12 @@ def rehearse(
     sent = send_rehearsal(session, step.rehearsal, *given, portal, result_formats)
     session.to_shadow.append(FLUSH)
     yield sent.last
-    return rehearsed(sent)
+    return rehearsed(session, sent)
 
 
 @dataclass(frozen=True, slots=True)
 class SentRehearsal:
-    """last: the reply that ends it; the others have come by then."""
+    """last: the reply that ends it, of held_timeouts.py; the others have come by then."""
 
     rehearsal: Rehearsal
     planned: ShadowReply
@@ -70,29 +71,28 @@ def send_rehearsal(
     planned = session.send_all(
         run(rehearsal.plan.encode(), oids, values, formats, goes_on=goes_on), wording=wording
     )
-    last = planned
     limited = made = None
     if rehearsal.limits is not None:
-        last = limited = session.send_all(
+        limited = session.send_all(
             run(rehearsal.limits.encode(), oids, values, formats, goes_on=True), wording=wording
         )
     if rehearsal.made is not None:
-        last = made = session.send_all(
-            _make(session, rehearsal.made), wording=_named(rehearsal.made)
-        )
+        made = session.send_all(_make(session, rehearsal.made), wording=_named(rehearsal.made))
     for statement in rehearsal.same_kind:
-        last = session.send_all(run(statement.encode(), goes_on=True), wording=wording)
+        session.send_all(run(statement.encode(), goes_on=True), wording=wording)
     if portal:
-        last = session.send_all(_take_portal(portal), wording=wording)
+        session.send_all(_take_portal(portal), wording=wording)
     if rehearsal.result_oids and tuple(result_formats) not in _TEXTS:
-        last = session.send_all(_one_row(rehearsal.result_oids, result_formats), wording=wording)
+        session.send_all(_one_row(rehearsal.result_oids, result_formats), wording=wording)
+    last = send_hold(session)
     return SentRehearsal(rehearsal, planned, limited, made, last)
 
 
-def rehearsed(sent: SentRehearsal) -> bool | Failed:
+def rehearsed(session: Session, sent: SentRehearsal) -> bool | Failed:
     """Whether the statement needs its relation."""
     if not succeeded(sent.last):
         return FAILED
+    hold(session, sent.last)
     limited, made = sent.limited, sent.made
     return needs_relation(
         sent.rehearsal,

@@ -34,7 +34,7 @@ def rehearsed_arguments(
     yield reply if sent is None else sent.last
     if sent is None:
         return decoded_arguments(session, message, oids, reply)
-    needed = rehearsed(sent)
+    needed = rehearsed(session, sent)
     if isinstance(needed, Failed):
         decoded_arguments(
             session, message, oids, reply

@@ -34,6 +34,7 @@ from proxy.pgwire.frames import (
     piece_of,
     trouble_of,
 )
+from proxy.pgwire.held_timeouts import send_restored
 from proxy.pgwire.plain_frames import BOUND, CLOSED, DESCRIBED, EXECUTED, SYNCED, ending_of
 from proxy.pgwire.session import Conversation, Session, Wait
 from proxy.pgwire.simple import simple_query
@@ -47,7 +48,8 @@ _LOOK_WORK = 8
 # PQ_SEND_BUFFER_SIZE), which are fewer, so that this always goes on.
 UNANSWERED = 8_000
 
-_SYNC, _COPY_DATA, _TERMINATE = b"SdX"
+_SYNC, _COPY_DATA, _TERMINATE, _EXECUTE = b"SdXE"
+_OF_A_ROUND = frozenset(b"DEH")  # behind a Bind
 _QUERY = b"Q"[0]
 _TEXTS = frozenset(b"QP")
 _COPY_TAGS = frozenset(b"dcf")
@@ -204,6 +206,10 @@ class Relay:
                 continue
             is_new = tag in _TEXTS and pieces is None
             work += 1 + (length * _LOOK_WORK if is_new and length <= LOOKED_AT_BYTES else 0)
+            if session.held and self._ends_hold(tag):
+                session.to_shadow.append(piece_of(buffer, run, position))
+                run = position
+                send_restored(session)
             started = self._frame(tag, position + 5, end, pieces)
             if self._looking is not None:
                 break  # the frame stays, until it is known what it holds
@@ -213,6 +219,10 @@ class Relay:
                 self._conversation = started
                 self._resume(None)
             position = end
+            if session.held and tag == _EXECUTE and session.is_held_in_block:
+                session.to_shadow.append(piece_of(buffer, run, position))
+                run = position
+                send_restored(session)
         session.to_shadow.append(piece_of(buffer, run, position))
         self._more = work >= TURN_WORK
         if self._copy_has_ended:
@@ -222,15 +232,26 @@ class Relay:
             session.to_shadow.append(FLUSH)
         del buffer[:position]
 
+    def _ends_hold(self, tag: int) -> bool:
+        """Whether what was off for a statement is back before this frame: it is not of that statement's round
+        trip. The end of a transaction brings it back by itself."""
+        session = self._session
+        if tag == _SYNC and (session.answers.skipping or not session.is_held_in_block):
+            session.held.clear()
+        return tag not in _OF_A_ROUND
+
     def _passes_ending(self) -> bool:
         """Whether all that has come is the end of a round trip, and none of it is ours: then it has passed."""
         session, answers = self._session, self._session.answers
+        if session.held and session.is_held_in_block:
+            return False
         if self._passing or session.command_tags or answers.skipping or answers.copying_in:
             return False
         ending = ending_of(self._client)
         if ending is None or not answers.expect_all(ending, UNANSWERED):
             return False
         session.to_shadow.append(bytes(self._client))
+        session.held.clear()
         self._client.clear()
         return True
 

@@ -85,17 +85,25 @@ class Session:
         self.statements: dict[bytes, Statement] = {}
         self.command_tags: dict[bytes, bytes] = {}  # portal -> tag of its CommandComplete
         self.read_state: ReadState | None = None  # of the last Bind that was answered
+        self.held: dict[
+            str, bytes
+        ] = {}  # timeouts that are off, and what they were (held_timeouts.py)
+        self.is_held_in_block = False
+        self.has_old_transaction = False
+        self.knows_of_timeout = False  # that it ends no statement that is charged
         self.to_client: list[bytes] = []
         self.to_shadow: list[bytes] = []
 
     @property
     def at_rest(self) -> bool:
         """Whether a whole round trip may pass, whatever it names, and leaves nothing but its status."""
-        return self.answers.at_rest and not (self.statements or self.command_tags)
+        return self.answers.at_rest and not (self.statements or self.command_tags or self.held)
 
     def passing(self, data: bytes) -> PassingRun | None:
         """Gives  what a client has sent, where all of it passes, whatever it names"""
-        if self.statements or self.command_tags or self.answers.skipping or self.answers.copying_in:
+        if self.statements or self.command_tags or self.held:
+            return None
+        if self.answers.skipping or self.answers.copying_in:
             return None
         return passing_run(data)
 

@@ -38,6 +38,7 @@ from proxy.pgwire.frames import (
     execute,
     query,
 )
+from proxy.pgwire.held_timeouts import send_restored
 from proxy.pgwire.query_sequence import run_prepared, run_statement
 from proxy.pgwire.session import Conversation, Failed, Session, Wait
 from proxy.pgwire.shadow_exchanges import (
@@ -85,6 +86,7 @@ def simple_query(
                 )
             case ShadowStatement():
                 outcome = yield from _run(session, decided, Wording(has_position=False))
+                _end_hold(session, outcome, len(pieces) > 1)
             case Refuse():
                 reply = raise_refusal(session, decided, offset)
                 yield reply
@@ -99,6 +101,12 @@ def simple_query(
     elif session.answers.failed_ours:
         # Else an earlier, unsynced message failed, and the server has skipped the Query, too.
         session.send_sync()
+
+
+def _end_hold(session: Session, outcome: ReplyOutcome, is_part: bool) -> None:
+    if outcome is ReplyOutcome.COMPLETE and session.in_block(is_part):
+        send_restored(session)
+    session.held.clear()  # the transaction's end brings them back
 
 
 def _decide(

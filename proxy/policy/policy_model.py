@@ -186,7 +186,6 @@ class Privacy:
     median_noise: MedianNoise = MedianNoise.LAPLACE
     mechanism: Mechanism = Mechanism.AUTO
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
-    timeout_floor: Fraction = Fraction(5)  # seconds; no statement_timeout below it ends a query
     is_rounded: bool = False  # answers, where a session does not SET dp.round
     uses_published: bool = True  # for answers, where a session does not SET dp.published
 
@@ -267,7 +266,8 @@ class Accounting(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One database. `digest` is the SHA-256 of the policy file's text, hexadecimal."""
+    """One database. digest: the SHA-256 of the policy file's text, hexadecimal; has_timeout_floor: whether
+    `privacy` has that key of earlier versions, which has no effect."""
 
     database: str
     source: str  # libpq connection string, environment already put in; never logged
@@ -281,6 +281,7 @@ class Policy:
     statements: StatementTexts = StatementTexts.HASHED
     accounting: Accounting = Accounting.BASIC
     publish: tuple[Publication, ...] = ()
+    has_timeout_floor: bool = False
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from fractions import Fraction
 
 from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Privacy, Weighed
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import fields, member, number_within, switch, text
-from proxy.policy_file.policy_shapes import SWITCH, Keyed, Number, Plain, Shape, one_of
+from proxy.policy_file.policy_shapes import SWITCH, TEXT, Keyed, Number, Shape, one_of
 from proxy.policy_file.yaml_positions import Entry
-
-_SECONDS = re.compile(r"([0-9]{1,3})s")
 
 LEAST_EPSILON = Fraction(1, 10**6)
 LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is left by then
 LEAST_WEIGHT, LARGEST_WEIGHT = Fraction(1, 1000), Fraction(1000)
 LEAST_DELTA = Fraction(1, 10**100)
-LEAST_FLOOR, LARGEST_FLOOR = Fraction(1), Fraction(60)  # seconds; the server's limit is 120
 LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
+
+TIMEOUT_FLOOR = "timeout_floor"  # of earlier versions: accepted, and ignored
 
 MEDIAN_KEYS: Mapping[str, Shape] = {"noise": one_of(MedianNoise)}
 _WEIGHT_KEYS: Mapping[str, Shape] = {
@@ -33,7 +31,7 @@ PRIVACY_KEYS: Mapping[str, Shape] = {
     "median": Keyed(MEDIAN_KEYS, tuple(MEDIAN_KEYS)),
     "mechanism": one_of(Mechanism),
     "weights": Keyed(_WEIGHT_KEYS),
-    "timeout_floor": Plain(_SECONDS.pattern),
+    TIMEOUT_FLOOR: TEXT,
     "round": SWITCH,
     "published": SWITCH,
 }
@@ -52,9 +50,8 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     if "mechanism" in found:
         mechanism = member(found["mechanism"].value, "mechanism", Mechanism, problems)
     weights = _weights(found.get("weights"), problems)
-    floor: Fraction | None = Fraction(5)
-    if "timeout_floor" in found:
-        floor = _seconds(found["timeout_floor"], problems)
+    if TIMEOUT_FLOOR in found:
+        text(found[TIMEOUT_FLOOR].value, TIMEOUT_FLOOR, problems)
     is_rounded = switch(found.get("round"), problems, default=False)
     uses_published = switch(found.get("published"), problems, default=True)
     epsilon, max_epsilon = (
@@ -73,11 +70,11 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
         return None
     if noise is None or median_noise is None or mechanism is None or weights is None:
         return None
-    if floor is None or is_rounded is None or uses_published is None:
+    if is_rounded is None or uses_published is None:
         return None
     most = epsilon if max_epsilon is None else max_epsilon
     return Privacy(
-        *(epsilon, delta, most, delta, noise, median_noise, mechanism, weights, floor),
+        *(epsilon, delta, most, delta, noise, median_noise, mechanism, weights),
         is_rounded=is_rounded,
         uses_published=uses_published,
     )
@@ -105,18 +102,3 @@ def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fra
     }
     read = {of: weight for of, weight in weights.items() if weight is not None}
     return read if len(read) == len(weights) else None
-
-
-def _seconds(entry: Entry, problems: ProblemList) -> Fraction | None:
-    value = text(entry.value, entry.key, problems)
-    if value is None:
-        return None
-    found = _SECONDS.fullmatch(value)
-    if found is None or not LEAST_FLOOR <= int(found[1]) <= LARGEST_FLOOR:
-        problems.add(
-            entry.value.at,
-            f"{entry.key} must be from {LEAST_FLOOR}s to {LARGEST_FLOOR}s",
-            f"write {entry.key}: 5s",
-        )
-        return None
-    return Fraction(int(found[1]))

@@ -13,6 +13,7 @@ import psycopg
 import structlog
 
 from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.limits import PROTECTED_SECONDS
 from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.engine.fair_share import Busy, FairShare
 from proxy.engine.ports import ListValues
@@ -67,7 +68,7 @@ class ProtectedDatabase:
         *,
         sessions_max: int = SESSIONS_AT_ONCE,
         sessions_each: int | None = None,
-        timeout_ms: int = 120_000,
+        timeout_ms: int = PROTECTED_SECONDS * 1000,
     ) -> None:
         self._connections = ProtectedConnections(source, timeout_ms)
         self._places = FairShare(

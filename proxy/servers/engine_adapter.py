@@ -106,7 +106,9 @@ class EngineAdapter:
             inlined = settled(question.reading.inlined(answer.relation))
         charged = [_notice(answer)] if answer.notice else []
         notice = "\n".join((*charged, *answer.withheld)) or None
-        return QueryAnswer(answer.relation, notice, inlined, answer)
+        return QueryAnswer(
+            answer.relation, notice, inlined, answer, outlasts_timeout=answer.outlasts_timeout
+        )
 
     @refuses_later("explain")
     async def explain(self, analyst: str, query: RunQuery) -> dict[str, object]:

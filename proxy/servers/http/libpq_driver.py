@@ -35,6 +35,7 @@ from proxy.pgwire.calls import (
     ShadowStatement,
     Verbatim,
 )
+from proxy.pgwire.held_timeouts import TOO_OLD
 from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
 from proxy.pgwire.shadow_exchanges import JSONB_OID
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
@@ -200,6 +201,8 @@ class LibpqDriver:
                 return await session.rehearse(step.rehearsal, values, step.parameter_oids)
             case RunQuery():
                 assert decided is not None
+                if await session.hold():
+                    return TOO_OLD
                 await self._prepare(decided)  # an error of PostgreSQL's comes before the charge
                 answered = await self._engine.run(session.analyst, step)
                 if isinstance(answered, QueryAnswer):
