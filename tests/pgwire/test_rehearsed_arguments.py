@@ -78,18 +78,18 @@ def test_what_is_looked_at_first(rehearsal: Rehearsal | None, message: Bind) -> 
 @pytest.mark.parametrize(
     ("message", "runs"),
     [
-        (replace(_BIND, values=()), 2),
+        (replace(_BIND, values=()), 3),
         # It gives what the statement does not take: PostgreSQL says so.
-        (_BIND, 3),
-        (replace(_BIND, values=(), formats=(1,)), 3),
-        (replace(_BIND, values=(), formats=(0, 0)), 3),
+        (_BIND, 4),
+        (replace(_BIND, values=(), formats=(1,)), 4),
+        (replace(_BIND, values=(), formats=(0, 0)), 4),
     ],
 )
 def test_nothing_is_measured_of_no_arguments(message: Bind, runs: int) -> None:
-    """Then: what the name holds, the settings, the rehearsal."""
+    """Then: what the name holds, the settings, the rehearsal, the timeouts."""
     sent, _ = _sent(_PLAIN, message, ())
     assert sent.count(execute(INTERNAL)) == runs
-    assert (b"SELECT WHERE false" in sent) is (runs == 3)
+    assert (b"SELECT WHERE false" in sent) is (runs == 4)
 
 
 def test_the_name_is_freed_first_and_after_each_run() -> None:
@@ -97,8 +97,8 @@ def test_the_name_is_freed_first_and_after_each_run() -> None:
     sent, _ = _sent(_PLAIN, _BIND)
     freed = close_statement(INTERNAL)
     assert sent.startswith(describe_statement(b"s") + freed + b"P")
-    assert sent.count(freed) == 1 + sent.count(execute(INTERNAL)) == 4
-    assert sent.count(close_portal(INTERNAL)) == 3
+    assert sent.count(freed) == 1 + sent.count(execute(INTERNAL)) == 5
+    assert sent.count(close_portal(INTERNAL)) == 4
     alone, _ = _alone(_PLAIN)
     assert alone.startswith(freed + b"P")
     assert alone.count(freed) == 2
