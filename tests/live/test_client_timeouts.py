@@ -328,13 +328,12 @@ def test_what_was_charged_runs_without_the_timeout(
     """The statement around an answer may take longer than the timeout, too; the next one may not."""
     text = f"SELECT count(*), pg_sleep(1.5) FROM shop.orders{' WHERE quantity > %s' * parameter}"
     with live.connect(analyst=analyst) as connection:
-        for begin in ("SELECT 1", "BEGIN"):
-            connection.execute(begin.encode())
-            connection.execute(f"SET statement_timeout = '{SHORT}'".encode())
-            assert connection.execute(text.encode(), (1,) if parameter else None).fetchall()
-            with pytest.raises(errors.QueryCanceled):
-                connection.execute("SELECT pg_sleep(30)")
-    assert live.spent(analyst)[0] == 2
+        connection.execute("BEGIN" if parameter else "SELECT 1")
+        connection.execute(f"SET statement_timeout = '{SHORT}'".encode())
+        assert connection.execute(text.encode(), (1,) if parameter else None).fetchall()
+        with pytest.raises(errors.QueryCanceled):
+            connection.execute("SELECT pg_sleep(30)")
+    assert live.spent(analyst)[0] == 1
 
 
 @pytest.mark.parametrize("parameter", [False, True])
@@ -367,7 +366,7 @@ def test_the_servers_own_limit_ends_what_is_charged_with_one_text(
     monkeypatch.setattr(engine._charged, "_data", data)
     seen: set[str] = set()
     try:
-        for timeout in ("0", "1s", "30s"):
+        for timeout in ("0", "1s"):
             analyst = live.servers.new_analyst()
             with live.connect(analyst=analyst) as connection, slow(live):
                 connection.execute(f"SET statement_timeout = '{timeout}'".encode())
