@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -17,7 +18,6 @@ from proxy.ledger.presented_tokens import PresentedTokens
 from proxy.postgres.failure_reason import reason_of
 from proxy.servers.admission import Admission
 from proxy.servers.http.admin_credentials import AdminCredentials
-from proxy.servers.http.admin_routes import AdminRoutes, Reload
 from proxy.servers.http.bearers import Bearers, ProviderTokens
 from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_logins import HttpLogins
@@ -27,6 +27,9 @@ from proxy.servers.wire.certificate_rules import read_rules
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.inner_logins import InnerLogins
+
+if TYPE_CHECKING:
+    from proxy.servers.http.admin_routes import Reload
 
 PEOPLE_SECONDS = 1.0
 
@@ -72,6 +75,8 @@ class AdmissionAssembly:
         reload: Reload | None = None,
     ) -> HttpListener:
         """With a gate of its own: strangers at the other listeners keep no administrator waiting."""
+        from proxy.servers.http.admin_routes import AdminRoutes  # models that few need
+
         routes = AdminRoutes(self.ledger_dsn, credentials, wire, LoginGate(), reload)
         return HttpListener(routes.app, tls, ADMIN_LIMITS)
 

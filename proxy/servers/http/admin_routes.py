@@ -8,55 +8,72 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol, TypeVar
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response, Security
+from fastapi.responses import JSONResponse
+from fastapi.security.http import HTTPBase
 
-from proxy.base.errors import Fault
-from proxy.engine.fair_share import Busy
-from proxy.ledger.admin_log import admin_events, append_event
-from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
-from proxy.ledger.data_access import allow, data_access, open_to_all, restrict, withdraw
-from proxy.ledger.groups import add_to_group, groups, remove_from_group
-from proxy.ledger.ledger_reports import spending
-from proxy.ledger.users import (
-    UserError,
-    add_analyst,
-    list_analysts,
-    remove_analyst,
-    set_password,
-)
+from proxy.ledger import admin_log, bearer_tokens, data_access, groups, ledger_reports, users
 from proxy.servers.client_address import network_of
 from proxy.servers.http.admin_credentials import AdminCredentials
-from proxy.servers.http.admin_requests import (
-    Administering,
-    bad_request,
-    number_of,
-    password_of,
-    printable_json,
-    text_of,
+from proxy.servers.http.admin_models import (
+    AccessList,
+    AdminLog,
+    BudgetEntry,
+    BudgetList,
+    CreatedToken,
+    DatabaseAccess,
+    Done,
+    GroupList,
+    ListedUser,
+    LogEntry,
+    NewTokenRequest,
+    NewUserRequest,
+    PasswordRequest,
+    PoliciesInForce,
+    SessionEntry,
+    SessionList,
+    TokenEntry,
+    TokenList,
+    UserList,
+)
+from proxy.servers.http.analyst_models import HealthResponse
+from proxy.servers.http.documented_app import (
+    DocumentedApp,
+    Operation,
+    problems,
 )
 from proxy.servers.http.guard import response_of
-from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of
+from proxy.servers.http.http_problem import HttpProblem, not_let_in
+from proxy.servers.http.json_models import Text
 from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.login_gate import LoginGate
 
+T = TypeVar("T")
 _LOGIN_SECONDS = 10.0
-_SESSION = ("number", "analyst", "database", "address", "since")
 _GATE_NAME = "(administrator)"
 _SPENDING = (
     *("source", "budget", "per", "epsilon", "epsilon_limit", "delta", "delta_limit"),
     *("rho", "rho_limit", "used", "receipts"),
 )
+_DESCRIPTION = """\
+Users, groups, access, tokens, sessions and policies of a running dpproxy.
+
+Log in with a secret of the file of credentials as a bearer token. Each change is noted in the ledger under the
+name of the secret."""
+# It declares the way to log in. AdminRoutes.let_in reads the header.
+_SCHEME = HTTPBase(
+    scheme="bearer",
+    scheme_name="administrator",
+    description="A secret of the file of credentials.",
+    auto_error=False,
+)
 Reload = Callable[[], Awaitable[Mapping[str, Any]]]
-_Act = Callable[[Administering], Awaitable[Response]]
 
 
 class ListedSession(Protocol):
@@ -81,9 +98,14 @@ class OpenSessions(Protocol):
 
 
 class AdminRoutes:
-    """
-    Given    the ledger's connection string; who may come in; gate: of this listener; open_sessions: of the
-             wire; reload: what reads the policies again, if this process can
+    """State of the administrators' listener. Its operations are the functions of this module.
+
+    Args:
+        ledger_dsn: The ledger's connection string.
+        credentials: Who may come in.
+        open_sessions: The sessions of the PostgreSQL listener.
+        gate: The login gate of this listener alone.
+        reload: Reads the policies again, if this process can.
     """
 
     def __init__(
@@ -94,168 +116,24 @@ class AdminRoutes:
         gate: LoginGate,
         reload: Reload | None = None,
     ) -> None:
+        self.open_sessions = open_sessions
+        self.reload = reload
         self._ledger_dsn = ledger_dsn
         self._credentials = credentials
-        self._open_sessions = open_sessions
         self._gate = gate
-        self._reload = reload
 
-    def app(self) -> Starlette:
-        acts: Sequence[tuple[str, str, _Act]] = (
-            ("GET", "/users", self.users),
-            ("POST", "/users", self.add_user),
-            ("DELETE", "/users/{name}", self.remove_user),
-            ("PUT", "/users/{name}/password", self.set_password),
-            ("GET", "/groups", self.groups),
-            ("PUT", "/groups/{group}/{name}", partial(self.change_group, add_to_group)),
-            ("DELETE", "/groups/{group}/{name}", partial(self.change_group, remove_from_group)),
-            ("GET", "/access", self.access),
-            ("PUT", "/access/{database}", partial(self.change_whole, restrict)),
-            ("DELETE", "/access/{database}", partial(self.change_whole, open_to_all)),
-            ("PUT", "/access/{database}/users/{name}", partial(self.change_access, allow)),
-            ("DELETE", "/access/{database}/users/{name}", partial(self.change_access, withdraw)),
-            ("PUT", "/access/{database}/groups/{group}", partial(self.change_access, allow)),
-            ("DELETE", "/access/{database}/groups/{group}", partial(self.change_access, withdraw)),
-            ("GET", "/tokens", self.tokens),
-            ("POST", "/tokens", self.create_token),
-            ("DELETE", "/tokens/{number:int}", self.revoke_token),
-            ("GET", "/budgets", self.budgets),
-            ("GET", "/sessions", self.list_sessions),
-            ("DELETE", "/sessions/{number:int}", self.end_session),
-            ("GET", "/log", self.log),
-            ("POST", "/policies/reload", self.reload_policies),
+    def app(self) -> FastAPI:
+        app = DocumentedApp(
+            title="dpproxy administration",
+            description=_DESCRIPTION,
+            routers=[reports, changes, health_router],
+            hint="GET /docs lists what there is, below /admin/v1.",
+            handlers={users.UserError: _refused},
         )
-        routes = [
-            Route(f"/admin/v1{path}", partial(self._let_in, act), methods=[method])
-            for method, path, act in acts
-        ]
-        routes.append(Route("/healthz", _healthz))
-        handlers = dict.fromkeys((HttpProblem, Fault, Busy), _reported)
-        return Starlette(
-            routes=routes,
-            exception_handlers={**handlers, UserError: _refused, HTTPException: _unknown_route},
-        )
+        app.state.routes = self
+        return app
 
-    async def users(self, _: Administering) -> Response:
-        names = await self._ledger(list_analysts)
-        grouped = await self._ledger(groups)
-        found = [
-            {"name": one, "groups": [group for group, held in grouped.items() if one in held]}
-            for one in names
-        ]
-        return JSONResponse({"users": found})
-
-    async def add_user(self, given: Administering) -> Response:
-        fields = await given.fields("name", "password")
-        password = None if fields.get("password") is None else password_of(fields)
-        name = text_of(fields, "name")
-        await self._ledger(partial(add_analyst, name=name, password=password, by=given.by))
-        return _done(HTTPStatus.CREATED)
-
-    async def remove_user(self, given: Administering) -> Response:
-        await self._ledger(partial(remove_analyst, name=given.path("name"), by=given.by))
-        return _done()
-
-    async def set_password(self, given: Administering) -> Response:
-        password = password_of(await given.fields("password"))
-        name = given.path("name")
-        await self._ledger(partial(set_password, name=name, password=password, by=given.by))
-        return _done()
-
-    async def groups(self, _: Administering) -> Response:
-        return JSONResponse({"groups": await self._ledger(groups)})
-
-    async def change_group(self, act: Callable[..., None], given: Administering) -> Response:
-        group, name = given.path("group"), given.path("name")
-        await self._ledger(partial(act, group=group, name=name, by=given.by))
-        return _done()
-
-    async def access(self, _: Administering) -> Response:
-        return JSONResponse({"databases": [asdict(one) for one in await self._ledger(data_access)]})
-
-    async def change_whole(self, act: Callable[..., None], given: Administering) -> Response:
-        await self._ledger(partial(act, source=given.path("database"), by=given.by))
-        return _done()
-
-    async def change_access(self, act: Callable[..., None], given: Administering) -> Response:
-        is_group = "group" in given.request.path_params
-        whom = {"group": given.path("group")} if is_group else {"analyst": given.path("name")}
-        await self._ledger(partial(act, source=given.path("database"), by=given.by, **whom))
-        return _done()
-
-    async def tokens(self, _: Administering) -> Response:
-        found = await self._ledger(list_tokens)
-        printed = [
-            {name: printable_json(one) for name, one in asdict(token).items()} for token in found
-        ]
-        return JSONResponse({"tokens": printed})
-
-    async def create_token(self, given: Administering) -> Response:
-        fields = await given.fields("name", "days", "database", "epsilon", "note")
-        days, epsilon = number_of(fields, "days"), number_of(fields, "epsilon")
-        if days is None:
-            raise bad_request("days must be a number: how long the token is valid")
-        made = await self._ledger(
-            partial(
-                create_token,
-                name=text_of(fields, "name"),
-                days=float(days),
-                source=None if fields.get("database") is None else text_of(fields, "database"),
-                epsilon=epsilon,
-                note="" if fields.get("note") is None else text_of(fields, "note"),
-                by=given.by,
-            )
-        )
-        created = {
-            "number": made.number,
-            "token": made.text,
-            "expires_at": printable_json(made.expires_at),
-        }
-        return JSONResponse(created, HTTPStatus.CREATED)
-
-    async def revoke_token(self, given: Administering) -> Response:
-        number = given.request.path_params["number"]
-        await self._ledger(partial(revoke_token, number=number, by=given.by))
-        return _done()
-
-    async def budgets(self, _: Administering) -> Response:
-        lines = await self._ledger(lambda dsn: list(spending(dsn)))
-        return JSONResponse(
-            {"budgets": [dict(zip(_SPENDING, line, strict=True)) for line in lines]}
-        )
-
-    async def list_sessions(self, _: Administering) -> Response:
-        found = [
-            {name: printable_json(getattr(one, name)) for name in _SESSION}
-            for one in self._open_sessions.sessions
-        ]
-        return JSONResponse({"sessions": found})
-
-    async def end_session(self, given: Administering) -> Response:
-        number = given.request.path_params["number"]
-        found = [one for one in self._open_sessions.sessions if one.number == number]
-        if not found:
-            raise UserError(f"there is no session {number}")
-        detail = {"session": number, "name": found[0].analyst, "database": found[0].database}
-        await self._ledger(partial(append_event, by=given.by, what="session end", detail=detail))
-        self._open_sessions.end_session(number)
-        return _done()
-
-    async def log(self, _: Administering) -> Response:
-        events = await self._ledger(lambda dsn: list(admin_events(dsn)))
-        printed = [
-            {name: printable_json(one) for name, one in asdict(event).items()} for event in events
-        ]
-        return JSONResponse({"events": printed})
-
-    async def reload_policies(self, given: Administering) -> Response:
-        if self._reload is None:
-            message = "this dpproxy reads its policies at the start only"
-            raise HttpProblem(HTTPStatus.NOT_IMPLEMENTED, message, hint="Start it again.")
-        await self._ledger(partial(append_event, by=given.by, what="policy reload", detail={}))
-        return JSONResponse(dict(await self._reload()))
-
-    async def _let_in(self, act: _Act, request: Request) -> Response:
+    async def let_in(self, request: Request) -> Administrator:
         """Refuses  HttpProblem, late, as a wrong password; Busy"""
         address = network_of(None if request.client is None else request.client.host)
         attempt = await self._gate.enter(address, _GATE_NAME, _LOGIN_SECONDS)
@@ -264,41 +142,245 @@ class AdminRoutes:
                 given = read_credentials(request)
             except HttpProblem:
                 raise not_let_in() from None
-            is_bearer = isinstance(given, Presented)
             name = self._credentials.name_of(given.text) if isinstance(given, Presented) else None
-            if name is None or not is_bearer:
+            if name is None:
                 await asyncio.sleep(attempt.failed())
                 raise not_let_in()
             attempt.succeeded(name)
         finally:
             attempt.abandoned()
-        return await act(Administering(request=request, by=f"admin API: {name} from {address}"))
-
-    async def _ledger(self, act: Callable[[str], Any]) -> Any:
-        return await asyncio.to_thread(act, self._ledger_dsn)
+        return Administrator(ledger_dsn=self._ledger_dsn, by=f"admin API: {name} from {address}")
 
 
-async def _healthz(_: Request) -> Response:
-    return JSONResponse({"status": "ok"})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Administrator:
+    """Somebody who was let in. `by`: what the ledger's log calls them."""
+
+    ledger_dsn: str = field(repr=False)
+    by: str
+
+    async def read(self, report: Callable[[str], T]) -> T:
+        return await asyncio.to_thread(report, self.ledger_dsn)
+
+    async def change(self, act: Callable[..., T], **given: Any) -> T:
+        """Change the ledger, and note it there under their name."""
+        return await asyncio.to_thread(partial(act, self.ledger_dsn, by=self.by, **given))
 
 
-def _done(status: int = HTTPStatus.OK) -> Response:
-    return JSONResponse({"done": True}, status)
+async def _routes(request: Request) -> AdminRoutes:
+    routes = request.app.state.routes
+    assert isinstance(routes, AdminRoutes)
+    return routes
 
 
-async def _reported(_: Request, error: Exception) -> Response:
-    problem = problem_of(error)
-    if problem is None:
-        raise error
-    return response_of(problem)
+State = Annotated[AdminRoutes, Depends(_routes)]
+
+
+async def _let_in(
+    request: Request, routes: State, _scheme: Annotated[object, Security(_SCHEME)]
+) -> Administrator:
+    return await routes.let_in(request)
+
+
+LetIn = Annotated[Administrator, Depends(_let_in)]
+NewUserBody = Annotated[NewUserRequest, Depends(NewUserRequest.read)]
+PasswordBody = Annotated[PasswordRequest, Depends(PasswordRequest.read)]
+NewTokenBody = Annotated[NewTokenRequest, Depends(NewTokenRequest.read)]
+Name = Annotated[Text, Path(description="An analyst.")]
+Group = Annotated[Text, Path(description="A group of analysts.")]
+DatabaseInPath = Annotated[Text, Path(description="A database, as the ledger names it.")]
+
+# Each operation below /admin/v1 needs the login, before anything else of its request is read.
+reports = APIRouter(prefix="/admin/v1", route_class=Operation, dependencies=[Depends(_let_in)])
+# What the ledger refuses, such as an unknown name, is 409.
+changes = APIRouter(
+    prefix="/admin/v1",
+    route_class=Operation,
+    dependencies=[Depends(_let_in)],
+    responses=problems(409),
+)
+health_router = APIRouter(route_class=Operation)
+
+
+@reports.get("/users", summary="The analysts and their groups", tags=["users"])
+async def list_users(administrator: LetIn) -> UserList:
+    names = await administrator.read(users.list_analysts)
+    grouped = await administrator.read(groups.groups)
+    return UserList(
+        users=[
+            ListedUser(name=one, groups=[group for group, held in grouped.items() if one in held])
+            for one in names
+        ]
+    )
+
+
+@changes.post("/users", summary="Add an analyst", tags=["users"], status_code=HTTPStatus.CREATED)
+async def add_user(administrator: LetIn, user: NewUserBody) -> Done:
+    await administrator.change(users.add_analyst, name=user.name, password=user.password)
+    return Done()
+
+
+@changes.delete("/users/{name}", summary="Remove an analyst", tags=["users"])
+async def remove_user(administrator: LetIn, name: Name) -> Done:
+    await administrator.change(users.remove_analyst, name=name)
+    return Done()
+
+
+@changes.put("/users/{name}/password", summary="Set an analyst's password", tags=["users"])
+async def set_password(administrator: LetIn, name: Name, new: PasswordBody) -> Done:
+    await administrator.change(users.set_password, name=name, password=new.password)
+    return Done()
+
+
+@reports.get("/groups", summary="The groups and their members", tags=["groups"])
+async def list_groups(administrator: LetIn) -> GroupList:
+    found = await administrator.read(groups.groups)
+    return GroupList(groups={group: list(names) for group, names in found.items()})
+
+
+@changes.put("/groups/{group}/{name}", summary="Add an analyst to a group", tags=["groups"])
+async def add_to_group(administrator: LetIn, group: Group, name: Name) -> Done:
+    await administrator.change(groups.add_to_group, group=group, name=name)
+    return Done()
+
+
+@changes.delete("/groups/{group}/{name}", summary="Take an analyst from a group", tags=["groups"])
+async def remove_from_group(administrator: LetIn, group: Group, name: Name) -> Done:
+    await administrator.change(groups.remove_from_group, group=group, name=name)
+    return Done()
+
+
+@reports.get("/access", summary="Who may query each database", tags=["access"])
+async def list_access(administrator: LetIn) -> AccessList:
+    found = await administrator.read(data_access.data_access)
+    return AccessList(databases=[DatabaseAccess.of(one) for one in found])
+
+
+@changes.put("/access/{database}", summary="Restrict a database", tags=["access"])
+async def restrict_database(administrator: LetIn, database: DatabaseInPath) -> Done:
+    await administrator.change(data_access.restrict, source=database)
+    return Done()
+
+
+@changes.delete("/access/{database}", summary="Open a database to every analyst", tags=["access"])
+async def open_database(administrator: LetIn, database: DatabaseInPath) -> Done:
+    await administrator.change(data_access.open_to_all, source=database)
+    return Done()
+
+
+@changes.put(
+    "/access/{database}/users/{name}", summary="Let an analyst query a database", tags=["access"]
+)
+async def allow_user(administrator: LetIn, database: DatabaseInPath, name: Name) -> Done:
+    await administrator.change(data_access.allow, source=database, analyst=name)
+    return Done()
+
+
+@changes.delete(
+    "/access/{database}/users/{name}", summary="Take an analyst's access away", tags=["access"]
+)
+async def withdraw_user(administrator: LetIn, database: DatabaseInPath, name: Name) -> Done:
+    await administrator.change(data_access.withdraw, source=database, analyst=name)
+    return Done()
+
+
+@changes.put(
+    "/access/{database}/groups/{group}", summary="Let a group query a database", tags=["access"]
+)
+async def allow_group(administrator: LetIn, database: DatabaseInPath, group: Group) -> Done:
+    await administrator.change(data_access.allow, source=database, group=group)
+    return Done()
+
+
+@changes.delete(
+    "/access/{database}/groups/{group}", summary="Take a group's access away", tags=["access"]
+)
+async def withdraw_group(administrator: LetIn, database: DatabaseInPath, group: Group) -> Done:
+    await administrator.change(data_access.withdraw, source=database, group=group)
+    return Done()
+
+
+@reports.get("/tokens", summary="The tokens, without their texts", tags=["tokens"])
+async def list_tokens(administrator: LetIn) -> TokenList:
+    found = await administrator.read(bearer_tokens.list_tokens)
+    return TokenList(tokens=[TokenEntry.of(one) for one in found])
+
+
+@changes.post("/tokens", summary="Create a token", tags=["tokens"], status_code=HTTPStatus.CREATED)
+async def create_token(administrator: LetIn, new: NewTokenBody) -> CreatedToken:
+    made = await administrator.change(
+        bearer_tokens.create_token,
+        name=new.name,
+        days=float(new.days),
+        source=new.database,
+        epsilon=None if new.epsilon is None else Decimal(new.epsilon),
+        note=new.note or "",
+    )
+    return CreatedToken(number=made.number, token=made.text, expires_at=made.expires_at)
+
+
+@changes.delete("/tokens/{number:int}", summary="Revoke a token", tags=["tokens"])
+async def revoke_token(administrator: LetIn, number: int) -> Done:
+    await administrator.change(bearer_tokens.revoke_token, number=number)
+    return Done()
+
+
+@reports.get("/budgets", summary="What each budget has spent", tags=["budgets"])
+async def list_budgets(administrator: LetIn) -> BudgetList:
+    lines = await administrator.read(lambda dsn: list(ledger_reports.spending(dsn)))
+    return BudgetList(
+        budgets=[
+            BudgetEntry.model_validate(dict(zip(_SPENDING, line, strict=True))) for line in lines
+        ]
+    )
+
+
+@reports.get("/sessions", summary="The open PostgreSQL sessions", tags=["sessions"])
+async def list_sessions(routes: State, administrator: LetIn) -> SessionList:
+    return SessionList(sessions=[SessionEntry.of(one) for one in routes.open_sessions.sessions])
+
+
+@changes.delete("/sessions/{number:int}", summary="End a session", tags=["sessions"])
+async def end_session(routes: State, administrator: LetIn, number: int) -> Done:
+    found = [one for one in routes.open_sessions.sessions if one.number == number]
+    if not found:
+        raise users.UserError(f"there is no session {number}")
+    detail = {"session": number, "name": found[0].analyst, "database": found[0].database}
+    await administrator.change(admin_log.append_event, what="session end", detail=detail)
+    routes.open_sessions.end_session(number)
+    return Done()
+
+
+@reports.get("/log", summary="What administrators did", tags=["log"])
+async def show_log(administrator: LetIn) -> AdminLog:
+    events = await administrator.read(lambda dsn: list(admin_log.admin_events(dsn)))
+    return AdminLog(events=[LogEntry.of(one) for one in events])
+
+
+@reports.post(
+    "/policies/reload",
+    summary="Read the policies again",
+    tags=["policies"],
+    response_model=PoliciesInForce,
+    responses=problems(501),
+)
+async def reload_policies(routes: State, administrator: LetIn) -> Response:
+    if routes.reload is None:
+        message = "this dpproxy reads its policies at the start only"
+        raise HttpProblem(HTTPStatus.NOT_IMPLEMENTED, message, hint="Start it again.")
+    await administrator.change(admin_log.append_event, what="policy reload", detail={})
+    return JSONResponse(dict(await routes.reload()))
+
+
+@health_router.get(
+    "/healthz",
+    summary="Whether the process runs",
+    tags=["health"],
+    response_model_exclude_none=True,
+)
+async def check_health() -> HealthResponse:
+    return HealthResponse(status="ok")
 
 
 async def _refused(_: Request, error: Exception) -> Response:
     return response_of(HttpProblem(HTTPStatus.CONFLICT, str(error)))
-
-
-async def _unknown_route(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    message = HTTPStatus(error.status_code).description or str(error.detail)
-    hint = "The routes are those of the documentation, below /admin/v1."
-    return response_of(HttpProblem(error.status_code, message, hint=hint, headers=error.headers))

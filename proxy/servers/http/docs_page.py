@@ -1,63 +1,74 @@
-"""/docs as one page that loads nothing from elsewhere: it works offline, and under a strict policy."""
+"""/docs: Swagger UI on the application's own OpenAPI document. No asset comes from another host."""
 
 from __future__ import annotations
 
+import asyncio
 import html
-import json
-from collections.abc import Mapping
-from typing import Any
+from importlib.util import find_spec
+from pathlib import Path
 
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:54rem;margin:2rem auto;padding:0 1rem}"
-    "pre{background:#f3f3f3;padding:.7rem;overflow:auto}code{font-size:.95em}h2{margin-top:2rem}"
-    "td{padding:.1rem 1rem .1rem 0;vertical-align:top}"
-)
-_NOTES = """\
-<p>Log in with HTTP Basic: the name and password of your PostgreSQL role. A request is one statement in a
-transaction of its own; nothing outlives it. Results come as JSON, or as CSV with
-<code>Accept: text/csv</code>; the privacy part is then in the headers <code>DPProxy-Epsilon</code>,
-<code>DPProxy-Delta</code>, <code>DPProxy-Remaining-Epsilon</code>, <code>DPProxy-Remaining-Delta</code>,
-<code>DPProxy-Receipt</code>.</p>
-<p>Errors are <code>application/problem+json</code> with <code>sqlstate</code>, <code>detail</code> (the
-message), <code>hint</code> and <code>position</code>, the same as a PostgreSQL client gets.</p>
-<p>The machine-readable description is <a href="/openapi.json">/openapi.json</a>.</p>"""
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
+
+# A package of files: Swagger UI as it is published, in Python's package index. None of its code runs.
+_ASSETS = "fastapi_offline"
+_POLICY = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<div id="operations"></div>
+<noscript>This page needs JavaScript. The same is in <a href="openapi.json">/openapi.json</a>.</noscript>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</html>
+"""
+_START = """\
+SwaggerUIBundle({
+  url: "openapi.json",
+  dom_id: "#operations",
+  deepLinking: true,
+  displayOperationId: true,
+  validatorUrl: null,
+});
+"""
+
+docs_router = APIRouter(include_in_schema=False)
 
 
-def docs_page(document: Mapping[str, Any]) -> str:
-    """
-    Given    the OpenAPI document of the application
-    """
-    sections = [
-        _section(method, path, operation)
-        for path, methods in document["paths"].items()
-        for method, operation in methods.items()
-    ]
-    title = html.escape(str(document["info"]["title"]))
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{_STYLE}</style><h1>{title}</h1>"
-        f"<p>{html.escape(str(document['info']['description']))}</p>{_NOTES}{''.join(sections)}</html>"
-    )
+@docs_router.api_route("/docs", methods=["GET", "HEAD"])
+async def docs_page(request: Request) -> Response:
+    return HTMLResponse(_PAGE.format(title=html.escape(request.app.title)), headers=_POLICY)
 
 
-def _section(method: str, path: str, operation: Mapping[str, Any]) -> str:
-    heading = f"<h2><code>{method.upper()} {html.escape(path)}</code></h2>"
-    text = f"<p>{html.escape(str(operation.get('summary', '')))}</p>"
-    secured = bool(operation.get("security"))
-    login = "-u NAME:PASSWORD " if secured else ""
-    address = f"http://127.0.0.1:8432{path}"
-    if "requestBody" not in operation:
-        query = "?database=shop" if path in ("/v1/schema", "/v1/budget", "/v1/history") else ""
-        return heading + text + f"<pre>curl {login}{html.escape(address + query)}</pre>"
-    content = operation["requestBody"]["content"]["application/json"]
-    rows = "".join(
-        f"<tr><td><code>{html.escape(name)}</code></td><td>{html.escape(str(one.get('description', '')))}"
-        "</td></tr>"
-        for name, one in content["schema"]["properties"].items()
-    )
-    body = html.escape(json.dumps(content["example"]))
-    call = (
-        f"<pre>curl {login}{html.escape(address)} \\\n"
-        f"  -H 'Content-Type: application/json' \\\n  -d '{body}'</pre>"
-    )
-    return heading + text + f"<table>{rows}</table>" + call
+@docs_router.api_route("/docs/start.js", methods=["GET", "HEAD"])
+async def docs_start() -> Response:
+    return Response(_START, media_type="text/javascript")
+
+
+@docs_router.api_route("/docs/swagger-ui-bundle.js", methods=["GET", "HEAD"])
+async def docs_program() -> Response:
+    return FileResponse(_asset("swagger-ui-bundle.js"), media_type="text/javascript")
+
+
+@docs_router.api_route("/docs/swagger-ui.css", methods=["GET", "HEAD"])
+async def docs_style() -> Response:
+    return FileResponse(_asset("swagger-ui.css"), media_type="text/css")
+
+
+@docs_router.api_route("/openapi.json", methods=["GET", "HEAD"])
+async def openapi_document(request: Request) -> Response:
+    return JSONResponse(await asyncio.to_thread(request.app.openapi))
+
+
+def _asset(name: str) -> Path:
+    package = find_spec(_ASSETS)
+    assert package is not None and package.origin is not None
+    return Path(package.origin).parent / "static" / name

@@ -25,10 +25,10 @@ from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem, busy
 _LOG = structlog.get_logger("dpproxy.http")
 
 _ALWAYS = "/healthz"
+_POLICY = b"content-security-policy"
 _SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'"),
     (b"referrer-policy", b"no-referrer"),
 ]
 
@@ -90,6 +90,10 @@ class Guard:
             if message["type"] == "http.response.start":
                 started = True
                 message["headers"] = [*message.get("headers", []), *_SAFE_HEADERS]
+                if all(
+                    name != _POLICY for name, _ in message["headers"]
+                ):  # a page may have its own
+                    message["headers"].append((_POLICY, b"default-src 'none'"))
                 if has_body:  # the client is not to send another request behind it
                     message["headers"].append((b"connection", b"close"))
                 path = scope["path"]

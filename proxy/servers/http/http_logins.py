@@ -136,7 +136,7 @@ class HttpLogins:
         self, database: str, caller: Caller, settings: Mapping[str, str] | None = None
     ) -> AbstractAsyncContextManager[AnalystSession]:
         if database not in self._databases:
-            return _Refusing(self.any_session(caller), _no_database(database))
+            return _Refusing(self.any_session(caller), no_database(database))
         if not self.may_query(caller, database):
             return _Refusing(self.any_session(caller), _no_access(caller, database))
         return self._open(database, caller, settings or {})
@@ -177,7 +177,7 @@ class _Refusing(AbstractAsyncContextManager[AnalystSession]):
         return None
 
 
-def _no_database(database: str) -> HttpProblem:
+def no_database(database: str) -> HttpProblem:
     message = f'database "{database}" does not exist'
     hint = "GET /v1/databases lists them."
     if not database:

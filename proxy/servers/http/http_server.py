@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 
 import uvicorn
-from starlette.applications import Starlette
+from fastapi import FastAPI
 
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.sessions import AnalystSessions
@@ -48,7 +48,7 @@ class HttpListener:
 
     def __init__(
         self,
-        make_app: Callable[[], Starlette],
+        make_app: Callable[[], FastAPI],
         tls: tuple[Path, Path] | None = None,
         limits: ConnectionLimits | None = None,
     ) -> None:

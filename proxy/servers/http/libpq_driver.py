@@ -42,8 +42,8 @@ from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
 from proxy.query.syntax.explain_options import judging
 from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
+from proxy.servers.http.analyst_models import QueryRequest
 from proxy.servers.http.http_problem import problem_of, refused
-from proxy.servers.http.request_reading import QueryRequest
 
 _ROWS_AT_ONCE = 5_000  # are taken apart in some milliseconds
 
@@ -95,7 +95,7 @@ class LibpqDriver:
         request, session = self._request, self._session
         decided = await self._decided()
         if isinstance(decided, Verbatim):
-            return QueryResult(await session.run(request.sql, request.parameters), None)
+            return QueryResult(await session.run(request.sql, request.params), None)
         question = _selecting(decided)
         run = await self._performed(answer(decided, _wanted(decided)), decided)
         match run:
@@ -119,7 +119,7 @@ class LibpqDriver:
             await self._session.analyse(self._request.sql, names_hint=True)
             judged = judging(self._request.sql)
             if judged is not None:  # what /v1/query would refuse is no plan that costs nothing
-                await self._session.run(judged, self._request.parameters)
+                await self._session.run(judged, self._request.params)
             return None
         reads_nothing = _selecting(decided).reads_nothing
         arguments = await self._arguments(_wanted(decided), decided)
@@ -133,7 +133,7 @@ class LibpqDriver:
         given, constants = arguments.json, decided.substitute.constants
         if constants:
             oids = decided.parameter_oids
-            given += await self._session.constants(constants, self._request.parameters, oids)
+            given += await self._session.constants(constants, self._request.params, oids)
         query = RunQuery(decided.substitute.handle, given, arguments.settings)
         plan = await self._engine.explain(self._session.analyst, query)
         if isinstance(plan, Refuse):
@@ -194,10 +194,10 @@ class LibpqDriver:
             case DescribeConstants():
                 return await session.types_of(step.expressions, step.parameter_oids)
             case EvaluateConstants():
-                values = self._request.parameters
+                values = self._request.params
                 return await session.constants(step.constants, values, step.parameter_oids)
             case Rehearse():
-                values = self._request.parameters
+                values = self._request.params
                 return await session.rehearse(step.rehearsal, values, step.parameter_oids)
             case RunQuery():
                 assert decided is not None
@@ -212,7 +212,7 @@ class LibpqDriver:
                 assert_never(step)
 
     async def _arguments(self, step: ReadArguments, decided: Rewritten) -> Arguments:
-        given, oids = self._request.parameters, step.parameter_oids
+        given, oids = self._request.params, step.parameter_oids
         if len(given) != len(oids):
             text = _question(decided).statement.analysed_text()
             await self._session.analyse(text, names_hint=True)
@@ -231,7 +231,7 @@ class LibpqDriver:
     async def _run(self, decided: Rewritten, run: ShadowStatement) -> ResultRows:
         await self._prepare(decided)
         try:
-            return await self._session.run_prepared((*self._request.parameters, run.relation))
+            return await self._session.run_prepared((*self._request.params, run.relation))
         except Exception as error:
             # The charge stands: PostgreSQL failed on noisy values, e.g. in a division by zero.
             if self._answer is None or (problem := problem_of(error)) is None:

@@ -30,6 +30,16 @@ _INNER = {
     "note": "",
 }
 
+# Of a CSV response: what its body has no place for.
+PRIVACY_HEADERS = {
+    "DPProxy-Epsilon": "The epsilon that was charged.",
+    "DPProxy-Delta": "The delta that was charged.",
+    "DPProxy-Reused": "Whether published releases answered it: true or false.",
+    "DPProxy-Remaining-Epsilon": "The epsilon that is left.",
+    "DPProxy-Remaining-Delta": "The delta that is left.",
+    "DPProxy-Receipt": "The receipt of the charge.",
+    "DPProxy-Notice": "Why values or groups are missing.",
+}
 T = TypeVar("T")
 Write = Callable[[bytes], str]
 

@@ -5,45 +5,45 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
-from functools import partial
 from http import HTTPStatus
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response, Security
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.security.http import HTTPBase
 
-from proxy.base.errors import Fault, Refusal
 from proxy.engine.charged_token import charging
 from proxy.engine.engine_in_force import EngineInForce
-from proxy.engine.fair_share import Busy
-from proxy.engine.query_pipeline import Engine
-from proxy.engine.sessions import (
-    AnalystSession,
-    AnalystSessions,
-    PostgresError,
-    WrongCredentials,
-)
+from proxy.engine.sessions import AnalystSession, AnalystSessions
 from proxy.ledger.presented_tokens import TokenGrant
 from proxy.servers.admission import Admission
 from proxy.servers.engine_adapter import EngineAdapter
+from proxy.servers.http.analyst_models import (
+    BudgetResponse,
+    DatabaseList,
+    ExplainResponse,
+    HealthResponse,
+    HistoryResponse,
+    QueryRequest,
+    QueryResponse,
+    ReadinessResponse,
+    SchemaResponse,
+)
 from proxy.servers.http.bearers import Bearers, Caller
-from proxy.servers.http.docs_page import docs_page
+from proxy.servers.http.documented_app import (
+    DocumentedApp,
+    Operation,
+    problems,
+)
 from proxy.servers.http.guard import response_of
-from proxy.servers.http.http_logins import HttpLogins
-from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of
+from proxy.servers.http.http_logins import HttpLogins, no_database
+from proxy.servers.http.http_problem import HttpProblem, not_let_in
 from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.libpq_driver import LibpqDriver
-from proxy.servers.http.openapi import Operation, openapi_document
-from proxy.servers.http.rendering import as_csv, as_json, privacy_headers
-from proxy.servers.http.request_reading import (
-    QueryRequest,
-    read_query_request,
-)
+from proxy.servers.http.rendering import PRIVACY_HEADERS, as_csv, as_json, privacy_headers
 from proxy.servers.login_gate import LoginGate
 
 T = TypeVar("T")
@@ -59,9 +59,27 @@ _NOTHING: dict[str, object] = {
     "blocks": [],
     "aggregates": [],
 }
+_DESCRIPTION = """\
+Questions to protected PostgreSQL databases, answered with differential privacy.
+
+Log in with the name and password of your PostgreSQL role, or with a bearer token. A request is one statement in
+a transaction of its own; nothing outlives it. Errors are `application/problem+json` with the `sqlstate`,
+`detail`, `hint` and `position` that a PostgreSQL client gets."""
+_DATABASE = (403, 404)
+_STATEMENT = (*_DATABASE, 409, 429)
+_CSV = {
+    "content": {"text/csv": {"schema": {"type": "string"}}},
+    "description": "The result. With `Accept: text/csv` its rows alone, the rest in headers.",
+    "headers": {
+        name: {"schema": {"type": "string"}, "description": text}
+        for name, text in PRIVACY_HEADERS.items()
+    },
+}
 
 
 class Routes:
+    """State of the analysts' listener. Its operations are the functions of this module."""
+
     def __init__(
         self,
         engines: Mapping[str, EngineInForce],
@@ -75,144 +93,231 @@ class Routes:
         """bearers: None where a password alone lets in; admission: None where every analyst may query every
         database."""
         self.logins = HttpLogins(tuple(engines), sessions, gate, bearers, admission)
-        self._engines = engines
-        self._adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
+        self.engines = engines
+        self.adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
+        self.health = health
         self._readiness = readiness
-        self._health = health
         self._checks: Mapping[str, bool] = {}
         self._checked_at = float("-inf")
         self._checking = asyncio.Lock()
-        self._openapi: dict[str, Any] = {}
-        self._docs = ""
 
-    def app(self) -> Starlette:
-        has_query = partial(Operation, method="POST", has_query=True)
-        described: dict[Operation, Callable[[Request], Awaitable[Response]]] = {
-            has_query(
-                path="/v1/query", summary="Run a statement and charge its cost", is_answered=True
-            ): self.query,
-            has_query(
-                path="/v1/explain",
-                summary="The cost and accuracy of a statement, without running it",
-            ): self.explain,
-        }
-        for path, handler, summary, by_name in (
-            ("/v1/databases", self.databases, "The databases", True),
-            (
-                "/v1/schema",
-                self.schema,
-                "Tables and columns of a database that can be queried",
-                True,
-            ),
-            ("/v1/budget", self.budget, "The remaining privacy budget", True),
-            ("/v1/history", self.history, "Your receipts, the latest first", True),
-            ("/healthz", self.healthz, "Whether the process runs", False),
-            ("/readyz", self.readyz, "Whether the databases answer", False),
-        ):
-            operation = Operation(method="GET", path=path, summary=summary, by_name=by_name)
-            described[operation] = handler
-        document = openapi_document(tuple(described))
-        self._openapi, self._docs = document, docs_page(document)
-        routes = [Route(one.path, to, methods=[one.method]) for one, to in described.items()]
-        routes += [Route("/docs", self.docs), Route("/openapi.json", self.openapi)]
-        detail = (HttpProblem, Refusal, Fault, PostgresError, WrongCredentials, Busy)
-        return Starlette(
-            routes=routes,
-            exception_handlers={**dict.fromkeys(detail, _reported), HTTPException: _unknown_route},
+    def app(self) -> FastAPI:
+        app = DocumentedApp(
+            title="dpproxy",
+            description=_DESCRIPTION,
+            routers=[router, health_router],
+            hint="GET /docs lists what there is.",
+            handlers={RequestValidationError: _without_database},
         )
+        app.state.routes = self
+        return app
 
-    async def query(self, request: Request) -> Response:
-        async with self.logins.logged_in(request) as caller:
-            query = await read_query_request(request)
-            with self.logins.under_way(caller, query.database) as ended:
-                work = self._answered(request, caller, query)
-                return await _while_connected(request, ended, work)
-
-    async def _answered(self, request: Request, caller: Caller, query: QueryRequest) -> Response:
-        async with self.logins.session(query.database, caller, query.settings) as session:
-            wants_csv = _wants_csv(request)
-            driver = LibpqDriver(
-                self._adapters[query.database], session, query, with_errors=not wants_csv
-            )
-            with charging(None if caller.token is None else caller.token.number):
-                answered = await driver.run()
-        if not wants_csv:
-            return ResponseInPieces(await as_json(answered), media_type="application/json")
-        headers = privacy_headers(answered.privacy)
-        body = await as_csv(answered.rows)
-        return ResponseInPieces(body, headers=headers, media_type="text/csv")
-
-    async def explain(self, request: Request) -> Response:
-        async with self.logins.logged_in(request) as caller:
-            query = await read_query_request(request)
-            with self.logins.under_way(caller, query.database) as ended:
-                return await _while_connected(request, ended, self._explained(caller, query))
-
-    async def _explained(self, caller: Caller, query: QueryRequest) -> Response:
-        async with self.logins.session(query.database, caller, query.settings) as session:
-            plan = await LibpqDriver(self._adapters[query.database], session, query).explain()
-        return JSONResponse(_NOTHING if plan is None else plan)
-
-    async def databases(self, request: Request) -> Response:
-        async with (
-            self.logins.logged_in(request) as caller,
-            self.logins.any_session(caller),
-        ):
-            may = [name for name in sorted(self._engines) if self.logins.may_query(caller, name)]
-            return JSONResponse({"databases": may})
-
-    async def schema(self, request: Request) -> Response:
-        return await self._document(request, "tables", lambda _, session: session.schema())
-
-    async def budget(self, request: Request) -> Response:
-        return await self._document(
-            request, "budget", lambda engine, session: engine.budget(session.analyst)
-        )
-
-    async def history(self, request: Request) -> Response:
-        return await self._document(
-            request, "history", lambda engine, session: engine.history(session.analyst)
-        )
-
-    async def healthz(self, _: Request) -> Response:
-        """Asks nobody who could keep it waiting."""
-        down = sorted(name for name, is_alive in self._health().items() if not is_alive)
-        if not down:
-            return JSONResponse({"status": "ok"})
-        return JSONResponse({"status": "not ok", "down": down}, HTTPStatus.SERVICE_UNAVAILABLE)
-
-    async def readyz(self, _: Request) -> Response:
+    async def checks(self) -> Mapping[str, bool]:
+        """Whether the databases answer, as of a second ago at most."""
         async with self._checking:
             if time.monotonic() - self._checked_at > _READY_SECONDS:
                 self._checks = await self._readiness()
                 self._checked_at = time.monotonic()
-        ready = all(self._checks.values())
-        return JSONResponse(
-            {"status": "ready" if ready else "not ready", "checks": dict(self._checks)},
-            HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE,
-        )
+        return self._checks
 
-    async def docs(self, _: Request) -> Response:
-        return HTMLResponse(self._docs)
 
-    async def openapi(self, _: Request) -> Response:
-        return JSONResponse(self._openapi)
+# They declare the ways to log in. HttpLogins reads the header.
+_BASIC = HTTPBase(
+    scheme="basic",
+    scheme_name="postgres",
+    description="Name and password of your PostgreSQL role.",
+    auto_error=False,
+)
+_BEARER = HTTPBase(
+    scheme="bearer",
+    scheme_name="token",
+    description="A token of `dpproxy token create`, or of the OpenID Connect provider.",
+    auto_error=False,
+)
 
-    async def _document(
-        self,
-        request: Request,
-        name: str,
-        read: Callable[[Engine, AnalystSession], Coroutine[Any, Any, str]],
-    ) -> Response:
-        database = request.query_params.get("database", "")
-        async with (
-            self.logins.logged_in(request) as caller,
-            self.logins.session(database, caller) as session,
-        ):
-            document = await read(self._engines[database].now, session)
-        more = "" if caller.token is None else f',"token":{_token_json(caller.token)}'
-        body = f'{{"database":{json.dumps(database)},"{name}":{document}{more}}}'
-        return Response(body, media_type="application/json")
+
+async def _routes(request: Request) -> Routes:
+    routes = request.app.state.routes
+    assert isinstance(routes, Routes)
+    return routes
+
+
+State = Annotated[Routes, Depends(_routes)]
+
+
+async def _logged_in(
+    request: Request,
+    routes: State,
+    _basic: Annotated[object, Security(_BASIC)],
+    _bearer: Annotated[object, Security(_BEARER)],
+) -> AsyncIterator[Caller]:
+    async with routes.logins.logged_in(request) as caller:
+        yield caller
+
+
+# The place of the caller is free again before the response is sent.
+_LOGIN = Depends(_logged_in, scope="function")
+LoggedIn = Annotated[Caller, _LOGIN]
+# Read after the login: no stranger's body is read.
+QueryBody = Annotated[QueryRequest, Depends(QueryRequest.read)]
+DatabaseName = Annotated[str, Query(description="One of `GET /v1/databases`.", examples=["shop"])]
+
+
+async def _open_session(
+    routes: State, caller: LoggedIn, database: DatabaseName
+) -> AsyncIterator[AnalystSession]:
+    async with routes.logins.session(database, caller) as session:
+        yield session
+
+
+OpenSession = Annotated[AnalystSession, Depends(_open_session, scope="function")]
+
+# Each operation below /v1 needs the login, before anything else of its request is read.
+router = APIRouter(prefix="/v1", route_class=Operation, dependencies=[_LOGIN])
+health_router = APIRouter(route_class=Operation)
+
+
+@router.post(
+    "/query",
+    summary="Run a statement and charge its cost",
+    tags=["queries"],
+    response_model=QueryResponse,
+    responses={200: _CSV, **problems(*_STATEMENT)},
+)
+async def run_query(
+    request: Request, routes: State, caller: LoggedIn, query: QueryBody
+) -> Response:
+    with routes.logins.under_way(caller, query.database) as ended:
+        work = _answered(routes, caller, query, wants_csv=_wants_csv(request))
+        return await _while_connected(request, ended, work)
+
+
+async def _answered(
+    routes: Routes, caller: Caller, query: QueryRequest, *, wants_csv: bool
+) -> Response:
+    async with routes.logins.session(query.database, caller, query.settings) as session:
+        adapter = routes.adapters[query.database]
+        driver = LibpqDriver(adapter, session, query, with_errors=not wants_csv)
+        with charging(None if caller.token is None else caller.token.number):
+            answered = await driver.run()
+    if not wants_csv:
+        return ResponseInPieces(await as_json(answered), media_type="application/json")
+    headers = privacy_headers(answered.privacy)
+    body = await as_csv(answered.rows)
+    return ResponseInPieces(body, headers=headers, media_type="text/csv")
+
+
+@router.post(
+    "/explain",
+    summary="The cost and accuracy of a statement, without running it",
+    tags=["queries"],
+    response_model=ExplainResponse,
+    responses=problems(*_STATEMENT),
+)
+async def explain_query(
+    request: Request, routes: State, caller: LoggedIn, query: QueryBody
+) -> Response:
+    with routes.logins.under_way(caller, query.database) as ended:
+        return await _while_connected(request, ended, _explained(routes, caller, query))
+
+
+async def _explained(routes: Routes, caller: Caller, query: QueryRequest) -> Response:
+    async with routes.logins.session(query.database, caller, query.settings) as session:
+        plan = await LibpqDriver(routes.adapters[query.database], session, query).explain()
+    return JSONResponse(_NOTHING if plan is None else plan)
+
+
+@router.get(
+    "/databases",
+    summary="The databases that you can query",
+    tags=["databases"],
+)
+async def list_databases(routes: State, caller: LoggedIn) -> DatabaseList:
+    async with routes.logins.any_session(caller):
+        names = sorted(routes.engines)
+    return DatabaseList(databases=[name for name in names if routes.logins.may_query(caller, name)])
+
+
+@router.get(
+    "/schema",
+    summary="Tables and columns of a database that can be queried",
+    tags=["databases"],
+    response_model=SchemaResponse,
+    responses=problems(*_DATABASE),
+)
+async def show_schema(caller: LoggedIn, database: DatabaseName, session: OpenSession) -> Response:
+    return _document(database, caller, "tables", await session.schema())
+
+
+@router.get(
+    "/budget",
+    summary="The remaining privacy budget",
+    tags=["databases"],
+    response_model=BudgetResponse,
+    responses=problems(*_DATABASE),
+)
+async def show_budget(
+    routes: State, caller: LoggedIn, database: DatabaseName, session: OpenSession
+) -> Response:
+    budget = await routes.engines[database].now.budget(session.analyst)
+    return _document(database, caller, "budget", budget)
+
+
+@router.get(
+    "/history",
+    summary="Your receipts, the latest first",
+    tags=["databases"],
+    response_model=HistoryResponse,
+    responses=problems(*_DATABASE),
+)
+async def show_history(
+    routes: State, caller: LoggedIn, database: DatabaseName, session: OpenSession
+) -> Response:
+    history = await routes.engines[database].now.history(session.analyst)
+    return _document(database, caller, "history", history)
+
+
+@health_router.get(
+    "/healthz",
+    summary="Whether the process runs",
+    tags=["health"],
+    response_model=HealthResponse,
+    responses={503: {"model": HealthResponse}},
+)
+async def check_health(routes: State) -> Response:
+    """Asks nobody who could keep it waiting."""
+    down = sorted(name for name, is_alive in routes.health().items() if not is_alive)
+    if not down:
+        return JSONResponse({"status": "ok"})
+    return JSONResponse({"status": "not ok", "down": down}, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+@health_router.get(
+    "/readyz",
+    summary="Whether the databases answer",
+    tags=["health"],
+    response_model=ReadinessResponse,
+    responses={503: {**problems(503)[503], "model": ReadinessResponse}},
+)
+async def check_readiness(routes: State) -> Response:
+    checks = await routes.checks()
+    ready = all(checks.values())
+    return JSONResponse(
+        {"status": "ready" if ready else "not ready", "checks": dict(checks)},
+        HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE,
+    )
+
+
+def _document(database: str, caller: Caller, name: str, document: str) -> Response:
+    """document: JSON of a database, whose numbers keep their digits."""
+    more = "" if caller.token is None else f',"token":{_token_json(caller.token)}'
+    body = f'{{"database":{json.dumps(database)},"{name}":{document}{more}}}'
+    return Response(body, media_type="application/json")
+
+
+async def _without_database(_: Request, __: Exception) -> Response:
+    """The database is the only parameter of these operations, and any text of it can be read."""
+    return response_of(no_database(""))
 
 
 def _token_json(token: TokenGrant) -> str:
@@ -245,26 +350,6 @@ async def _while_connected(
 async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-async def _reported(_: Request, error: Exception) -> Response:
-    problem = problem_of(error)
-    if problem is None:
-        raise error
-    return response_of(problem)
-
-
-async def _unknown_route(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    hint = "GET /docs lists what there is."
-    return response_of(
-        HttpProblem(
-            error.status_code,
-            HTTPStatus(error.status_code).description or str(error.detail),
-            hint=hint,
-            headers=error.headers,
-        )
-    )
 
 
 def _wants_csv(request: Request) -> bool:

@@ -1,0 +1,270 @@
+"""What the analysts' listener takes and gives, as models. rendering.py writes the answers themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import ConfigDict, Field, JsonValue, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from proxy.servers.http.json_models import Number, RequestModel, ResponseModel, Text, storable
+
+PARAMETERS = 2_100  # a list of base.limits.LIST_ELEMENTS, and some beside it
+_EXAMPLE: JsonValue = {
+    "database": "shop",
+    "sql": "SELECT status, count(*) FROM shop.orders WHERE total > $1 GROUP BY status",
+    "params": [20],
+    "epsilon": 0.5,
+}
+_STRING_HINT = 'For example {"database": "shop", "sql": "SELECT 1"}.'
+_POLICY_HINT = "Leave it out for the policy's value."
+
+
+def _parameters(value: object) -> tuple[str | None, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or len(value) > PARAMETERS:
+        raise PydanticCustomError("type", "must be a list")
+    return tuple(map(_parameter, value))
+
+
+def _parameter(value: object) -> str | None:
+    match value:
+        case None:
+            return None
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return storable(value)
+        case _:
+            message = "a parameter must be a string, a number, true, false or null"
+            raise PydanticCustomError("value", message)
+
+
+_PARAMETERS_SCHEMA = {
+    "type": ["array", "null"],
+    "items": {"type": ["string", "number", "boolean", "null"]},
+    "maxItems": PARAMETERS,
+}
+_CELL_SCHEMA = {
+    "type": ["string", "number", "boolean", "object", "array", "null"],
+    "items": {},
+    "description": 'Of numeric types a number with all of PostgreSQL\'s digits, or "NaN", "Infinity", '
+    '"-Infinity"; of boolean true or false; of json and jsonb the document; of other types PostgreSQL\'s text.',
+}
+Cell = Annotated[Any, WithJsonSchema(_CELL_SCHEMA)]
+NotFinite = Literal["NaN", "Infinity", "-Infinity"]
+
+
+class QueryRequest(RequestModel):
+    """One statement, in a transaction of its own."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+    hints: ClassVar[Mapping[str, str]] = {
+        "database": _STRING_HINT,
+        "sql": _STRING_HINT,
+        "params": f"Of at most {PARAMETERS} values, for $1, $2, ...",
+        "value": "Send arrays and JSON as text: PostgreSQL reads it as the parameter's type.",
+        "epsilon": _POLICY_HINT,
+        "delta": _POLICY_HINT,
+    }
+
+    database: Text
+    sql: Text = Field(description="One statement.")
+    params: Annotated[
+        tuple[str | None, ...], PlainValidator(_parameters), WithJsonSchema(_PARAMETERS_SCHEMA)
+    ] = Field((), description="Values of $1, $2, ... PostgreSQL reads them as its types.")
+    epsilon: Number | None = Field(None, description="At most the policy's max_epsilon.")
+    delta: Number | None = Field(None, description="At most the policy's delta.")
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The settings dp.* of this statement, with the digits that were sent."""
+        given = {"dp.epsilon": self.epsilon, "dp.delta": self.delta}
+        return {name: str(value) for name, value in given.items() if value is not None}
+
+
+class PrivacyAmount(ResponseModel):
+    epsilon: float
+    delta: float
+
+
+class PrivacyCharge(PrivacyAmount):
+    """What a statement was charged. `receipt` is null if nothing was charged."""
+
+    remaining: PrivacyAmount | None
+    reused: bool = Field(description="Whether published releases answered it.")
+    receipt: str | None
+
+
+class ResultColumn(ResponseModel):
+    name: str
+    type: str = Field(description="The PostgreSQL type, e.g. `numeric(8,2)`.")
+
+
+class AggregateAccuracy(ResponseModel):
+    """How one aggregate becomes private. At most one of the five errors is known in advance."""
+
+    block: int
+    aggregate: str
+    mechanism: str
+    sensitivity: str
+    scale: float | None
+    error_95: float | None
+    floor_95: float | None
+    error_times_rows: float | None
+    error_in_rank: int | None
+    error_times_bound: float | None
+    partitions: int | None
+    units_needed: int | None
+    note: str
+    no_interval: str | None
+    condition: str | None
+    epsilon: float
+    delta: float
+    share: float = Field(description="Of the statement's epsilon.")
+
+
+class ClippedShare(ResponseModel):
+    """How many units the bounds of a block cut, about."""
+
+    block: int
+    aggregates: list[str]
+    bound: float | None
+    bounds: Literal["rows", "total"]
+    chosen: bool
+    units: int
+    clipped: int
+    error_95: int
+    share: float
+
+
+class ErrorRange(ResponseModel):
+    """Half widths of the 95 % intervals of one result column, over all groups."""
+
+    least: float | None
+    most: float | None
+    no_interval: str | None = Field(description="Why some group has no interval.")
+    note: str
+
+
+class AnswerErrors(ResponseModel):
+    columns: list[ErrorRange | None] = Field(description="Null of a column without noise.")
+    rows: list[list[float | NotFinite | None]] | None = Field(
+        description="The half width of each value in `rows`, where it is known."
+    )
+
+
+class QueryResponse(ResponseModel):
+    columns: list[ResultColumn]
+    rows: list[list[Cell]]
+    privacy: PrivacyCharge
+    accuracy: list[AggregateAccuracy]
+    clipped: list[ClippedShare]
+    notices: list[str]
+    errors: AnswerErrors | None = Field(description="Null if nothing protected was queried.")
+
+
+class BlockTopUp(PrivacyAmount):
+    """A block that cached noise answers in part. The price is that of the rest."""
+
+    made_of: str
+
+
+class ExplainedBlock(ResponseModel):
+    tables: list[str]
+    unit: str
+    keys: int
+    groups: int | None
+    units_needed: int | None
+    sql: str = Field(description="The backend statement, with parameters instead of values.")
+    lifted: str | None = None
+    free: str | None = None
+    topped_up: BlockTopUp | None = None
+
+
+class ExplainResponse(ResponseModel):
+    privacy: PrivacyAmount
+    remaining: PrivacyAmount | None
+    blocks: list[ExplainedBlock]
+    aggregates: list[AggregateAccuracy]
+
+
+class DatabaseList(ResponseModel):
+    databases: list[str]
+
+
+class TokenSpending(ResponseModel):
+    """The budget of the bearer token that the request came with. Amounts are exact decimals."""
+
+    number: int
+    epsilon_limit: str | None
+    epsilon_spent: str
+
+
+class OfDatabase(ResponseModel):
+    database: str
+    token: TokenSpending | None = None
+
+
+class QueryableColumn(ResponseModel):
+    name: str
+    type: str
+    low: str | None
+    high: str | None
+    values: list[str | None] | None
+    usable_for: str
+
+
+class QueryableTable(ResponseModel):
+    name: str
+    columns: list[QueryableColumn]
+
+
+class SchemaResponse(OfDatabase):
+    tables: list[QueryableTable]
+
+
+class BudgetRow(ResponseModel):
+    analyst: str
+    epsilon_limit: float | None
+    epsilon_spent: float
+    epsilon_remaining: float | None
+    delta_limit: float | None
+    delta_spent: float
+    delta_remaining: float | None
+    period: str
+    renews_at: datetime | None
+    rho_limit: float | None
+    rho_spent: float | None
+
+
+class BudgetResponse(OfDatabase):
+    budget: list[BudgetRow]
+
+
+class HistoryRow(ResponseModel):
+    receipt: int
+    at: datetime
+    epsilon: float
+    delta: float
+    outcome: str
+    statement: str = Field(description="The fingerprint of the statement.")
+    policy: str = Field(description="The digest of the policy.")
+    text: str | None = Field(description="The statement, if the ledger keeps it.")
+
+
+class HistoryResponse(OfDatabase):
+    history: list[HistoryRow]
+
+
+class HealthResponse(ResponseModel):
+    status: Literal["ok", "not ok"]
+    down: list[str] | None = None
+
+
+class ReadinessResponse(ResponseModel):
+    status: Literal["ready", "not ready"]
+    checks: dict[str, bool]

@@ -1,0 +1,200 @@
+"""The FastAPI application of a listener: its settings, its errors, and the OpenAPI document made from it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.dependencies.models import Dependant
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic.json_schema import models_json_schema
+from starlette.exceptions import HTTPException
+
+from proxy.base.errors import Code, Fault, Refusal
+from proxy.engine.fair_share import Busy
+from proxy.engine.sessions import PostgresError, WrongCredentials
+from proxy.servers.http.docs_page import docs_router
+from proxy.servers.http.guard import response_of
+from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem, problem_of
+from proxy.servers.http.json_models import ProblemDocument, RequestModel, parameter_problem
+
+Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
+
+_SCHEMAS = "#/components/schemas/{model}"
+_REPORTED = (HttpProblem, Refusal, Fault, PostgresError, WrongCredentials, Busy)
+# Of every operation: a wrong Host header, one of another site, an unforeseen error, too many requests.
+_ANYWHERE = (400, 421, 500, 503)
+_LOGIN = (401,)
+_BODY = (408, 413, 415)
+
+
+class Operation(APIRoute):
+    """A route that answers HEAD wherever it answers GET (RFC 9110, section 9.3.2)."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        options["operation_id"] = endpoint.__name__
+        super().__init__(path, endpoint, **options)
+        if "GET" in self.answered:
+            self.methods = {*self.answered, "HEAD"}
+
+    @property
+    def answered(self) -> set[str]:
+        """The methods without HEAD."""
+        return (self.methods or set()) - {"HEAD"}
+
+    def documented(self) -> Operation:
+        """This route as the OpenAPI document shows it: without HEAD."""
+        shown = copy.copy(self)
+        shown.methods = self.answered
+        return shown
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Declare the errors that an operation has besides those of the guard, the login and the body."""
+    schema = {"$ref": _SCHEMAS.format(model=ProblemDocument.__name__)}
+    return {
+        status: {
+            "description": HTTPStatus(status).phrase,
+            "content": {CONTENT_TYPE: {"schema": schema}},
+        }
+        for status in statuses
+    }
+
+
+class DocumentedApp(FastAPI):
+    """FastAPI without what it does unasked: pages that load from elsewhere, redirects, its texts of errors.
+
+    Args:
+        routers: The listener's operations. Their routes belong to this application.
+        hint: What the problem of an unknown path or method says.
+        handlers: Of errors that this listener alone has, or tells in its own way.
+    """
+
+    def __init__(
+        self,
+        *,
+        title: str,
+        description: str,
+        routers: Sequence[APIRouter],
+        hint: str,
+        handlers: Mapping[int | type[Exception], Handler],
+    ) -> None:
+        known: dict[int | type[Exception], Handler] = {
+            **dict.fromkeys(_REPORTED, _reported),
+            HTTPException: _not_served(hint),
+            RequestValidationError: _wrong_parameter,
+            Exception: _unforeseen,
+            **handlers,
+        }
+        super().__init__(
+            title=title,
+            version="1",
+            description=description,
+            openapi_url=None,
+            docs_url=None,
+            redoc_url=None,
+            redirect_slashes=False,
+            exception_handlers=known,
+            # No trace, metric or log of a request leaves the process, whatever its environment says.
+            telemetry={
+                "tracing": False,
+                "metrics": False,
+                "logs": False,
+                "operation_spans": False,
+                "auto_configure": False,
+            },
+        )
+        for router in (*routers, docs_router):
+            self.router.routes.extend(router.routes)
+
+    def openapi(self) -> dict[str, Any]:
+        """Generate the document (OpenAPI 3.1), once."""
+        if self.openapi_schema is None:
+            operations = [route for route in self.routes if isinstance(route, Operation)]
+            self.openapi_schema = get_openapi(
+                title=self.title,
+                version=self.version,
+                description=self.description,
+                routes=[operation.documented() for operation in operations],
+            )
+            _complete(self.openapi_schema, operations)
+        return self.openapi_schema
+
+
+def _complete(document: dict[str, Any], operations: Sequence[Operation]) -> None:
+    """Add bodies and errors. FastAPI documents the bodies that it reads; ours are read after the login."""
+    models: set[type[Any]] = {ProblemDocument}
+    for operation in operations:
+        for method in operation.answered:
+            shown = document["paths"][operation.path_format][method.lower()]
+            statuses = [*_ANYWHERE, *(_LOGIN if "security" in shown else ())]
+            for model in _request_models(operation.dependant):
+                models.add(model)
+                shown["requestBody"] = _request_body(model)
+                statuses += _BODY
+            declared = {str(status): text for status, text in problems(*statuses).items()}
+            declared.update(shown["responses"])
+            declared.pop("422", None)  # a wrong parameter is 400
+            shown["responses"] = dict(sorted(declared.items()))
+    _, described = models_json_schema(
+        [(model, "validation") for model in sorted(models, key=lambda one: one.__name__)],
+        ref_template=_SCHEMAS,
+    )
+    schemas = document["components"].setdefault("schemas", {})
+    schemas.update(described["$defs"])
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+
+
+def _request_models(dependant: Dependant) -> Iterator[type[RequestModel]]:
+    for dependency in dependant.dependencies:
+        model = getattr(dependency.call, "__self__", None)
+        if isinstance(model, type) and issubclass(model, RequestModel):
+            yield model
+
+
+def _request_body(model: type[RequestModel]) -> dict[str, Any]:
+    content: dict[str, Any] = {"schema": {"$ref": _SCHEMAS.format(model=model.__name__)}}
+    examples = model.model_json_schema().get("examples", [])
+    if examples:
+        content["example"] = examples[0]
+    return {"required": True, "content": {"application/json": content}}
+
+
+async def _reported(_: Request, error: Exception) -> Response:
+    problem = problem_of(error)
+    if problem is None:
+        raise error
+    return response_of(problem)
+
+
+async def _wrong_parameter(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return response_of(parameter_problem(list(error.errors())))
+
+
+async def _unforeseen(_: Request, __: Exception) -> Response:
+    """Answer without a word about the error, which the guard logs."""
+    return response_of(
+        HttpProblem(
+            HTTPStatus.INTERNAL_SERVER_ERROR,
+            "the request could not be answered",
+            sqlstate=Code.UNAVAILABLE.sqlstate,
+        )
+    )
+
+
+def _not_served(hint: str) -> Handler:
+    async def handle(_: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        message = HTTPStatus(error.status_code).description or HTTPStatus(error.status_code).phrase
+        return response_of(
+            HttpProblem(error.status_code, message, hint=hint, headers=error.headers)
+        )
+
+    return handle

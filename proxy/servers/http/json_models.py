@@ -1,0 +1,133 @@
+"""Base classes and field types of the JSON that the HTTP listeners take and give.
+
+The strict JSON reader reads a request first, and a pydantic model validates it then: numbers keep their digits,
+nothing is converted, unknown keys are refused. The OpenAPI document has the schemas of the same models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from fastapi import Request
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import ValidationError as InvalidModel
+from pydantic_core import ErrorDetails, PydanticCustomError
+from typing_extensions import Self
+
+from proxy.base.errors import Code
+from proxy.servers.http.http_problem import HttpProblem
+from proxy.servers.http.request_reading import read_body
+from proxy.servers.http.strict_json import JsonNumber
+
+_UNSTORABLE = "22021"  # character_not_in_repertoire
+_TYPE_NAMES = {"string": "a string", "number": "a number", "array": "a list"}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or isinstance(value, JsonNumber):
+        raise PydanticCustomError("type", "must be a string")
+    return storable(value)
+
+
+def _number(value: object) -> JsonNumber:
+    if not isinstance(value, JsonNumber):
+        raise PydanticCustomError("type", "must be a number")
+    return value
+
+
+def storable(value: str) -> str:
+    """Check that PostgreSQL's text can hold the value: no NUL, no half of a surrogate pair."""
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise PydanticCustomError(
+            _UNSTORABLE, "a text holds a character that UTF-8 text of PostgreSQL cannot hold"
+        )
+    return value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Number = Annotated[JsonNumber, PlainValidator(_number), WithJsonSchema({"type": "number"})]
+
+
+class RequestModel(BaseModel):
+    """The body of a request. `hints`: what the sender can do about a wrong field."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
+    hints: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    async def read(cls, request: Request) -> Self:
+        """Read and validate the body. A dependency that stands behind the login: no stranger's body is read.
+
+        Raises:
+            HttpProblem: 415, 413, 408, or 400 for a body that does not fit the model.
+        """
+        body = await read_body(request)
+        try:
+            return cls.model_validate(body)
+        except InvalidModel as error:
+            details = error.errors(include_url=False, include_context=False, include_input=False)
+            raise cls._problem(details) from None
+
+    @classmethod
+    def _problem(cls, details: list[ErrorDetails]) -> HttpProblem:
+        unknown = [detail for detail in details if detail["type"] == "extra_forbidden"]
+        first = (unknown or details)[0]
+        keys = ", ".join(cls.model_fields)
+        if unknown:
+            return _invalid("the body has an unknown key", f"The keys are {keys}.")
+        if not first["loc"]:
+            return _invalid("the body must be an object", f"Its keys are {keys}.")
+        field = str(first["loc"][0])
+        match first["type"]:
+            case "type" | "length":
+                return _invalid(f"{field} {first['msg']}", cls.hints.get(field))
+            case "value":
+                return _invalid(first["msg"], cls.hints.get(first["type"]))
+            case _ if first["type"] == _UNSTORABLE:
+                return HttpProblem(400, first["msg"], sqlstate=_UNSTORABLE)
+            case _:
+                return _invalid(f"{field} must be {cls._type_name(field)}", cls.hints.get(field))
+
+    @classmethod
+    def _type_name(cls, field: str) -> str:
+        schema = cls.model_json_schema()["properties"][field]
+        types = [one.get("type") for one in schema.get("anyOf", [schema])]
+        return _TYPE_NAMES[types[0]]
+
+
+class ResponseModel(BaseModel):
+    """The body of a response."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    @classmethod
+    def of(cls, entry: object) -> Self:
+        """Take the fields from the attributes of an entry of the ledger, or of a session."""
+        return cls.model_validate(entry)
+
+
+class ProblemDocument(ResponseModel):
+    """An error (RFC 9457). `sqlstate`, `hint` and `position` are those that a PostgreSQL client gets."""
+
+    type: str
+    title: str
+    status: int
+    sqlstate: str | None
+    detail: str
+    hint: str | None
+    position: int | None
+    postgres_detail: str | None = None
+    receipt: str | None = None
+
+
+def parameter_problem(details: list[Any]) -> HttpProblem:
+    """Give the problem of a parameter, in our words. Those of the framework quote the value."""
+    first = details[0]
+    if first["type"] == _UNSTORABLE:
+        return HttpProblem(400, first["msg"], sqlstate=_UNSTORABLE)
+    return _invalid(f"the parameter {first['loc'][-1]} is missing or wrong", None)
+
+
+def _invalid(message: str, hint: str | None) -> HttpProblem:
+    return HttpProblem(400, message, hint=hint, sqlstate=Code.SETTING.sqlstate)
