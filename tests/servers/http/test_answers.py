@@ -217,18 +217,11 @@ def test_schema_and_databases(listeners: BothListeners) -> None:
     assert (unknown.status_code, unknown.json()["sqlstate"]) == (404, "3D000")
 
 
-def test_docs_load_nothing_from_elsewhere(listeners: BothListeners) -> None:
-    page = listeners.client.get("/docs")
-    assert page.status_code == 200
-    assert "/v1/query" in page.text
-    for tag in ("<script", "<link", "<img", "src=", "@import"):
-        assert tag not in page.text
+def test_the_example_of_the_document_is_answered(listeners: BothListeners) -> None:
     document = listeners.client.get("/openapi.json").json()
-    assert {"/v1/query", "/v1/explain", "/v1/schema", "/v1/budget"} <= set(document["paths"])
-    example = document["paths"]["/v1/query"]["post"]["requestBody"]["content"]["application/json"]
-    answered = listeners.client.post(
-        "/v1/query", json=example["example"], auth=(listeners.analyst, PASSWORD)
-    )
+    body = document["paths"]["/v1/query"]["post"]["requestBody"]["content"]["application/json"]
+    auth = (listeners.analyst, PASSWORD)
+    answered = listeners.client.post("/v1/query", json=body["example"], auth=auth)
     assert answered.status_code == 200
 
 
