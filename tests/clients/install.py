@@ -1,4 +1,5 @@
 """Installs clients by name, in environments beside the project's: `python -m tests.clients.install`.
+With names of Python environments it installs these alone.
 
 What cannot be had is reported and left out; its tests skip. The folder is `.clients`, or what
 DPPROXY_CLIENTS names.
@@ -28,6 +29,8 @@ _PYTHON = {
         "apache-superset==6.1.0", "psycopg2-binary", "flask-caching<2.4", "cachetools", "rich",
     ),
     "browser": ("selenium", "pillow"),
+    # It needs an older typer than the project has.
+    "openapi": ("openapi-python-client>=0.26",),
 }  # fmt: skip
 _NODE = (
     "pg",
@@ -50,7 +53,11 @@ _DEBIAN = (
 _PROGRAMS = {"postgresql-client": "psql", "default-jre-headless": "java", "golang-go": "go"}
 
 
-def main() -> None:
+def main(names: Sequence[str]) -> None:
+    if names:
+        failed = [name for name in names if not _environment(name)]
+        print(f"could not be installed: {', '.join(failed)}" if failed else "", end="")
+        return
     failed = [name for name in _PYTHON if not _environment(name)]
     FOLDER.joinpath("node").mkdir(parents=True, exist_ok=True)
     if shutil.which("npm") is None or not _done(
@@ -101,4 +108,4 @@ def _code(command: Sequence[str], environment: dict[str, str]) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
