@@ -173,12 +173,19 @@ class BlockTopUp(PrivacyAmount):
     made_of: str
 
 
+class GroupThreshold(ResponseModel):
+    """How many units a private key needs to appear: half of the time, and in 95 of 100 answers."""
+
+    half: int
+    most: int
+
+
 class ExplainedBlock(ResponseModel):
     tables: list[str]
     unit: str
     keys: int
     groups: int | None
-    units_needed: int | None
+    units_needed: GroupThreshold | None
     sql: str = Field(description="The backend statement, with parameters instead of values.")
     lifted: str | None = None
     free: str | None = None
