@@ -116,13 +116,16 @@ class DocumentedApp(FastAPI):
         """Generate the document (OpenAPI 3.1), once."""
         if self.openapi_schema is None:
             operations = [route for route in self.routes if isinstance(route, Operation)]
-            self.openapi_schema = get_openapi(
+            document = get_openapi(
                 title=self.title,
                 version=self.version,
                 description=self.description,
                 routes=[operation.documented() for operation in operations],
             )
-            _complete(self.openapi_schema, operations)
+            _complete(document, operations)
+            self.openapi_schema = (
+                document  # now that it is whole: threads of other requests read it
+            )
         return self.openapi_schema
 
 

@@ -166,7 +166,9 @@ def test_numbers_keep_their_digits(listeners: BothListeners) -> None:
         assert told.status_code == status, told.text
 
 
-@pytest.mark.parametrize("price", [Loss(Fraction(0)), Loss(Fraction(1, 4), Fraction(1, 10**9))])
+@pytest.mark.parametrize(
+    "price", [Loss(Fraction(0), Fraction(0)), Loss(Fraction(1, 4), Fraction(1, 10**9))]
+)
 def test_what_a_cached_block_costs_is_declared(price: Loss) -> None:
     block = {"tables": ["t"], "unit": "u", "keys": 0, "groups": 1, "units_needed": None, "sql": ""}
     free = FreeBlock(made_of="a cached answer", setting="dp.fresh", price=price).as_json()
