@@ -1,0 +1,273 @@
+"""Types of columns from the catalogue up, and which expressions may stand in a plan.
+
+What is printed of a comparison, a key or a hash depends on the types that a plan claims. A column that is
+claimed to be of another type can make one row raise an error. So the kernel computes all types anew and
+believes none of the plan's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+from proxy.base.node_parts import parts_getter
+from proxy.base.sql_types import SqlType
+from proxy.base.zones import Zone
+from proxy.kernel.owners import ColumnName, name
+from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
+from proxy.kernel.statistics import Counted, Measured
+from proxy.kernel.world import World
+from proxy.policy.policy_model import Bounds, PublicTable
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Bucket,
+    Case,
+    Cast,
+    Choose,
+    Clamped,
+    ColumnRef,
+    Comparison,
+    Concat,
+    Connective,
+    Constant,
+    DateTrunc,
+    Expression,
+    Extract,
+    FormattedTime,
+    In,
+    InPublic,
+    Inside,
+    Is,
+    Like,
+    Not,
+    NullIf,
+    NumericCall,
+    Parameter,
+    Quotient,
+    RealCall,
+    Shift,
+    TextCall,
+    TimeBin,
+)
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.windows import OrderTerm, WindowColumn, WindowFunction
+from proxy.query.syntax.placeholders import ClientArray, ClientParameter, ScalarAnswer
+
+Types = Mapping[ColumnName, SqlType]
+
+# Functions of one row, written out: a new node has to be looked at before it stands here.
+FUNCTIONS_OF_A_ROW: frozenset[type[Any]] = frozenset(
+    {
+        Arithmetic,
+        Bucket,
+        Case,
+        Cast,
+        Choose,
+        Clamped,
+        Comparison,
+        Concat,
+        Connective,
+        Constant,
+        DateTrunc,
+        Extract,
+        FormattedTime,
+        In,
+        Inside,
+        Is,
+        Like,
+        Not,
+        NullIf,
+        NumericCall,
+        Parameter,
+        Quotient,
+        RealCall,
+        Shift,
+        TextCall,
+        TimeBin,
+    }
+)
+# What such functions stand in, or are made of.
+_PARTS: frozenset[type[Any]] = frozenset(
+    {
+        Aggregate,
+        Bounds,
+        ClientArray,
+        ClientParameter,
+        Counted,
+        Measured,
+        OrderTerm,
+        ScalarAnswer,
+        WindowColumn,
+        Zone,
+    }
+)
+_COVERED = FUNCTIONS_OF_A_ROW | _PARTS
+_LEAVES = (str, int, Fraction, Enum)
+COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
+
+
+def check_expressions(part: object, types: Types, world: World) -> None:
+    """Let expressions pass that read the row at hand and public tables, and nothing else.
+
+    Stability: each is a function of one row, as the nodes are a closed list and a column is one of the
+    relation. A list of a public table is nobody's (PROOFS.md 20 L2): the policy says that the table is
+    public, and what is read is of it. A column has the type that the catalogue gives it (PROOFS.md 22
+    A2.2).
+
+    Args:
+        part: An expression, or what expressions stand in; None and tuples of such as well.
+        types: The columns that are there.
+        world: Policy and catalogue.
+
+    Raises:
+        NotPrivate: A column or a list that is not there, or not of the type that the plan claims.
+        NotCovered: A node that is not in the list.
+    """
+    waiting: list[Any] = [part]
+    while waiting:
+        node = waiting.pop()
+        kind = node.__class__
+        if node is None or isinstance(node, _LEAVES):
+            continue
+        if kind is tuple or kind is frozenset:
+            waiting += node
+        elif kind is ColumnRef:
+            check_column(node, types)
+        elif kind is InPublic:
+            _check_list(node, world)
+            waiting.append(node.operand)
+        elif kind in _COVERED:
+            getter = parts_getter(kind)
+            assert getter is not None, "all of them are dataclasses"
+            waiting += getter(node)
+        else:
+            raise NotCovered(Rule.EXPRESSION, "a node that is not in the list")
+
+
+def check_column(column: ColumnRef, types: Types) -> None:
+    """Let a column pass that is there, with the type that it has.
+
+    >>> there = {("r1", "uid"): SqlType.INT4}
+    >>> check_column(ColumnRef("uid", SqlType.INT4, None, "r1"), there)
+    >>> check_column(ColumnRef("uid", SqlType.TEXT, None, "r1"), there)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    there = types.get(name(column))
+    if there is None:
+        raise NotPrivate(Rule.EXPRESSION, "a column that is not there")
+    if not holds(column.type, there):
+        raise NotPrivate(Rule.EXPRESSION, "a column of another type")
+
+
+def _check_list(listed: InPublic, world: World) -> None:
+    if not isinstance(world.policy.tables.get(listed.table), PublicTable):
+        raise NotPrivate(Rule.EXPRESSION, "a list of a table that is not public")
+    table = world.catalog.tables.get(listed.table)
+    if table is None:
+        raise NotPrivate(Rule.EXPRESSION, "a list of a table that is not there")
+    types = {(listed.alias, column.name): column.type for column in table.columns}
+    check_expressions((listed.output, listed.condition), types, world)
+
+
+def holds(claimed: SqlType, there: SqlType) -> bool:
+    """Say whether what is printed for the claimed type is right for what is there.
+
+    An integer may be taken for a numeric. Of texts only character(n) is printed in another way.
+
+    >>> holds(SqlType.NUMERIC, SqlType.INT4), holds(SqlType.NUMERIC, SqlType.FLOAT8)
+    (True, False)
+    >>> holds(SqlType.TEXT, SqlType.VARCHAR), holds(SqlType.TEXT, SqlType.BPCHAR)
+    (True, False)
+    """
+    if claimed is there:
+        return True
+    if claimed is SqlType.NUMERIC:
+        return there.is_integer
+    return claimed.is_text and there.is_text and SqlType.BPCHAR not in (claimed, there)
+
+
+def printed_type(expression: Expression, types: Types) -> SqlType:
+    """Find the type that a column of this expression has in the SQL.
+
+    Numbers are computed in numeric: a float is only ever a column of a table that is handed on.
+
+    >>> printed_type(Constant(Fraction(1), SqlType.INT4), {})
+    <SqlType.NUMERIC: ('numeric', 1700)>
+    """
+    if isinstance(expression, ColumnRef):
+        return types[name(expression)]
+    kind = expression.type or SqlType.TEXT
+    return SqlType.NUMERIC if kind.is_number else kind
+
+
+def aggregate_type(aggregate: Aggregate) -> SqlType:
+    """Find the type of an aggregate of the rows of a unit: sums are numeric, ends of times are times."""
+    if aggregate.kind in COUNTS:
+        return SqlType.INT8
+    kind = None if aggregate.operand is None else aggregate.operand.type
+    return kind if kind is not None and kind.is_time else SqlType.NUMERIC
+
+
+def window_type(window: WindowColumn, types: Types) -> SqlType:
+    """Find the type of a window's column."""
+    if window.function is WindowFunction.ROW_NAME:
+        return SqlType.UUID
+    if window.aggregate is not None:
+        return aggregate_type(window.aggregate)
+    return SqlType.INT8 if window.operand is None else printed_type(window.operand, types)
+
+
+def injective(one: SqlType, other: SqlType) -> bool:
+    """Say whether all values of one type that equal one value of the other are one value.
+
+    No float meets a number, no date a timestamp, and no character(n) a character varying, which are
+    compared without trailing blanks: of those `=` lets several values meet one (PROOFS.md 17 "The join").
+    Intervals that are equal may have different parts, and of a type that is not read nothing is known.
+
+    >>> injective(SqlType.INT4, SqlType.NUMERIC), injective(SqlType.FLOAT8, SqlType.NUMERIC)
+    (True, False)
+    >>> injective(SqlType.BPCHAR, SqlType.TEXT), injective(SqlType.BPCHAR, SqlType.VARCHAR)
+    (True, False)
+    """
+    if one.meets_blank_padded(other):
+        return False
+    if one.is_text and other.is_text:
+        return True
+    if _is_exact(one) and _is_exact(other):
+        return True
+    if one.is_float and other.is_float:
+        return True
+    return one is other and one is not SqlType.OTHER and one is not SqlType.DURATION
+
+
+def _is_exact(kind: SqlType) -> bool:
+    return kind.is_integer or kind is SqlType.NUMERIC
+
+
+def columns_in(part: object) -> set[ColumnName]:
+    """Collect the columns of the row at hand that expressions are made of."""
+    found: set[ColumnName] = set()
+    waiting: list[Any] = [part]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ColumnRef):
+            found.add(name(node))
+        elif isinstance(node, InPublic):
+            waiting.append(node.operand)
+        elif isinstance(node, tuple | frozenset):
+            waiting += node
+        elif (getter := parts_getter(node.__class__)) is not None:
+            waiting += getter(node)
+    return found
+
+
+def conjuncts(condition: Expression | None) -> Iterator[Expression]:
+    """List the parts of a condition that all have to hold."""
+    if isinstance(condition, Connective) and condition.word == "AND":
+        for operand in condition.operands:
+            yield from conjuncts(operand)
+    elif condition is not None:
+        yield condition

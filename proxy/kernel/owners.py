@@ -1,0 +1,96 @@
+"""Whose is a row of a relation: what the rules of attribution say of a relation. Plain data.
+
+A column is named by the alias of its relation and its name there: `("r1", "uid")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
+from proxy.query.ir.expressions import ColumnRef
+
+ColumnName = tuple[str, str]
+ColumnNames = frozenset[ColumnName]
+# At most so many rows have one value of the column; NULL is no value.
+RowsPerValue = tuple[tuple[ColumnName, int], ...]
+
+NO_COLUMNS: ColumnNames = frozenset()
+
+
+def name(column: ColumnRef) -> ColumnName:
+    """Name a column as `Known` does.
+
+    >>> name(ColumnRef("uid", SqlType.INT4, None, "r1"))
+    ('r1', 'uid')
+    """
+    return column.relation, column.column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Public:
+    """No row depends on a protected one."""
+
+    most: RowsPerValue = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """Neighbours differ in `changed` rows.
+
+    most: bounds on rows with one value; touched: the rows that change have at most so many different values
+    of these columns together; filled: columns that are never NULL; in_place: a row that comes does so
+    alone, or takes the place of one with the same value of this column.
+    """
+
+    changed: int
+    most: RowsPerValue = ()
+    touched: tuple[tuple[ColumnNames, int], ...] = ()
+    filled: ColumnNames = NO_COLUMNS
+    in_place: ColumnName | None = None
+
+    def most_of(self, column: ColumnName) -> int | None:
+        """At most so many rows have one value of the column; None: no bound is known."""
+        return min((most for there, most in self.most if there == column), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfUnit:
+    """Each row is a function of the rows of one unit and of public rows, or of rows of nobody.
+
+    identifier: which kind of unit; columns: hold the unit in every row that has one, and are NULL in
+    others; alone: a unit has at most one row; named: a value of the column, if not NULL, is the primary key
+    of a row of the table which belongs to the row's unit; numbered: columns that number the rows of a unit
+    1, 2, ...; rows: the same relation as rows that change, where a unit has few and nobody has none.
+    """
+
+    identifier: str
+    columns: ColumnNames
+    alone: bool = False
+    named: frozenset[tuple[ColumnName, TableName]] = frozenset()
+    numbered: ColumnNames = NO_COLUMNS
+    rows: Rows | None = None
+
+
+Owner = Public | Rows | OfUnit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known of a relation.
+
+    types: of its columns, from the catalogue up; keys: sets of columns that name a row, by a key that the
+    server checks or by GROUP BY; nullable_keys: sets that do so among the rows where none of them is NULL.
+    """
+
+    owner: Owner
+    types: Mapping[ColumnName, SqlType] = field(hash=False)
+    keys: tuple[ColumnNames, ...] = ()
+    nullable_keys: tuple[ColumnNames, ...] = ()
+
+
+def within(bounds: RowsPerValue, there: Iterable[ColumnName]) -> RowsPerValue:
+    """Those bounds that are on columns which are there."""
+    return tuple((column, most) for column, most in bounds if column in there)

@@ -1,0 +1,61 @@
+"""What the kernel raises where a plan is not private: the rule that refuses, and the condition that does
+not hold.
+
+Both are constant texts of this package, so they may be logged: nothing of a statement, a policy or the data
+is in them. The client sees the neutral text of every other Fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from proxy.base.errors import Fault
+
+
+class Rule(Enum):
+    """The rules of the kernel, by the names that stand in the log."""
+
+    EXPRESSION = "expression"
+    SCAN = "scan"
+    SUBQUERY = "subquery"
+    WINDOW = "window"
+    GROUP_BY_UNIT = "group by the unit"
+    UNION_ALL = "union all"
+    TRUNCATION = "truncation"
+    JOIN = "join"
+    NEIGHBOURS = "neighbours"
+    GROUPS = "groups"
+    NOISE = "noise"
+    NOISY_SUM = "noisy sum"
+    TOTAL = "total of a unit"
+    DISTINCT_COUNT = "distinct count"
+    MEAN = "mean about a noisy centre"
+    ORDER_STATISTIC = "order statistic"
+    SAMPLE_AGGREGATE = "sample and aggregate"
+    SELECTION = "selection of groups"
+    CHOSEN_BOUND = "chosen bound"
+    PRICE = "price"
+    PROPOSAL = "proposal of bounds"
+
+
+class NotPrivate(Fault):
+    """A plan that the kernel does not let through: a mistake of whatever made it, so a Fault.
+
+    rule: which rule refuses; where: the condition that does not hold, a constant text; digest: of the plan,
+    put by who knows the whole plan (`kernel.plan_check`), hexadecimal.
+    """
+
+    def __init__(self, rule: Rule, where: str) -> None:
+        super().__init__()
+        self.rule = rule
+        self.where = where
+        self.digest = ""
+
+    @property
+    def details(self) -> Mapping[str, str]:
+        return {"rule": self.rule.value, "condition": self.where, "plan": self.digest}
+
+
+class NotCovered(NotPrivate):
+    """A node that no rule of the kernel knows."""

@@ -1,0 +1,80 @@
+"""Small relations over the tables of tests.pipeline_world, for doctests and tests of the kernel."""
+
+from __future__ import annotations
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
+from proxy.kernel.world import World
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Join, Scan, Subquery, Truncate
+from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
+from tests.pipeline_world import CATALOG, POLICIES
+
+WORLD = World(POLICIES["world"], CATALOG)
+
+
+def scan(alias: str, table: str) -> Scan:
+    return Scan(alias, TableName("w", table))
+
+
+def column(alias: str, name: str, kind: SqlType) -> ColumnRef:
+    return ColumnRef(name, kind, None, alias)
+
+
+def of_table(alias: str, table: str, name: str) -> ColumnRef:
+    """A column of a table, with the type that it has."""
+    there = CATALOG.tables[TableName("w", table)].column(name)
+    assert there is not None
+    return column(alias, name, there.type)
+
+
+def columns_of(table: str, *names: str) -> Subquery:
+    """A projection of a table, its alias made of the names."""
+    alias = f"s_{table}"
+    outputs = tuple((name, of_table(alias, table, name)) for name in names)
+    return Subquery(f"p_{table}_{'_'.join(names)}", scan(alias, table), None, outputs)
+
+
+def cut(table: str, by: str, most: int | None, present: bool = True, alias: str = "r1") -> Truncate:
+    """A table of which few rows of one value stay, in the order of its primary key."""
+    key = of_table(alias, table, by)
+    columns = tuple(dict.fromkeys(("id", by, "i4")))
+    order = (of_table(alias, table, "id"),)
+    filled = (key,) if present else ()
+    return Truncate(scan(alias, table), key, most, order, filled, columns, "place")
+
+
+def cut_visits(by: str, most: int | None) -> Truncate:
+    return cut("visits", by, most)
+
+
+def cut_people(by: str, most: int | None) -> Truncate:
+    return cut("people", by, most)
+
+
+def joined(left: str, x: str, right: str, y: str) -> Join:
+    """Two tables on one pair of columns, as `a` and `b`."""
+    pair = (of_table("a", left, x), of_table("b", right, y))
+    return Join(scan("a", left), scan("b", right), False, (pair,), None)
+
+
+def joined_cuts(left_most: int, right_most: int) -> Join:
+    """Two tables of rows by themselves, each cut by the column on which they are joined."""
+    left = cut("people", "i2", left_most, alias="a")
+    right = cut("people", "i2", right_most, alias="b")
+    pair = (of_table("a", "people", "i2"), of_table("b", "people", "i2"))
+    return Join(left, right, False, (pair,), None)
+
+
+def numbered_visits(partition: str) -> Subquery:
+    """The visits with row_number() OVER (PARTITION BY ... ORDER BY id)."""
+    window = WindowColumn(
+        name="rn",
+        function=WindowFunction.ROW_NUMBER,
+        type=SqlType.INT8,
+        partition=(of_table("r1", "visits", partition),),
+        order=(OrderTerm(of_table("r1", "visits", "id"), False, False),),
+        frame=Frame.DEFAULT,
+    )
+    outputs = tuple((name, of_table("r1", "visits", name)) for name in ("uid", "i4"))
+    return Subquery("q", scan("r1", "visits"), None, outputs, windows=(window,))
