@@ -1,5 +1,4 @@
-"""Relations at random, wrong ones as well, over the tables of tests.pipeline_world; rows for them; units."""
-them; units.
+"""Relations at random, wrong ones as well, over the tables of tests.pipeline_world; rows for them; units.
 
 Columns that name a unit or a row are taken more often than others, so that a good part of what is made has
 an owner.
