@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.shape import Shape
+from proxy.kernel.statistics import Measured
 from proxy.kernel.world import World
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Scan, Subquery, Truncate
 from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
@@ -78,3 +84,24 @@ def numbered_visits(partition: str) -> Subquery:
     )
     outputs = tuple((name, of_table("r1", "visits", name)) for name in ("uid", "i4"))
     return Subquery("q", scan("r1", "visits"), None, outputs, windows=(window,))
+
+
+def shape(
+    count: int | None, groups: int | None, rows: int = 6, rows_per_group: int | None = None
+) -> Shape:
+    """Of units, whose rows are counted over all groups."""
+    units = UnitNeighbours(
+        column=column("r1", "uid", SqlType.INT4),
+        rows=rows,
+        groups=groups,
+        rows_per_group=rows_per_group,
+        is_summed=True,
+    )
+    return Shape(neighbours=units, count=count, is_spread=count != 1)
+
+
+def measured(low: Fraction | int, high: Fraction | int) -> Measured:
+    """A whole number of the people, clamped."""
+    clamp = Bounds(Fraction(low), Fraction(high))
+    operand = of_table("r1", "people", "i4")
+    return Measured(operand=operand, condition=None, clamp=clamp, grid=Fraction(1), rows=1)

@@ -1,0 +1,406 @@
+"""What each release costs: the noise that its sensitivity and its loss ask for is there, whatever the plan
+says.
+
+No rule takes a sensitivity of the plan: all bounds come from the `Shape` of the block and from what the
+database computes of each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.kernel.bound_choices import BoundChoice, UnitTotal
+from proxy.kernel.key_plans import Selection
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import (
+    ClippedMean,
+    DistinctCount,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    NoisyStatistic,
+    OrderStatistic,
+    RankInterval,
+    RecentredMean,
+    Release,
+    SampleAggregate,
+    SmoothedMedian,
+)
+from proxy.kernel.price import NOTHING_PAID, Price, pure_price
+from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.shape import Shape
+from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
+from proxy.mechanisms import (
+    discrete_gaussian,
+    order_statistic,
+    partition_selection,
+    rank_interval,
+    split,
+    zcdp,
+)
+from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.rho_of_noise import rho_of_gaussian, rho_of_laplace
+from proxy.query.ir.query_aggregates import AggregateKind
+
+_EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
+_QUANTILES = (AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC)
+_OPERANDS = {
+    Statistic.STEPS: 1,
+    Statistic.CENTRED: 1,
+    Statistic.SQUARES: 1,
+    Statistic.PRODUCTS: 2,
+}
+# Indices that floats hold exactly (PROOFS.md 3 "Rounding").
+_LARGEST_INDEX = 2**52
+
+
+def price_of_release(release: Release, shape: Shape, is_bounded: bool) -> Price:
+    """Price a release by the rule of its kind.
+
+    Args:
+        release: What gets noise.
+        shape: Of its block.
+        is_bounded: Whether bounds have been chosen that the plan chooses.
+
+    Raises:
+        NotPrivate: Its noise is not enough for its loss.
+    """
+    match release:
+        case NoisyStatistic():
+            return price_of_sum(release, shape, is_bounded)
+        case DistinctCount():
+            return price_of_distinct_count(release, shape)
+        case RecentredMean():
+            return price_of_mean(release, shape)
+        case OrderStatistic():
+            return price_of_order_statistic(release, shape)
+        case SampleAggregate():
+            return price_of_sample_aggregate(release, shape)
+        case _:
+            assert_never(release)
+
+
+def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
+    """Let operands pass whose `low` and `high` are what SQL clamps to.
+
+    Privacy: the ends of the clamp are whole steps of a grid, so that rounding to a step does not leave them.
+
+    >>> from tests.kernel.examples import measured
+    >>> check_measured([measured(0, 10)], Rule.NOISY_SUM)
+    >>> check_measured([measured(0, Fraction(19, 10))], Rule.NOISY_SUM)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    for one in measured:
+        ends = (one.clamp.low, one.clamp.high)
+        if one.grid <= 0 or one.clamp.low > one.clamp.high:
+            raise NotPrivate(rule, "a clamp that is none")
+        if any((end / one.grid).denominator != 1 for end in ends):
+            raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
+
+
+def price_of_noise(
+    noise: Noise, l1: int, squared: Fraction, loss: Loss, is_open: bool = False
+) -> Price:
+    """Price additive noise on whole numbers.
+
+    Privacy: Laplace noise of this scale pays for epsilon (PROOFS.md 1), Gaussian noise for (epsilon, delta)
+    by either conversion of its rho (5). While the bound on what moves is open, rho is that of any mechanism
+    with this loss, which no bound can raise: at equal epsilon, rho of Laplace noise rises as the bound
+    falls (24 Z2, Z3).
+
+    Args:
+        noise: Which noise, in steps of the results.
+        l1: So many steps move the results at most, all together.
+        squared: The squared length by which they move.
+        loss: What it may spend.
+        is_open: Whether a bound is still to be chosen.
+
+    Raises:
+        NotPrivate: The noise is less.
+
+    >>> one = Loss(Fraction(1), Fraction(0))
+    >>> price_of_noise(LaplaceNoise(scale=Fraction(3)), 3, Fraction(9), one).epsilon
+    Fraction(1, 1)
+    >>> price_of_noise(LaplaceNoise(scale=Fraction(2)), 3, Fraction(9), one)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    match noise:
+        case LaplaceNoise():
+            if noise.scale <= 0 or noise.scale * loss.epsilon < l1:
+                raise NotPrivate(Rule.NOISE, "a scale below what the results move by")
+            if is_open:
+                return Price(epsilon=loss.epsilon, rho=pure_price(loss).rho)
+            return Price(epsilon=loss.epsilon, rho=rho_of_laplace(l1, noise.scale))
+        case GaussianNoise():
+            return _price_of_gaussian(noise, squared, loss, is_open)
+        case _:
+            assert_never(noise)
+
+
+def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_open: bool) -> Price:
+    if noise.sigma2 <= 0 or loss.epsilon <= 0 or loss.delta <= 0:
+        raise NotPrivate(Rule.NOISE, "Gaussian noise without delta")
+    allowed = zcdp.rho_of_loss(loss.epsilon, loss.delta)
+    rho = rho_of_gaussian(squared, noise.sigma2)
+    # Conversions choose their orders by themselves: that of a top-up is the one from rho.
+    is_enough = noise.sigma2 >= discrete_gaussian.sigma2_for(squared, allowed)
+    if not is_enough and zcdp.epsilon_of_rho(rho, loss.delta) > loss.epsilon:
+        raise NotPrivate(Rule.NOISE, "a sigma squared below what the results move by")
+    spent = max(rho, allowed) if is_open else rho
+    return Price(epsilon=loss.epsilon, rho=spent, gaussian_delta=loss.delta)
+
+
+def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Price:
+    """Price a noisy linear sum.
+
+    Privacy: `shape.rows` rows of a unit count, each of which moves the sum by what `row_sensitivity` says
+    (PROOFS.md 10, 18 U1 to U5); where the total of a unit is bounded instead, `price_of_total`.
+
+    Raises:
+        NotPrivate: The noise is less, or the rows of a unit have no bound.
+    """
+    measured = () if isinstance(release.of, Counted) else release.of
+    wanted = _OPERANDS.get(release.statistic)
+    if wanted is not None and len(measured) != wanted:
+        raise NotPrivate(Rule.NOISY_SUM, "a sum of another number of operands")
+    check_measured(measured, Rule.NOISY_SUM)
+    if release.total is not None:
+        return price_of_total(release, release.total, shape, is_bounded)
+    unit = shape.neighbours
+    if isinstance(unit, UnitNeighbours) and unit.is_unbounded:
+        raise NotPrivate(Rule.NOISY_SUM, "rows of a unit without a bound")
+    each = row_sensitivity(release.statistic, measured)
+    l1, squared = shape.rows * each, shape.squared * each**2
+    return price_of_noise(release.noise, l1, squared, release.loss, shape.is_open)
+
+
+def price_of_total(
+    release: NoisyStatistic, total: UnitTotal, shape: Shape, is_bounded: bool
+) -> Price:
+    """Price a sum of which what a unit adds is cut, not its rows.
+
+    Privacy: a unit adds the larger of -low and high at most, in so many parts of a step, over all groups
+    (PROOFS.md 23 B3). The bound may still be chosen: any one has the same epsilon, and at most the rho of a
+    pure mechanism.
+
+    Raises:
+        NotPrivate: Rows by themselves, a cut that is inside out, a bound that is none of those to choose
+            from, or less noise.
+    """
+    if not isinstance(shape.neighbours, UnitNeighbours):
+        raise NotPrivate(Rule.TOTAL, "rows by themselves have no total")
+    if not total.low <= 0 <= total.high or total.parts < 1:
+        raise NotPrivate(Rule.TOTAL, "a cut that is inside out")
+    l1 = max(1, -total.low, total.high) * total.parts
+    if total.choice is None:
+        return price_of_noise(release.noise, l1, Fraction(l1**2), release.loss)
+    if total.choice.is_given or total.most not in total.choice.bounds:
+        raise NotPrivate(Rule.TOTAL, "a bound that is none of those to choose from")
+    choosing, spent = price_of_choice(total.choice), total.choice.loss.epsilon
+    if spent >= release.loss.epsilon:
+        raise NotPrivate(Rule.TOTAL, "nothing is left for noise")
+    left = Loss(release.loss.epsilon - spent, release.loss.delta)
+    return choosing + price_of_noise(
+        release.noise, l1, Fraction(l1**2), left, is_open=not is_bounded
+    )
+
+
+def price_of_choice(choice: BoundChoice) -> Price:
+    """Price a walk over bounds, and the report of how many units are above the one that is chosen.
+
+    Privacy: one unit more raises each count of units by 0 or 1, whatever its rows (PROOFS.md 23 B1); the
+    walk costs its epsilon (B2), two counts with noise of scale 2/epsilon cost theirs (B5, B7). Bounds that
+    are given are not walked.
+
+    Raises:
+        NotPrivate: Bounds do not rise from 1, or the report has less noise.
+
+    >>> from proxy.planner.private_bounds import choice_of
+    >>> price_of_choice(choice_of(Loss(Fraction(1), Fraction(0)), 100)).epsilon
+    Fraction(1, 1)
+    """
+    if not choice.bounds or list(choice.bounds) != sorted(set(choice.bounds)):
+        raise NotPrivate(Rule.CHOSEN_BOUND, "bounds that do not rise")
+    if choice.bounds[0] < 1:
+        raise NotPrivate(Rule.CHOSEN_BOUND, "a bound below 1")
+    if choice.report_scale <= 0 or choice.report_scale * choice.report.epsilon < 2:
+        raise NotPrivate(Rule.CHOSEN_BOUND, "a report with less noise than it pays for")
+    report = Price(epsilon=choice.report.epsilon, rho=rho_of_laplace(2, choice.report_scale))
+    if choice.is_given:
+        return report
+    if choice.walk.epsilon <= 0:
+        raise NotPrivate(Rule.CHOSEN_BOUND, "a walk that pays nothing")
+    return pure_price(choice.walk) + report
+
+
+def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
+    """Price a count of distinct values, or of units.
+
+    Privacy: a gathered unit counts once in each of its groups, so all together move by `shape.groups`
+    (PROOFS.md 18 U6). Of other values the first `rows` of a unit count, over all groups; rows that change
+    have one value each.
+
+    Raises:
+        NotPrivate: The noise is less.
+    """
+    neighbours = shape.neighbours
+    if release.of_unit and isinstance(neighbours, UnitNeighbours):
+        moved = shape.groups
+        return price_of_noise(release.noise, moved, Fraction(moved), release.loss)
+    moved = neighbours.rows
+    return price_of_noise(release.noise, moved, Fraction(moved**2), release.loss, shape.is_open)
+
+
+def price_of_mean(release: RecentredMean, shape: Shape) -> Price:
+    """Price a mean about a noisy centre: one adaptive chain of noisy sums, for its loss (PROOFS.md 11).
+
+    Raises:
+        NotPrivate: It is drawn as for fewer rows of a unit than count.
+    """
+    check_measured([release.measured], Rule.MEAN)
+    if release.measured.rows < shape.rows or release.loss.epsilon <= 0:
+        raise NotPrivate(Rule.MEAN, "drawn for fewer rows than count")
+    return pure_price(release.loss)
+
+
+def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:
+    """Price MIN, MAX or a quantile by the exponential mechanism, and the further quantiles of its interval.
+
+    Privacy: `measured.rows` rows of a unit are looked at, over all groups, or so many rows change; each
+    moves each distance by 1 row at most (PROOFS.md 9). As many values are fetched as the caps of distances
+    look at: fewer would let one row decide which others are seen.
+
+    Raises:
+        NotPrivate: Drawn for fewer rows than change, of fewer values than its caps look at, an interval
+            with more ends than it pays for, or one that leaves nothing.
+    """
+    measured, interval = release.measured, release.interval
+    check_measured([measured], Rule.ORDER_STATISTIC)
+    _check_rank(release)
+    if measured.rows < shape.neighbours.rows:
+        raise NotPrivate(Rule.ORDER_STATISTIC, "drawn for fewer rows than change")
+    price = NOTHING_PAID
+    if interval is not None:
+        _check_interval(release, interval)
+        price = sum([pure_price(interval.each)] * interval.ends, NOTHING_PAID)
+    if release.loss.epsilon <= price.epsilon:
+        raise NotPrivate(Rule.ORDER_STATISTIC, "nothing is left for the answer")
+    if release.needed is not None and release.needed < _values_looked_at(release):
+        raise NotPrivate(Rule.ORDER_STATISTIC, "fewer values than its caps look at")
+    return price + pure_price(release.own_loss)
+
+
+def _check_rank(release: OrderStatistic) -> None:
+    """MIN and MAX are fetched from one end, quantiles from around their rank."""
+    kind, fraction = release.aggregate.kind, release.aggregate.fraction
+    is_extreme = kind in _EXTREMES and fraction is None
+    is_quantile = kind in _QUANTILES and fraction is not None and 0 <= fraction <= 1
+    if not is_extreme and not is_quantile:
+        raise NotPrivate(Rule.ORDER_STATISTIC, "an aggregate that has no rank")
+
+
+def _check_interval(release: OrderStatistic, interval: RankInterval) -> None:
+    """A quantile is drawn below the answer unless that is the least, and one above unless it is the largest."""
+    rank = release.aggregate.rank
+    if interval.ends != (rank > 0) + (rank < 1):
+        raise NotPrivate(Rule.ORDER_STATISTIC, "an interval with other ends than are drawn")
+    if not 0 < interval.level < 1 or interval.each.epsilon <= 0:
+        raise NotPrivate(Rule.ORDER_STATISTIC, "an interval without a level or a loss")
+
+
+def _values_looked_at(release: OrderStatistic) -> int:
+    """So many values the mechanisms look at: from an end, or to each side of the rank."""
+    measured, interval = release.measured, release.interval
+    rank, epsilon = release.aggregate.rank, release.own_loss.epsilon
+    rows, width = measured.rows, measured.width
+    if release.aggregate.fraction is None:
+        least = order_statistic.values_needed(width, epsilon, rows)
+    else:
+        least = order_statistic.quantile_half_width(width, epsilon, rank, rows)
+    if interval is None:
+        return least
+    epsilon_of_end, missed = interval.each.epsilon, interval.missed
+    return max(least, rank_interval.rows_needed(width, epsilon_of_end, rank, missed, rows))
+
+
+def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
+    """Price a median or mean of the results of partitions, and the gate before it.
+
+    Privacy: a unit moves one output in each of its groups; rows that change those of their partitions
+    (PROOFS.md 4 "Theorem", 14; 18 U6). Outputs are cut to low .. high, and an empty partition has the fill,
+    which is between them. The gate counts units, or rows (4 "Gate"). Both together cost the loss (16).
+
+    Raises:
+        NotPrivate: A fill outside, no partitions, or less noise than so many outputs ask for.
+    """
+    check_measured([release.measured], Rule.SAMPLE_AGGREGATE)
+    neighbours, groups = shape.neighbours, shape.groups
+    match neighbours:
+        case UnitNeighbours():
+            changed, counted = groups, groups
+        case RowNeighbours():
+            changed, counted = neighbours.partitions_of(groups), neighbours.rows
+        case _:
+            assert_never(neighbours)
+    _check_outputs(release)
+    if changed < 1 or release.gate.noise.scale * release.gate.loss.epsilon < counted:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a gate with less noise than it pays for")
+    left = release.loss.epsilon - release.gate.loss.epsilon
+    if left <= 0:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "nothing is left for the answer")
+    _check_mechanism(release, shape, Loss(left, release.loss.delta), changed)
+    return pure_price(release.loss)
+
+
+def _check_outputs(release: SampleAggregate) -> None:
+    if release.kind not in (*_EXTREMES, AggregateKind.AVG) or release.output_grid <= 0:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "an aggregate that partitions do not have")
+    if not release.low <= release.fill <= release.high:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a fill that is outside")
+    if max(abs(release.low), abs(release.high)) > _LARGEST_INDEX:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "outputs that floats do not hold")
+    if release.partitions < 1:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "no partitions")
+
+
+def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss, changed: int) -> None:
+    match release.mechanism:
+        case ClippedMean(changed=believed, loss=loss):
+            if believed < changed or not left.covers(loss) or loss.epsilon <= 0:
+                raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a mean of fewer outputs than change")
+        case SmoothedMedian(each=each):
+            is_of_units = isinstance(shape.neighbours, UnitNeighbours)
+            most = (split.per_group if is_of_units else split.per_unit)(left, changed)
+            if not most.covers(each) or each.epsilon <= 0:
+                raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a median of fewer outputs than change")
+        case _:
+            assert_never(release.mechanism)
+
+
+def price_of_selection(selection: Selection, shape: Shape) -> Price:
+    """Price the choice of private groups that are shown.
+
+    Privacy: each group of a unit is decided by itself, of at most `shape.groups` of them, or of so many
+    rows one after the other (PROOFS.md 7 "Groups of a unit", 16); what follows is drawn for the groups that
+    are shown (21 G1).
+
+    Raises:
+        NotPrivate: A group's decision spends more than its part.
+    """
+    match shape.neighbours:
+        case RowNeighbours(rows=rows):
+            most = split.per_unit(selection.loss, rows)
+        case UnitNeighbours():
+            if selection.loss.delta <= 0:
+                raise NotPrivate(Rule.SELECTION, "a selection without delta")
+            most = partition_selection.per_group(selection.loss, shape.groups)
+        case _:
+            assert_never(shape.neighbours)
+    if not most.covers(selection.each):
+        raise NotPrivate(Rule.SELECTION, "a decision that spends more than its part")
+    return pure_price(selection.loss)

@@ -1,0 +1,112 @@
+"""How much of a unit counts in a block, over all its groups: what SQL bounds, whatever releases say of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
+from proxy.kernel.plan import BlockPlan
+from proxy.kernel.refusals import NotPrivate, Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """neighbours: as the plan has them, checked against its source; count: how many groups are answered,
+    None where that is private; is_spread: whether a unit may be in several; is_open: whether the bound on
+    the rows of a unit is
+    still to be chosen."""
+
+    neighbours: Neighbours
+    count: int | None
+    is_spread: bool
+    is_open: bool = False
+
+    @property
+    def groups(self) -> int:
+        """Bound the groups that one unit, or all rows that change, are in.
+
+        Privacy: SQL keeps so many of a unit (PROOFS.md 18 U3), or no more are answered. A row is in one group.
+
+        >>> from tests.kernel.examples import shape
+        >>> shape(count=5, groups=2).groups, shape(count=5, groups=None).groups
+        (2, 5)
+        """
+        if not self.is_spread:
+            return 1
+        most = self.neighbours.rows
+        if isinstance(self.neighbours, UnitNeighbours):
+            most_of_unit = self.neighbours.groups
+            if most_of_unit is None:
+                if self.count is None:
+                    raise NotPrivate(Rule.GROUPS, "groups of a unit without a bound")
+                return max(1, self.count)
+            most = most_of_unit
+        return most if self.count is None else min(most, max(1, self.count))
+
+    @property
+    def rows(self) -> int:
+        """Bound the rows of a unit that count, over all groups; or the rows that change.
+
+        Privacy: PROOFS.md 18 U1, U2, U4. Without several groups no SQL has `rows_per_group`, so U1 alone holds.
+
+        >>> from tests.kernel.examples import shape
+        >>> shape(count=5, groups=2, rows=6, rows_per_group=2).rows
+        4
+        >>> shape(count=1, groups=2, rows=6, rows_per_group=2).rows
+        6
+        """
+        unit = self.neighbours
+        if not isinstance(unit, UnitNeighbours) or not self.is_spread:
+            return unit.rows
+        bounds = [unit.rows] if unit.is_summed else []
+        if unit.rows_per_group is not None:
+            bounds.append(self.groups * min(unit.rows, unit.rows_per_group))
+        if not bounds:
+            raise NotPrivate(Rule.GROUPS, "rows of a unit without a bound")
+        return min(bounds)
+
+    @property
+    def squared(self) -> Fraction:
+        """Bound the squared length of what a unit adds to the counts of all groups.
+
+        Privacy: PROOFS.md 18 U4: the most that so many rows have, where groups hold at most so many of them
+            each.
+
+        >>> from tests.kernel.examples import shape
+        >>> shape(count=5, groups=2, rows=6, rows_per_group=2).squared
+        Fraction(8, 1)
+        """
+        unit, rows = self.neighbours, self.rows
+        if not isinstance(unit, UnitNeighbours) or not self.is_spread:
+            return Fraction(rows**2)
+        if unit.rows_per_group is None:
+            return Fraction(rows**2)
+        full, rest = divmod(rows, unit.rows_per_group)
+        return Fraction(full * unit.rows_per_group**2 + rest**2)
+
+
+def shape_of(plan: BlockPlan, is_open: bool) -> Shape:
+    """Find the shape of a block.
+
+    Privacy: each group is answered once. With two answers about one group a row would be in both.
+
+    Args:
+        plan: The block, its neighbours checked.
+        is_open: Whether a bound on rows is still to be chosen.
+
+    Raises:
+        NotPrivate: A group is answered twice.
+    """
+    lists: list[tuple[object, ...]] = [key.values for key in plan.keys if key.values is not None]
+    if plan.combinations is not None:
+        lists = [plan.combinations]
+    if any(len(set(answered)) < len(answered) for answered in lists):
+        raise NotPrivate(Rule.GROUPS, "a group that is answered twice")
+    count = plan.groups()
+    return Shape(
+        neighbours=plan.neighbours,
+        count=count,
+        is_spread=bool(plan.keys) and count != 1,
+        is_open=is_open,
+    )
