@@ -7,6 +7,7 @@ ever carries a value read from the data.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 
 
@@ -88,3 +89,8 @@ class Fault(Exception):
         self.message = message
         self.is_logged = is_logged
         self.code = Code.UNAVAILABLE
+
+    @property
+    def details(self) -> Mapping[str, str]:
+        """What else stands in the log: constant texts and digests, nothing of a statement or of the data."""
+        return {}

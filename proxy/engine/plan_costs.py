@@ -9,7 +9,6 @@ from proxy.accounting.events import Event
 from proxy.engine.table_losses import table_losses
 from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
-from proxy.planner.loss_events import loss_events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +19,8 @@ class PlanCost:
     tables: Mapping[str, Loss]
 
 
-def plan_cost(plan: PrivatePlan, protected: Set[str]) -> PlanCost:
+def plan_cost(plan: PrivatePlan, events: tuple[Event, ...], protected: Set[str]) -> PlanCost:
     """
-    Given    protected: the names of the policy's protected tables
+    Given    events: of the plan; protected: the names of the policy's protected tables
     """
-    return PlanCost(events=loss_events(plan), tables=table_losses(plan, protected))
+    return PlanCost(events=events, tables=table_losses(plan, protected))

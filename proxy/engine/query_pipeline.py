@@ -312,7 +312,7 @@ class Engine:
         return PreparedQuery(
             settings=chosen,
             private=private,
-            cost=plan_cost(private, self._protected),
+            cost=plan_cost(private, found.events, self._protected),
             bounded=bounded,
             zones=zones_used(blocks, self.policy),
             tables=frozenset(name for block in private.blocks for name in block.tables()),

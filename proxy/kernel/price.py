@@ -39,7 +39,7 @@ class Price:
     def covers(self, other: Price) -> bool:
         """Say whether a charge of this pays for another price in every currency.
 
-        The delta of Gaussian noise counts in the sum of deltas as well.
+        The two deltas are not exchanged: a budget counts each by a rule of its own (PROOFS.md 25).
 
         >>> paid = Price(epsilon=Fraction(1), rho=Fraction(1, 2))
         >>> paid.covers(Price(epsilon=Fraction(1), rho=Fraction(1, 3))), paid.covers(Price(rho=Fraction(1)))
@@ -48,8 +48,8 @@ class Price:
         return (
             self.epsilon >= other.epsilon
             and self.rho >= other.rho
+            and self.delta >= other.delta
             and self.gaussian_delta >= other.gaussian_delta
-            and self.delta + self.gaussian_delta >= other.delta + other.gaussian_delta
         )
 
     @property

@@ -146,7 +146,7 @@ def mechanism_of(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
     return Mechanism.SMOOTH_MEDIAN if context.is_unbounded else Mechanism.BEST
 
 
-def check_bounded(aggregate: Aggregate, context: MeasureContext) -> None:
+def check_has_bounds(aggregate: Aggregate, context: MeasureContext) -> None:
     """Refuses  NO_BOUNDS: it needs a bound on what a unit adds, and its rows are declared unbounded"""
     if not context.is_unbounded:
         return

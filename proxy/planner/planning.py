@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 
-from proxy.accounting.event_prices import price_of
+from proxy.accounting.events import Event
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.result_columns import IntervalEnd
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
+from proxy.kernel.plan_check import check_bounded, check_plan
+from proxy.kernel.price import Price
+from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.blocks_with_units import blocks_with_units
@@ -30,20 +33,18 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
-from proxy.planner.loss_events import block_events, drawn_events
+from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import (
     MeasureContext,
     Priced,
-    check_bounded,
+    check_has_bounds,
     chooses_total,
     needs_rows,
 )
 from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbours import most_rows, neighbours_of
-from proxy.planner.plan_types import check_types
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
-from proxy.planner.public_reads import check_public_reads
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.unit_truncation import with_condition
 from proxy.planner.unowned_rows import columns_without_unit
@@ -81,7 +82,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     Given    wanted: epsilon and delta of the statement as a whole
     Gives    a plan that is (plan.loss)-DP for the policy's units, plan.loss <= wanted
     Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE; with Fault a plan that would cost
-             more than wanted, which would be a fault of ours
+             more than wanted, or that the kernel does not let through, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
     with one_statement():
@@ -94,9 +95,12 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """private: the plan before any bound is chosen."""
+    """private: the plan before any bound is chosen; events: what is charged for it; prices: of its blocks, as the
+    kernel finds them."""
 
     private: PrivatePlan
+    events: tuple[Event, ...]
+    prices: tuple[Price, ...]
     known: PlanningContext
     drafts: tuple[_Draft, ...]
     spent: tuple[tuple[Loss, ...], ...]  # of each block, for each of its weights
@@ -105,16 +109,12 @@ class Planned:
         """One block with bounds that were chosen, by release, None being that on rows. They change
         sensitivities and scales, never what is paid. The other blocks, which may be many, are left alone.
 
-        Refuses  Fault: it would cost something else, or more than is charged in any currency
+        Refuses  NotPrivate: the kernel does not let it through
         """
         draft = self.drafts[number].with_bounds(chosen)
         block = _planned(draft, iter(self.spent[number]))
-        check_types(block, self.known.catalog)
-        charged = self.private.blocks[number]
-        if _loss_of(block) != _loss_of(charged):
-            raise Fault
-        if not price_of(block_events(charged)).covers(price_of(drawn_events(block))):
-            raise Fault
+        of, charged = self.private.blocks[number], self.prices[number]
+        check_bounded(block, of, charged, _world(self.known))
         return block
 
 
@@ -152,14 +152,19 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     blocks = tuple(
         _planned(draft, iter(of_block)) for draft, of_block in zip(drafts, spent, strict=True)
     )
-    for block in blocks:
-        check_types(block, known.catalog)
-        check_public_reads(block, known)
     total = sum(map(_loss_of, blocks), NOTHING)
     if total.epsilon > wanted.epsilon or total.delta > wanted.delta:
         raise Fault
     private = PrivatePlan(blocks=blocks, loss=total)
-    return Planned(private=private, known=known, drafts=drafts, spent=spent)
+    events = loss_events(private)
+    prices = check_plan(private, events, _world(known))
+    return Planned(
+        private=private, events=events, prices=prices, known=known, drafts=drafts, spent=spent
+    )
+
+
+def _world(known: PlanningContext) -> World:
+    return World(known.policy, known.catalog)
 
 
 def _loss_of(block: BlockPlan) -> Loss:
@@ -263,7 +268,7 @@ def _draft(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
     for aggregate in aggregates:
-        check_bounded(aggregate, context)
+        check_has_bounds(aggregate, context)
     return _Draft(
         block=block,
         relation=relation,

@@ -50,7 +50,7 @@ def log_failure(error: Exception, step: str) -> None:
         cause = error.__cause__
         kind = type(error if cause is None else cause).__name__
         # A fault's own message holds nothing of a statement or of the data (proxy/base/errors.py).
-        _log.error("fault", step=step, failed=error.message, kind=kind)
+        _log.error("fault", step=step, failed=error.message, kind=kind, **error.details)
 
 
 def refuses(step: str) -> Callable[[Callable[P, T]], Callable[P, T | Refuse]]:
