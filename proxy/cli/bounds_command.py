@@ -21,6 +21,7 @@ from proxy.cli.state_folder import state_folder
 from proxy.engine.accuracy import text_of
 from proxy.engine.bound_proposing import BoundProposals, proposed_bounds
 from proxy.engine.os_random import OsRandom
+from proxy.kernel.proposal_plan import ProposalPlan
 from proxy.ledger.bounds_account import POLICY_BOUNDS, open_account
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
@@ -28,7 +29,7 @@ from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_
 from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.planner.bound_proposals import ProposalPlan, proposal_plan
+from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
 from proxy.protected.protected_database import ProtectedDatabase
 

@@ -13,7 +13,7 @@ from proxy.base.instants import iso_text
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.accuracy import text_of
-from proxy.planner.bound_proposals import ProposalPlan, Proposed, ProposedBound, TableProposals
+from proxy.kernel.proposal_plan import ProposalPlan, Proposed, ProposedBound, TableProposals
 from proxy.release.choosing_bounds import ChosenBound
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")

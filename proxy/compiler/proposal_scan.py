@@ -13,7 +13,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
-from proxy.planner.bound_proposals import Proposed, ProposedBound, TableProposals
+from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.query.ir.expressions import ColumnRef
 
 

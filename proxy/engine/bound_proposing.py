@@ -9,9 +9,9 @@ from proxy.accounting.statement_record import StatementRecord
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.proposal_scan import proposal_scan
 from proxy.engine.ports import Charged, Ledger, ProtectedData
+from proxy.kernel.proposal_plan import ProposalPlan, TableProposals
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.bound_proposals import ProposalPlan, TableProposals
 from proxy.release.choosing_bounds import ChosenBound
 from proxy.release.proposing_bounds import propose
 

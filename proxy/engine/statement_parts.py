@@ -13,6 +13,7 @@ from proxy.engine.explain_text import FreeBlock
 from proxy.engine.published_answers import PublishedSources, best_of, free_blocks
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.topped_up import TopUp, top_ups
+from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
 from proxy.policy.policy_model import Accounting, Policy
@@ -90,7 +91,8 @@ async def statement_parts(
         )
     claimed, topped_up = not_derived(found, derived), dict[int, TopUp]()
     if cached is not None and _tops_up(cached.known.policy):
-        topped_up = dict(await top_ups(cached.ledger, analyst, blocks, claimed))
+        world = World(cached.known.policy, cached.known.catalog)
+        topped_up = dict(await top_ups(cached.ledger, analyst, blocks, claimed, world))
     return StatementParts(
         derived=derived,
         claimed={n: topped_up[n].question if n in topped_up else p for n, p in claimed.items()},

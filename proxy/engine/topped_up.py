@@ -27,6 +27,7 @@ from proxy.engine.explain_text import FreeBlock
 from proxy.engine.noisy_answers import BlockStore
 from proxy.engine.threads import beside
 from proxy.kernel.plan import BlockPlan
+from proxy.kernel.world import World
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.topping_up import weighted_mean
 from proxy.planner.facts import Values
@@ -56,12 +57,17 @@ class TopUp:
 
 
 async def top_ups(
-    ledger: CachedLedger, analyst: str, blocks: Sequence[BlockPlan], claimed: Claimed
+    ledger: CachedLedger,
+    analyst: str,
+    blocks: Sequence[BlockPlan],
+    claimed: Claimed,
+    world: World,
 ) -> Mapping[int, TopUp]:
     """By the number of their block. Of several sources the one that leaves least to be paid; but what has been
     paid already, and was not drawn, is drawn as it was paid.
 
     Given    claimed: the blocks that are to be paid; which accounting holds is looked at by who asks
+    Refuses  NotPrivate: the kernel does not let through what would be drawn
     """
     of_blocks = {
         number: part.derivable
@@ -72,7 +78,7 @@ async def top_ups(
     }
     displayed = await displayed_answers(ledger, analyst, of_blocks.values())
     options = {
-        number: await _options(ledger, blocks[number], claimed[number], wanted, displayed)
+        number: await _options(ledger, blocks[number], claimed[number], wanted, displayed, world)
         for number, wanted in of_blocks.items()
     }
     if not any(options.values()):
@@ -95,12 +101,13 @@ async def _options(
     part: CachedQuestion,
     wanted: Derivable,
     displayed: Sequence[PaidAnswer],
+    world: World,
 ) -> list[TopUp]:
     """Of a few sources."""
     found = []
     async for one in readable(ledger, block, wanted, displayed, None):
         work = len(one.text) // PER_NUMBER
-        made = await beside(work, _missing, one.text, block, wanted, one.answer, one.more)
+        made = await beside(work, _missing, one.text, block, wanted, one.answer, one.more, world)
         if made is not None:
             numbers, missing = made
             question = _as_claimed(part, one.cached, missing)
@@ -111,10 +118,15 @@ async def _options(
 
 
 def _missing(
-    text: str, block: BlockPlan, wanted: Derivable, source: UsableAnswer, more: Slices
+    text: str,
+    block: BlockPlan,
+    wanted: Derivable,
+    source: UsableAnswer,
+    more: Slices,
+    world: World,
 ) -> tuple[Mapping[Values, tuple[int, ...]], MissingPrecision] | None:
     numbers = cached_numbers(text)
-    found = missing_precision(block, wanted.question, more, source, tuple(numbers))
+    found = missing_precision(block, wanted.question, more, source, tuple(numbers), world)
     return None if found is None else (numbers, found)
 
 

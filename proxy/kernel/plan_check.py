@@ -93,7 +93,7 @@ def check_bounded(block: BlockPlan, of: BlockPlan, charged: Price, world: World)
         raise
 
 
-def check_drawn(block: BlockPlan, events: Iterable[Event], world: World) -> None:
+def check_top_up(block: BlockPlan, events: Iterable[Event], world: World) -> None:
     """Let a block pass that is drawn beside an answer which was shown: what is withheld draws nothing.
 
     Privacy: what was shown has been charged; the rest is drawn whatever that says, at its own price

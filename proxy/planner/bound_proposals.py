@@ -9,16 +9,15 @@ it has, and nothing has to be bounded before.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 
-from proxy.accounting.events import Event, dlaplace, mechanism
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
-from proxy.kernel.bound_choices import BoundChoice
+from proxy.kernel.proposal_check import check_proposals
+from proxy.kernel.proposal_plan import ProposalPlan, Proposed, ProposedBound, TableProposals
+from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, ProtectedRows, UnitRows
 from proxy.planner.private_bounds import choice_of
@@ -28,66 +27,13 @@ from proxy.policy.key_texts import integer_range
 from proxy.policy.policy_model import BoundsKind, ColumnPolicy, Policy, ProtectedTable
 from proxy.policy.type_rules import bounds_kind
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Relation, Scan
+from proxy.query.ir.relations import Scan
 
 _LARGEST = 10**18  # grid indices stay bigint
 _STEP = Fraction(1, 10**6)  # of types without one
 _DAYS = 2**16  # either side of 1970: from 1790 to 2149
 _DAY_SECONDS = 86_400
 _LARGEST_NUMBER = 1_000_000  # of rows or groups of a unit
-
-
-class Proposed(Enum):
-    LOW = "low"
-    HIGH = "high"
-    ROWS = "rows"
-    GROUPS = "groups"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposedBound:
-    """choice: over bounds in steps, of one row or unit; times: so many of them are protected together; column:
-    None of rows and groups; step: in numbers, days or seconds; most: what the type holds."""
-
-    what: Proposed
-    choice: BoundChoice
-    times: int
-    column: ColumnRef | None = None
-    step: Fraction = Fraction(1)
-    most: Fraction | None = None
-
-    @property
-    def loss(self) -> Loss:
-        return Loss(self.choice.loss.epsilon * self.times, Fraction(0))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableProposals:
-    """unit: None where each row is protected by itself, or has a unit of its own; not_null: the unit's column
-    then; keys: columns with listed keys."""
-
-    table: TableName
-    relation: Relation
-    unit: ColumnRef | None
-    not_null: ColumnRef | None
-    keys: tuple[ColumnRef, ...]
-    bounds: tuple[ProposedBound, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposalPlan:
-    """loss: of all together, by basic composition."""
-
-    tables: tuple[TableProposals, ...]
-    loss: Loss
-
-    def events(self) -> Iterator[Event]:
-        for table in self.tables:
-            for bound in table.bounds:
-                choice, times = bound.choice, bound.times
-                yield mechanism(Loss(choice.walk.epsilon * times, Fraction(0)))
-                report = Loss(choice.report.epsilon * times, Fraction(0))
-                yield dlaplace(report, 2 * times, choice.report_scale)
 
 
 def unbounded(policy: Policy, catalog: Catalog) -> dict[TableName, tuple[str, ...]]:
@@ -108,7 +54,8 @@ def proposal_plan(
     """
     Given    only: this table alone; columns: of it, these alone; else all that `unbounded` finds, and the units
              of tables that bound them by choice
-    Refuses  UNSUPPORTED: there is nothing to propose, or not for such a table or column
+    Refuses  UNSUPPORTED: there is nothing to propose, or not for such a table or column; NotPrivate: the kernel
+             does not let it through
     """
     wanted = _wanted(known, only, columns)
     listed = {name: list(_parts(known, name, found)) for name, found in wanted.items()}
@@ -122,7 +69,9 @@ def proposal_plan(
         )
     tables = tuple(_table(known, name, parts[name], epsilon / count) for name in parts)
     total = sum((bound.loss.epsilon for table in tables for bound in table.bounds), Fraction(0))
-    return ProposalPlan(tables=tables, loss=Loss(total, Fraction(0)))
+    plan = ProposalPlan(tables=tables, loss=Loss(total, Fraction(0)))
+    check_proposals(plan, plan.events(), World(known.policy, known.catalog))
+    return plan
 
 
 def _is_unbounded(column: ColumnPolicy, there: Table) -> bool:

@@ -95,8 +95,8 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """private: the plan before any bound is chosen; events: what is charged for it; prices: of its blocks, as the
-    kernel finds them."""
+    """private: the plan before any bound is chosen; events: what is charged for it; prices: of its blocks, as
+    the kernel finds them."""
 
     private: PrivatePlan
     events: tuple[Event, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from proxy.exact.table import ExactTable
+from proxy.kernel.proposal_plan import TableProposals
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.private_bound import UnitTotals
-from proxy.planner.bound_proposals import TableProposals
 from proxy.release.choosing_bounds import ChosenBound, chosen_bound
 
 

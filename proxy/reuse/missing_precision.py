@@ -15,6 +15,8 @@ from fractions import Fraction
 from proxy.accounting.events import Event
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, GaussianNoise, NoisyStatistic
+from proxy.kernel.plan_check import check_top_up
+from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.topping_up import missing_sigma2
 from proxy.mechanisms.zcdp import epsilon_of_rho
@@ -74,10 +76,12 @@ def missing_precision(
     slices: Slices,
     source: UsableAnswer,
     groups: Sequence[Values],
+    world: World,
 ) -> MissingPrecision | None:
     """
     Given    as of reuse.derivation
     Gives    None: the source is no help, or what is missing is not cheaper in each of epsilon, delta and rho
+    Refuses  NotPrivate: the kernel does not let through what would be drawn
     """
     if not can_be_topped_up(block) or not _counts_the_same(block, slices, source):
         return None
@@ -113,8 +117,10 @@ def missing_precision(
     loss, events = block_loss(priced), tuple(block_events(priced))
     if not _is_cheaper(loss, events, block):
         return None
+    drawn = replace(block, releases=tuple(releases), withheld=ready)
+    check_top_up(drawn, events, world)
     return MissingPrecision(
-        drawn=replace(block, releases=tuple(releases), withheld=ready),
+        drawn=drawn,
         loss=loss,
         events=events,
         given=given,

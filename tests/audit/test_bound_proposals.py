@@ -15,15 +15,11 @@ from proxy.accounting.amounts import EPSILON_DECIMALS
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.proposal_scan import proposal_scan
 from proxy.exact.table import ExactRow, ExactTable
+from proxy.kernel.proposal_plan import ProposalPlan, Proposed, TableProposals
 from proxy.mechanisms import private_bound
 from proxy.mechanisms.private_bound import UnitTotals
 from proxy.planner import private_bounds
-from proxy.planner.bound_proposals import (
-    ProposalPlan,
-    Proposed,
-    TableProposals,
-    proposal_plan,
-)
+from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
 from proxy.policy.policy_model import ProtectedTable, RowUnit
 from proxy.policy.type_rules import bounds_kind

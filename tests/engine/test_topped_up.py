@@ -17,6 +17,7 @@ from proxy.release.drawn_values import NOTHING, DrawnBlock, DrawnGroup, DrawnNum
 from proxy.reuse.derivation import NOTHING_MORE
 from proxy.reuse.missing_precision import missing_precision
 from tests.gaussian_blocks import groups, planned_block, question, sigma2, source
+from tests.kernel.examples import WORLD
 from tests.seeded_bits import SeededBits
 
 
@@ -26,7 +27,7 @@ def _top_up(
     """numbers: of the given block, whose releases are in the order of its question."""
     asked = question(given)
     missing = missing_precision(
-        wanted, question(wanted), NOTHING_MORE, source(given), tuple(numbers)
+        wanted, question(wanted), NOTHING_MORE, source(given), tuple(numbers), WORLD
     )
     assert missing is not None
     places = {keys: tuple(values[n] for n in asked.releases) for keys, values in numbers.items()}

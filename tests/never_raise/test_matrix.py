@@ -263,7 +263,7 @@ def test_times_that_intervals_move_by_more_would_raise(hostile: psycopg.Connecti
 @pytest.mark.long
 def test_without_one_type_of_its_parts_a_union_is_not_run(hostile: psycopg.Connection) -> None:
     """It would be one of floats, which the clamp of numerics does not take: types are counted once more before
-    anything is run (proxy/planner/plan_types.py)."""
+    anything is run (proxy/kernel/column_types.py)."""
     instead = mock.patch.object(tracking, "_in_numeric", lambda relation, place: relation)
     with instead, pytest.raises(Fault):
         run(hostile, _MANY, _SEED, until_error=True)

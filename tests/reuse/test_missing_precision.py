@@ -13,10 +13,13 @@ from proxy.policy.policy_model import Noise
 from proxy.reuse.derivation import NOTHING_MORE
 from proxy.reuse.missing_precision import MissingPrecision, missing_precision, rho
 from tests.gaussian_blocks import groups, planned_block, question, sigma2, source
+from tests.kernel.examples import WORLD
 
 
 def _missing(wanted: BlockPlan, shown: BlockPlan) -> MissingPrecision | None:
-    return missing_precision(wanted, question(wanted), NOTHING_MORE, source(shown), groups(shown))
+    return missing_precision(
+        wanted, question(wanted), NOTHING_MORE, source(shown), groups(shown), WORLD
+    )
 
 
 _TEXTS = (

@@ -1,0 +1,136 @@
+"""Bounds proposed to an owner are chosen privately, at the price that is charged (PROOFS.md 23 B8)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from typing_extensions import assert_never
+
+from proxy.accounting.events import Event
+from proxy.kernel.attribution import relation_of
+from proxy.kernel.column_types import check_column
+from proxy.kernel.measurements import price_of_choice
+from proxy.kernel.owners import Known, OfUnit, Public, Rows, name
+from proxy.kernel.plan_digest import canonical_text
+from proxy.kernel.price import NOTHING_PAID, Price, price_of_events, pure_price
+from proxy.kernel.proposal_plan import ProposalPlan, Proposed, ProposedBound, TableProposals
+from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.world import World
+from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.rho_of_noise import rho_of_laplace
+from proxy.query.ir.relations import scans
+
+
+def check_proposals(plan: ProposalPlan, events: Iterable[Event], world: World) -> Price:
+    """Let a plan of proposals pass that is private at the price of its events.
+
+    Privacy: walks and reports of all columns and tables add up (basic composition, PROOFS.md 23 B8).
+
+    Args:
+        plan: What is proposed.
+        events: What is charged for it.
+        world: Policy and catalogue.
+
+    Raises:
+        NotPrivate: With the digest of the plan.
+    """
+    try:
+        names = [table.table for table in plan.tables]
+        if len(set(names)) < len(names):
+            raise NotPrivate(Rule.PROPOSAL, "a table that is charged once and read twice")
+        total = sum((price_of_table(table, world) for table in plan.tables), NOTHING_PAID)
+        if not plan.loss.covers(total.loss):
+            raise NotPrivate(Rule.PRICE, "a loss below what it costs")
+        if not price_of_events(events).covers(total):
+            raise NotPrivate(Rule.PRICE, "a charge below what it costs")
+    except NotPrivate as refused:
+        refused.digest = hashlib.sha256(canonical_text(plan).encode()).hexdigest()
+        raise
+    return total
+
+
+def price_of_table(table: TableProposals, world: World) -> Price:
+    """Price the proposals of one table.
+
+    Privacy: one scan gives each unit one band of each bound, a function of its own rows, on a public grid.
+    So one unit more raises each count of units by 0 or 1, however many rows it has (PROOFS.md 23 B1, B8).
+    Where each row is a unit, or k rows are protected together, each row has its band, and k of them change.
+
+    Raises:
+        NotPrivate: Rows that are not gathered by their unit, or another table than is charged.
+    """
+    source = relation_of(table.relation, world)
+    if table.table not in {scan.table for scan in scans(table.relation)}:
+        raise NotPrivate(Rule.PROPOSAL, "another table than is charged")
+    changed = _rows_that_change(table, source)
+    for column in table.keys:
+        check_column(column, source.types)
+    prices = [_price_of_bound(bound, table, source, changed) for bound in table.bounds]
+    return sum(prices, NOTHING_PAID)
+
+
+def _rows_that_change(table: TableProposals, source: Known) -> int:
+    """So many bands change with one unit."""
+    for column in (table.unit, table.not_null):
+        if column is not None:
+            check_column(column, source.types)
+    match source.owner:
+        case OfUnit() as owner:
+            if table.not_null is None or name(table.not_null) not in owner.columns:
+                raise NotPrivate(Rule.PROPOSAL, "rows of nobody")
+            if table.unit is None and not owner.alone:
+                raise NotPrivate(Rule.PROPOSAL, "rows that are not gathered by their unit")
+            if table.unit is not None and name(table.unit) not in owner.columns:
+                raise NotPrivate(Rule.PROPOSAL, "gathered by a column that does not hold the unit")
+            return 1
+        case Rows() as owner:
+            if table.unit is not None:
+                raise NotPrivate(Rule.PROPOSAL, "rows by themselves that are gathered")
+            return owner.changed
+        case Public():
+            raise NotPrivate(Rule.PROPOSAL, "rows of nobody")
+        case _:
+            assert_never(source.owner)
+
+
+def _price_of_bound(
+    bound: ProposedBound, table: TableProposals, source: Known, changed: int
+) -> Price:
+    """Price one walk and its report, k times where k rows change: the chain of PROOFS.md 16."""
+    if bound.times < changed or bound.times < 1:
+        raise NotPrivate(Rule.PROPOSAL, "more rows change")
+    if bound.choice.is_given:
+        raise NotPrivate(Rule.PROPOSAL, "a bound that is given")
+    _check_bound(bound, table, source)
+    price_of_choice(bound.choice)
+    walk = Loss(bound.choice.walk.epsilon * bound.times, bound.choice.walk.delta)
+    if walk.delta:
+        raise NotPrivate(Rule.PROPOSAL, "a walk that may fail")
+    report = Price(
+        epsilon=bound.choice.report.epsilon * bound.times,
+        rho=rho_of_laplace(2 * bound.times, bound.choice.report_scale),
+    )
+    return pure_price(walk) + report
+
+
+def _check_bound(bound: ProposedBound, table: TableProposals, source: Known) -> None:
+    """A value is compared with constants of its type; rows and groups are counted of a unit."""
+    if bound.step <= 0:
+        raise NotPrivate(Rule.PROPOSAL, "a grid without steps")
+    match bound.what:
+        case Proposed.LOW | Proposed.HIGH:
+            if bound.column is None:
+                raise NotPrivate(Rule.PROPOSAL, "a bound on the values of no column")
+            check_column(bound.column, source.types)
+            kind = source.types[name(bound.column)]
+            if not kind.is_number and not kind.is_time:
+                raise NotPrivate(Rule.PROPOSAL, "a bound on values that have no order")
+        case Proposed.ROWS:
+            if table.unit is None:
+                raise NotPrivate(Rule.PROPOSAL, "rows that are not gathered by their unit")
+        case Proposed.GROUPS:
+            if table.unit is None or not table.keys:
+                raise NotPrivate(Rule.PROPOSAL, "rows that are not gathered by their unit")
+        case _:
+            assert_never(bound.what)
