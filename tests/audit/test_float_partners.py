@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from proxy.base.errors import Refusal
+from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.planner import joins, planning
 from proxy.planner.facts import Facts
 from proxy.query.ir.expressions import ColumnRef

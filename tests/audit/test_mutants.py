@@ -1,5 +1,6 @@
 """Mutants of planner, compiler, release and engine: each must die, by the layer that is named (layers.py,
-output_mutants.py, truncated.py). Of the mechanisms: tests/mechanisms/test_mutants.py."""
+output_mutants.py, truncated.py), with the kernel off. Of the mechanisms: tests/mechanisms/test_mutants.py; what
+the kernel refuses: tests/kernel/test_planner_mutants.py."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from tests.audit.layers import (
 from tests.audit.mutant_groups import GROUPS
 from tests.audit.output_mutants import OUTPUT_LAYERS, OUTPUT_MUTANTS
 from tests.audit.truncation_mutants import TRUNCATION_MUTANTS
+from tests.audit.without_kernel import without_kernel
 from tests.audit.work_mutants import WORK_MUTANTS, work_complains
 from tests.mechanisms.test_mutants import MUTANTS as MECHANISM_MUTANTS
 
@@ -84,6 +86,7 @@ def test_a_mutant_dies(
     mutant: Patch, layer: Layer, auditor: Auditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mutant(monkeypatch)
+    without_kernel(monkeypatch)
     assert layer(auditor)
 
 

@@ -19,6 +19,7 @@ from tests.audit.reach import by_plan
 from tests.audit.test_generated_questions import SLOW
 from tests.audit.test_generated_relations import BASES
 from tests.audit.test_mutants import MUTANTS
+from tests.audit.without_kernel import without_kernel
 from tests.pipeline_world import POLICIES, Pipeline, walk
 
 # Needs bounds that the policy gives of what a unit adds: test_generated_bounds.py draws them, and finds it.
@@ -98,6 +99,7 @@ def test_a_generated_question_finds_it(
         asked = _planned(start)
         with monkeypatch.context() as patch:
             mutant(patch)
+            without_kernel(patch)
             for planned in asked:
                 try:
                     if _is_seen(planned, auditor):

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.kernel.refusals import NotPrivate
 from proxy.planner import joins, lookups, rows_per_unit
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import GroupByUnit, Join
 from tests.audit.exact_results import Auditor
+from tests.audit.without_kernel import without_kernel
 from tests.pipeline_world import POLICIES, walk
 
 _LOOKUP = "SELECT count(*) FROM calls c WHERE EXISTS (SELECT 1 FROM orders o WHERE {} = {})"
@@ -39,6 +41,9 @@ def test_a_lookup_that_is_not_on_the_unit(
         return RelationWithUnit(relation, facts, left.ownership)
 
     monkeypatch.setattr(joins, "looked_up", only_compared)
+    with pytest.raises(NotPrivate):
+        _moves(_LOOKUP.format("o.i2", "c.i2"), auditor)
+    without_kernel(monkeypatch)
     assert _moves(_LOOKUP.format("o.i2", "c.i2"), auditor)
 
 
@@ -60,4 +65,7 @@ def test_rows_per_unit_and_key_are_not_one(
         return real(replace(grouped, keys=()), ownership, unit)
 
     monkeypatch.setattr(rows_per_unit, "_gathered", as_one)
+    with pytest.raises(NotPrivate):
+        _moves(_KEYS, auditor)
+    without_kernel(monkeypatch)
     assert _moves(_KEYS, auditor)

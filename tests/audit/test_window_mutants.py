@@ -7,11 +7,13 @@ from dataclasses import replace
 import pytest
 
 from proxy.audit import neighbour_audit
+from proxy.kernel.refusals import NotPrivate
 from proxy.planner import unit_windows
 from proxy.planner.facts import ColumnFacts
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.windows import WindowColumn
 from tests.audit.exact_results import Auditor
+from tests.audit.without_kernel import without_kernel
 from tests.pipeline_world import POLICIES, walk
 
 _FIRST = "SELECT sum(i4) FROM (SELECT i4, {} OVER (PARTITION BY {}) AS r FROM orders) q WHERE r {}"
@@ -42,12 +44,18 @@ def test_the_unit_is_partitioned_by_whatever_else_is(
         return replace(planned, partition=planned.partition[1:]), known
 
     monkeypatch.setattr(planner, "column", without_unit)
+    with pytest.raises(NotPrivate):
+        _wrong(_OF_A_KEY, auditor)
+    without_kernel(monkeypatch)
     assert _wrong(_OF_A_KEY, auditor) != []
 
 
 def test_ties_fall_to_what_can_be_seen(auditor: Auditor, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _wrong(_UNSORTED, auditor) == []
     monkeypatch.setattr(unit_windows._WindowPlanner, "ties", lambda *_: ())
+    with pytest.raises(NotPrivate):
+        _wrong(_UNSORTED, auditor)
+    without_kernel(monkeypatch)
     assert any("order of rows" in line for line in _wrong(_UNSORTED, auditor))
 
 
@@ -57,6 +65,10 @@ def test_only_row_numbers_are_of_one_row(auditor: Auditor, monkeypatch: pytest.M
     of_keys = _FIRST.format("row_number()", "uid, i2 ORDER BY i4", "= 1")
     assert _wrong(of_rank, auditor) == _wrong(of_keys, auditor) == []
     monkeypatch.setattr(unit_windows, "_is_row_number", lambda *_: True)
+    for question in (of_rank, of_keys):
+        with pytest.raises(NotPrivate):
+            _wrong(question, auditor)
+    without_kernel(monkeypatch)
     assert _wrong(of_rank, auditor) != []
     assert _wrong(of_keys, auditor) != []
 

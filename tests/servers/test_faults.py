@@ -4,6 +4,8 @@ It names what failed, and holds nothing of the statement, of the data or of the 
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,8 @@ from proxy.engine import query_pipeline
 from proxy.ledger import ledger_tables
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.protected.protected_database import DatabaseSession
+from proxy.protected.protected_database import DatabaseSession, ProtectedDatabase
+from tests.audit.planner_mutants import sensitivity_halved
 from tests.live_proxy import sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD, servers
@@ -40,14 +43,14 @@ class Faulty:
     listeners: BothListeners
     ledger_server: EmbeddedPostgres
 
-    def over_the_wire(self) -> Told:
+    def over_the_wire(self, sql: str = _COUNT) -> Told:
         with self.listeners.proxy.connect() as connection, pytest.raises(psycopg.Error) as caught:
-            connection.execute(_COUNT.encode())
+            connection.execute(sql.encode())
         diag = caught.value.diag
         return diag.sqlstate, diag.message_primary, diag.message_hint
 
-    def over_http(self, status: int) -> Told:
-        response = self.listeners.query(_COUNT)
+    def over_http(self, status: int, sql: str = _COUNT) -> Told:
+        response = self.listeners.query(sql)
         assert response.status_code == status
         body = response.json()
         return body["sqlstate"], body["detail"], body["hint"]
@@ -118,6 +121,40 @@ def test_a_fault_that_was_logged_below(faulty: Faulty, monkeypatch: pytest.Monke
         told, line = faulty.once(run)
         assert told == ("58000", _NEUTRAL, _HINT)
         assert (line["event"], line["kind"]) == ("protected_statement_failed", "OperationalError")
+
+
+def test_a_plan_that_is_not_private(faulty: Faulty, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mistake of the planner ends at the kernel. The client is told what it is told of every fault, the log
+    has the rule and the digest of the plan; nothing is charged, and the protected database is asked for
+    nothing."""
+    opened = []
+    real = ProtectedDatabase.session
+
+    def counted(database: ProtectedDatabase, analyst: str) -> object:
+        opened.append(analyst)
+        return real(database, analyst)
+
+    monkeypatch.setattr(ProtectedDatabase, "session", counted)
+    sql = f"SELECT count(*) FROM shop.orders WHERE total < {_LITERAL}"
+    with faulty.listeners.proxy.connect() as connection:
+        connection.execute(sql.encode())  # as the real planner has it
+    before = faulty.listeners.proxy.spent()
+    assert opened and before[0] > 0
+    opened.clear()
+    sensitivity_halved(monkeypatch)
+    digests = set()
+    over_http = functools.partial(faulty.over_http, 503)
+    for place, run in enumerate((faulty.over_the_wire, over_http)):
+        told, line = faulty.once(functools.partial(run, f"{sql} AND total > {place}"))
+        assert told == ("58000", _NEUTRAL, _HINT)
+        assert (line["event"], line["step"], line["kind"]) == ("fault", "run", "NotPrivate")
+        assert line["rule"] == "noise"
+        assert line["condition"] == "a scale below what the results move by"
+        assert re.fullmatch("[0-9a-f]{64}", line["plan"])
+        digests.add(line["plan"])
+    assert len(digests) == 2  # they were of two statements
+    assert faulty.listeners.proxy.spent() == before
+    assert opened == []
 
 
 @pytest.mark.parametrize(

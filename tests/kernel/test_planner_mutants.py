@@ -1,0 +1,73 @@
+"""Mutants of the planner (tests/audit): the kernel refuses some plan of each, before a row is read.
+
+Beside the audit, which finds them by neighbours with the kernel off (tests/audit/without_kernel.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from proxy.base.errors import Refusal
+from proxy.kernel.refusals import NotPrivate
+from proxy.policy.policy_model import Policy
+from tests.audit import layers, planner_mutants, truncated, truncation_mutants
+from tests.audit.test_mutants import MUTANTS
+from tests.pipeline_world import POLICIES, walk
+
+Mutant = Callable[[pytest.MonkeyPatch], None]
+_JOINS = POLICIES["joins"]
+ASKED: tuple[tuple[Policy, str], ...] = (
+    *((POLICIES["world"], question) for question in layers.QUESTIONS),
+    *((POLICIES[name], question) for name, question in layers.OTHER_QUESTIONS),
+    *((layers._with_a_total(POLICIES["best"]), question) for question in layers.TOTALS_QUESTIONS),
+    *((_JOINS, question) for question in truncated.QUESTIONS),
+    *((_JOINS, question) for question in truncated.REFUSED),
+    *((_JOINS, f"SELECT count(*) FROM {join}") for join, _ in truncated.WIDER),
+)
+# Of these mutants plans are as they should be, or the planner refuses them by itself.
+OUT_OF_SIGHT: dict[str, str] = {
+    "epsilon_not_split": "the planner adds up for itself first",
+    "delta_not_split": "the planner adds up for itself first",
+    "groups_of_a_unit_not_paid": "a function of the mechanisms, which the kernel takes too",
+    "delta_not_grown_for_k_rows": "a function of the mechanisms, which the kernel takes too",
+    "groups_of_a_clipped_mean_not_paid": "a function of the mechanisms, which draws",
+    "excess_of_a_key_kept": "printed otherwise than planned",
+    "excess_of_a_unit_kept_before_a_join": "printed otherwise than planned",
+    "row_that_is_not_alone_kept": "printed otherwise than planned",
+    "rows_kept_by_arrival": "printed otherwise than planned",
+    "rows_without_a_unit_compete": "printed otherwise than planned",
+    "cut_by_the_first_key_alone": "printed otherwise than planned",
+    "sign_of_a_sum_by_its_given_total": "printed otherwise than planned",
+}
+_MODULES = {planner_mutants.__name__, truncation_mutants.__name__}
+_OF_THE_PLANNER = [mutant for mutant, _ in MUTANTS if mutant.__module__ in _MODULES]
+_SEEN = [mutant for mutant in _OF_THE_PLANNER if mutant.__name__ not in OUT_OF_SIGHT]
+
+
+def _refused() -> Iterator[NotPrivate]:
+    for policy, question in ASKED:
+        with suppress(Refusal):
+            try:
+                walk(question, policy)
+            except NotPrivate as refused:
+                yield refused
+
+
+@pytest.mark.every(4)
+@pytest.mark.parametrize("mutant", _SEEN, ids=lambda mutant: mutant.__name__)
+def test_the_kernel_refuses_it(mutant: Mutant, monkeypatch: pytest.MonkeyPatch) -> None:
+    mutant(monkeypatch)
+    refused = next(_refused(), None)
+    assert refused is not None
+    assert len(refused.digest) == 64
+
+
+def test_the_real_planner_is_let_through() -> None:
+    assert next(_refused(), None) is None
+
+
+def test_what_is_out_of_sight_is_a_mutant() -> None:
+    assert {mutant.__name__ for mutant in _OF_THE_PLANNER} >= set(OUT_OF_SIGHT)
