@@ -94,3 +94,12 @@ class Fault(Exception):
     def details(self) -> Mapping[str, str]:
         """What else stands in the log: constant texts and digests, nothing of a statement or of the data."""
         return {}
+
+    @property
+    def for_operators(self) -> str:
+        """
+        >>> Fault().for_operators
+        'the statement could not be run'
+        """
+        told = ", ".join(f"{name} {text}" for name, text in self.details.items() if text)
+        return f"{self.message} ({told})" if told else self.message

@@ -87,5 +87,6 @@ def main() -> None:
         UserError,
         Fault,
     ) as error:
-        print(f"dpproxy: {error}", file=sys.stderr)  # noqa: T201
+        told = error.for_operators if isinstance(error, Fault) else error
+        print(f"dpproxy: {told}", file=sys.stderr)  # noqa: T201
         sys.exit(1)

@@ -81,7 +81,7 @@ def released_now(
         raise CliError(f"{refusal.message}. {refusal.hint}") from None
     except Fault as fault:
         raise CliError(
-            f"{fault.message}. If it was charged, the next release is drawn under that charge"
+            f"{fault.for_operators}. If it was charged, the next release is drawn under that charge"
         ) from None
     finally:
         lease.close()

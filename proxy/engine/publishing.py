@@ -189,7 +189,7 @@ class Publishing:
             self._say("published_not_released", of, f"{refusal.message} {refusal.hint}")
             return _FAULT_SECONDS
         except Fault as fault:
-            self._say("published_not_released", of, fault.message)
+            self._say("published_not_released", of, fault.for_operators)
             return _FAULT_SECONDS
         match released.state:
             case ReleaseState.UNFUNDED:

@@ -143,8 +143,11 @@ def test_a_plan_that_is_not_private(faulty: Faulty, monkeypatch: pytest.MonkeyPa
     opened.clear()
     sensitivity_halved(monkeypatch)
     digests = set()
-    over_http = functools.partial(faulty.over_http, 503)
-    for place, run in enumerate((faulty.over_the_wire, over_http)):
+    runs: tuple[Callable[[str], Told], ...] = (
+        faulty.over_the_wire,
+        functools.partial(faulty.over_http, 503),
+    )
+    for place, run in enumerate(runs):
         told, line = faulty.once(functools.partial(run, f"{sql} AND total > {place}"))
         assert told == ("58000", _NEUTRAL, _HINT)
         assert (line["event"], line["step"], line["kind"]) == ("fault", "run", "NotPrivate")
