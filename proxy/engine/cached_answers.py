@@ -19,11 +19,11 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, Protocol
 
-from proxy.accounting.event_prices import price_of
 from proxy.accounting.events import Event
 from proxy.engine.table_losses import protected_names, tables_of
 from proxy.engine.threads import beside
 from proxy.kernel.plan import BlockPlan, PrivatePlan
+from proxy.kernel.price import price_of_events
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.loss_events import block_events, block_loss
@@ -53,8 +53,8 @@ def slot_digest(question: str, terms: str, events: Sequence[Event]) -> bytes:
     A draw that was begun and not finished is drawn under its first charge, by whoever claims the same slot.
     So a block of another price has another slot, and is charged itself.
     """
-    price = price_of(events)
-    each = (price.epsilon, price.rho, price.approx_delta, price.gaussian_delta)
+    price = price_of_events(events)
+    each = (price.epsilon, price.rho, price.delta, price.gaussian_delta)
     named = f"{len(question)} {question} {terms} costs {' '.join(map(str, each))}"
     return hashlib.sha256(named.encode()).digest()
 

@@ -12,13 +12,12 @@ is one row for each value is one row at most for each row of the left side.
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
 
 from proxy.base import limits
-from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import UNIT_COLUMN, key_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
@@ -69,8 +68,7 @@ def looked_up(
 ) -> RelationWithUnit:
     """
     Given    relation: with its sides as planned; facts: of both
-    Refuses  UNSUPPORTED: what is not about the unit of each row; Fault: a right side that is not one row for
-             each unit and all that is compared
+    Refuses  UNSUPPORTED: what is not about the unit of each row
     """
     a, b = left.ownership, right.ownership
     if not isinstance(a, UnitRows) or not isinstance(b, UnitRows) or a.identifier != b.identifier:
@@ -90,7 +88,6 @@ def looked_up(
     for x, y in ((a.column, b.column), *relation.equal):
         _check_compared(x, y)
     others = [pair for pair in relation.equal if pair != (a.column, b.column)]
-    _check_one_row_each(right.relation, {b.column, *(y for _, y in others)})
     equal = ((a.column, b.column), *(pair for pair in others if not is_long(pair[1], facts)))
     beginnings = tuple(_equal_beginnings(*pair) for pair in others if is_long(pair[1], facts))
     rest = (
@@ -101,36 +98,6 @@ def looked_up(
         else Connective("AND", beginnings)
     )
     return RelationWithUnit(replace(relation, equal=equal, rest=rest), facts, a)
-
-
-def _check_one_row_each(right: Relation, compared: Set[ColumnRef]) -> None:
-    """Check that each row of the left side meets one row of the right side at most.
-
-    The reader says so of every lookup (`Join.is_lookup`). Here it is seen from what is planned: the right side
-    has one row for each unit and key, and all of these are compared.
-
-    Raises:
-        Fault: the right side is anything else, a mistake of ours.
-    """
-    grouped = right.source if isinstance(right, Subquery) else None
-    if not isinstance(right, Subquery) or not isinstance(grouped, GroupByUnit) or right.windows:
-        raise Fault
-    outputs = dict(right.outputs)
-    if len(outputs) != len(right.outputs):
-        raise Fault
-    names = {
-        (below.relation, below.column)
-        for column in compared
-        if column.relation == right.alias
-        and isinstance(below := outputs.get(column.column), ColumnRef)
-    }
-    keys = [
-        key_column(number)
-        for number, key in enumerate(grouped.keys, start=1)
-        if key != grouped.unit
-    ]
-    if not {(grouped.alias, name) for name in (UNIT_COLUMN, *keys)} <= names:
-        raise Fault
 
 
 def _check_compared(x: ColumnRef, y: ColumnRef) -> None:

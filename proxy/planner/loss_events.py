@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from typing_extensions import assert_never
 
@@ -33,15 +33,6 @@ def block_events(block: BlockPlan) -> Iterator[Event]:
     Noise of a bound that is chosen is charged by its loss alone: rho of Laplace noise is larger for a smaller
     bound, and the bound is chosen after the charge (PROOFS.md 24, Z5).
     """
-    yield from _events(block, lambda release: _is_open(block, release))
-
-
-def drawn_events(block: BlockPlan) -> Iterator[Event]:
-    """Give the events of the noise that this very block draws, with the bounds that it has."""
-    yield from _events(block, lambda _: False)
-
-
-def _events(block: BlockPlan, is_open: Callable[[Release], bool]) -> Iterator[Event]:
     if block.selection is not None:
         yield mechanism(block.selection.loss)
     for choice in block.choices.values():
@@ -49,7 +40,7 @@ def _events(block: BlockPlan, is_open: Callable[[Release], bool]) -> Iterator[Ev
             yield mechanism(choice.walk)
         yield dlaplace(choice.report, 2, choice.report_scale)
     for release in block.releases:
-        yield _of_any_bound(release) if is_open(release) else _of_release(release)
+        yield _of_any_bound(release) if _is_open(block, release) else _of_release(release)
         if isinstance(release, OrderStatistic) and release.interval is not None:
             yield from [mechanism(release.interval.each)] * release.interval.ends
 

@@ -10,16 +10,19 @@ from itertools import product
 
 import pytest
 
-from proxy.accounting.event_prices import EventPrice, price_of
 from proxy.accounting.events import check
-from proxy.base.errors import Fault, Refusal
+from proxy.base.errors import Refusal
 from proxy.kernel.plan import BlockPlan
+from proxy.kernel.plan_check import price_of_block
+from proxy.kernel.price import Price, price_of_events
+from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.world import World
 from proxy.ledger.pld_report import pld_epsilon
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.planner import loss_events
 from proxy.planner.facts import PlanningContext
-from proxy.planner.loss_events import block_events, drawn_events
+from proxy.planner.loss_events import block_events
 from proxy.planner.planning import Planned, planned
 from proxy.policy.policy_model import (
     IdentifierUnit,
@@ -115,13 +118,11 @@ def test_no_bound_costs_more_than_was_charged() -> None:
         plans += 1
         for block, bounded in _bounded(plan):
             check(block_events(block))
-            charged, drawn = price_of(block_events(block)), price_of(drawn_events(bounded))
+            charged = price_of_events(block_events(block))
+            drawn = price_of_block(bounded, World(plan.known.policy, CATALOG), is_bounded=True)
             assert charged.covers(drawn), label
-            assert (
-                charged.approx_delta + charged.gaussian_delta
-                >= drawn.approx_delta + drawn.gaussian_delta
-            )
-            assert charged == price_of(block_events(bounded)), "no bound changes what is charged"
+            bounded_events = price_of_events(block_events(bounded))
+            assert charged == bounded_events, "no bound changes what is charged"
             mixed += drawn.gaussian_delta > 0
             tight += charged.rho - drawn.rho < charged.rho / 10**6
     assert plans > 100
@@ -129,13 +130,16 @@ def test_no_bound_costs_more_than_was_charged() -> None:
     assert tight > 100, "the least bound costs all that was charged"
 
 
-def test_pld_reports_cover_the_noise_that_is_drawn() -> None:
+def test_pld_reports_cover_the_noise_that_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("dp_accounting")
     policy = _policy("2", Mechanism.BEST, Noise.LAPLACE, per_unit=False)
-    for block, bounded in _bounded(_planned("SELECT count(*) FROM visits", policy)):
+    blocks = list(_bounded(_planned("SELECT count(*) FROM visits", policy)))
+    of_charge = [tuple(block_events(block)) for block, _ in blocks]
+    monkeypatch.setattr(loss_events, "_is_open", lambda *_: False)  # by the noise that it has
+    of_noise = [tuple(block_events(bounded)) for _, bounded in blocks]
+    for pair in zip(of_charge, of_noise, strict=True):
         charged, drawn = (
-            pld_epsilon([(event, 30) for event in found], Fraction(1, 10**4))
-            for found in (block_events(block), drawn_events(bounded))
+            pld_epsilon([(event, 30) for event in found], Fraction(1, 10**4)) for found in pair
         )
         assert charged is not None and drawn is not None
         assert charged >= drawn * (1 - 1e-6)
@@ -145,8 +149,9 @@ def test_events_of_the_largest_bound_are_refused(monkeypatch: pytest.MonkeyPatch
     """As it was charged before: the noise of a smaller bound costs up to 1.22 times that in rho."""
     monkeypatch.setattr(loss_events, "_is_open", lambda *_: False)
     policy = _policy("2", Mechanism.BEST, Noise.LAPLACE, per_unit=False)
-    with pytest.raises(Fault):
-        list(_bounded(_planned("SELECT count(*) FROM visits", policy)))
+    with pytest.raises(NotPrivate) as refused:
+        _planned("SELECT count(*) FROM visits", policy)
+    assert refused.value.rule is Rule.PRICE
 
 
 def test_a_choice_that_is_given_is_charged_by_its_noise() -> None:
@@ -155,15 +160,12 @@ def test_a_choice_that_is_given_is_charged_by_its_noise() -> None:
     assert pipeline is not None
     (block,) = pipeline.plan.blocks
     assert [event["kind"] for event in block_events(block)] == ["dlaplace"]
-    assert price_of(block_events(block)) == price_of(drawn_events(block))
-    assert price_of(block_events(block)).rho < rho_of_pure(Fraction(8))
+    assert price_of_events(block_events(block)).rho < rho_of_pure(Fraction(8))
 
 
-@pytest.mark.parametrize("currency", ["epsilon", "rho", "approx_delta", "gaussian_delta"])
+@pytest.mark.parametrize("currency", ["epsilon", "rho", "delta", "gaussian_delta"])
 def test_each_currency_is_compared(currency: str) -> None:
-    one = EventPrice(
-        **dict.fromkeys(("epsilon", "rho", "approx_delta", "gaussian_delta"), Fraction(1))
-    )
+    one = Price(**dict.fromkeys(("epsilon", "rho", "delta", "gaussian_delta"), Fraction(1)))
     more = replace(one, **{currency: Fraction(2)})
     assert one.covers(one) and more.covers(one)
     assert not one.covers(more)

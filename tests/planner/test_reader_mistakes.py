@@ -1,6 +1,7 @@
-"""Mistakes of the reader, made on purpose: what it would claim of privacy, the planner does not believe.
+"""Mistakes of the reader, made on purpose: what it would claim of privacy, the kernel does not believe.
 
-Each statement is planned as it is. With the mistake it ends in Fault, before anything is read or charged.
+Each statement is planned as it is. With the mistake the kernel refuses the plan, or the planner does, before
+anything is read or charged.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from proxy.base.errors import Fault
+from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import TableName
-from proxy.planner import lookups, planning
+from proxy.kernel.refusals import NotPrivate
 from proxy.query.bind import row_lookups
 from proxy.query.ir import expressions
 from proxy.query.ir.expressions import ColumnRef, InPublic
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Subquery
+from tests.audit.without_kernel import without_kernel
 from tests.pipeline_world import POLICIES, walk
 
 Patch = pytest.MonkeyPatch
@@ -47,15 +49,15 @@ def _plan(text: str) -> None:
     assert walk(text, POLICIES["best"]) is not None
 
 
-def _ends_in_fault(text: str) -> None:
-    with pytest.raises(Fault):
+def _is_refused(text: str) -> None:
+    with pytest.raises((NotPrivate, Refusal)):
         walk(text, POLICIES["best"])
 
 
 def test_a_protected_table_taken_for_a_public_one(monkeypatch: Patch) -> None:
     """Its rows would be read exactly before the charge, with a planned sensitivity of 1."""
     monkeypatch.setattr(row_lookups.RowLookups, "_is_protected", lambda self, scan: False)
-    _ends_in_fault(_OF_A_PROTECTED_TABLE)
+    _is_refused(_OF_A_PROTECTED_TABLE)
 
 
 _VISITS = TableName("w", "visits")
@@ -79,7 +81,7 @@ def _operand(one: InPublic) -> ColumnRef:
 def test_lists_are_of_public_tables(monkeypatch: Patch, text: str, change: str) -> None:
     _plan(text)
     monkeypatch.setattr(expressions, "InPublic", lambda *parts: _CHANGES[change](InPublic(*parts)))
-    _ends_in_fault(text)
+    _is_refused(text)
 
 
 def _without_the_second_equality(monkeypatch: Patch) -> None:
@@ -97,8 +99,8 @@ def _without_the_second_equality(monkeypatch: Patch) -> None:
 def test_an_equality_that_is_forgotten(monkeypatch: Patch) -> None:
     """Each member would meet a row for each of their kinds: sensitivity 1 is planned."""
     _without_the_second_equality(monkeypatch)
-    _ends_in_fault(_TWO_EQUALITIES)
-    _ends_in_fault(_SCALAR)
+    _is_refused(_TWO_EQUALITIES)
+    _is_refused(_SCALAR)
 
 
 def _changed_joins(monkeypatch: Patch, change: Callable[[Join], Join]) -> None:
@@ -140,25 +142,17 @@ def test_lookups_meet_one_row_at_most(
 ) -> None:
     _plan(text)
     _changed_joins(monkeypatch, change)
-    _ends_in_fault(text)
+    _is_refused(text)
 
 
-@pytest.mark.parametrize("text", [_TWO_EQUALITIES, _IN])
-@pytest.mark.parametrize("change", [_with_more_keys, _ungrouped])
-def test_without_the_guard_these_lookups_are_planned(
-    monkeypatch: Patch, text: str, change: Callable[[Join], Join]
-) -> None:
-    monkeypatch.setattr(lookups, "_check_one_row_each", lambda *_: None)
-    _changed_joins(monkeypatch, change)
-    _plan(text)
-
-
-def test_the_guards_are_what_refuses(monkeypatch: Patch) -> None:
-    """Without them both mistakes are planned."""
-    monkeypatch.setattr(planning, "check_public_reads", lambda *_: None)
-    monkeypatch.setattr(lookups, "_check_one_row_each", lambda *_: None)
+def test_the_kernel_is_what_refuses(monkeypatch: Patch) -> None:
+    """Without it both mistakes are planned."""
+    without_kernel(monkeypatch)
     with monkeypatch.context() as one:
         one.setattr(row_lookups.RowLookups, "_is_protected", lambda self, scan: False)
         _plan(_OF_A_PROTECTED_TABLE)
+    with monkeypatch.context() as one:
+        _changed_joins(one, _with_more_keys)
+        _plan(_TWO_EQUALITIES)
     _without_the_second_equality(monkeypatch)
     _plan(_TWO_EQUALITIES)
