@@ -1,0 +1,597 @@
+"""Plans that are not private, each by one condition of the kernel: tiny rows show how far they move.
+
+Each is a plan that the product makes, altered. `rows` fill the tiny database, `deletion` takes one unit out
+of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
+from proxy.kernel.bound_choices import UnitTotal
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import (
+    BlockPlan,
+    ClippedMean,
+    DistinctCount,
+    LaplaceNoise,
+    NoisyStatistic,
+    OrderStatistic,
+    Release,
+    SampleAggregate,
+    SmoothedMedian,
+)
+from proxy.kernel.refusals import Rule
+from proxy.mechanisms import split
+from proxy.mechanisms.loss import Loss
+from proxy.policy.policy_model import Bounds
+from proxy.query.ir.expressions import (
+    Cast,
+    Clamped,
+    ColumnRef,
+    Comparator,
+    Comparison,
+    Constant,
+    Expression,
+    InPublic,
+    Like,
+)
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
+from tests.kernel.examples import column, of_table, scan
+from tests.pipeline_world import POLICIES, walk
+
+
+class Shown(Enum):
+    """How a tiny database shows that a plan is not private."""
+
+    MOVEMENT = "exact results move further than the plan says"
+    ERROR = "one row raises an error, and its neighbour none"
+    TWO_ANSWERS = "a row is in two answers that are paid as one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hole:
+    """policy: of tests.pipeline_world; tries: so many numbers in the place of `{}`, and as many seeds."""
+
+    name: str
+    make: Callable[[], BlockPlan]
+    rule: Rule
+    policy: str
+    rows: str
+    deletion: str
+    shown: Shown
+    tries: int
+
+
+HOLES: list[Hole] = []
+
+
+def hole(
+    rule: Rule,
+    rows: str,
+    deletion: str,
+    policy: str = "best",
+    shown: Shown = Shown.MOVEMENT,
+    tries: int = 1,
+) -> Callable[[Callable[[], BlockPlan]], Callable[[], BlockPlan]]:
+    def put(make: Callable[[], BlockPlan]) -> Callable[[], BlockPlan]:
+        HOLES.append(
+            Hole(
+                name=make.__name__,
+                make=make,
+                rule=rule,
+                policy=policy,
+                rows=rows,
+                deletion=deletion,
+                shown=shown,
+                tries=tries,
+            )
+        )
+        return make
+
+    return put
+
+
+def block_of(sql: str, policy: str = "best") -> BlockPlan:
+    found = walk(sql, POLICIES[policy])
+    assert found is not None
+    return found.plan.blocks[0]
+
+
+def with_first(block: BlockPlan, release: Release) -> BlockPlan:
+    return replace(block, releases=(release, *block.releases[1:]))
+
+
+def noise_for(block: BlockPlan, l1: int) -> BlockPlan:
+    """The first release with the noise that so small a sensitivity would ask for."""
+    release = block.releases[0]
+    assert isinstance(release, NoisyStatistic | DistinctCount)
+    noise = LaplaceNoise(scale=Fraction(l1) / release.loss.epsilon)
+    return with_first(block, replace(release, sensitivity=l1, noise=noise))
+
+
+def median_for(block: BlockPlan, rows: int, partitions: int) -> BlockPlan:
+    """A smoothed median for neighbours of so many rows, which are in so many partitions."""
+    release = block.releases[0]
+    assert isinstance(release, SampleAggregate) and isinstance(release.mechanism, SmoothedMedian)
+    gate = replace(
+        release.gate,
+        sensitivity=rows,
+        noise=LaplaceNoise(scale=Fraction(rows) / release.gate.loss.epsilon),
+    )
+    left = Loss(release.loss.epsilon - gate.loss.epsilon, release.loss.delta)
+    mechanism = replace(release.mechanism, each=split.per_unit(left, partitions))
+    assert isinstance(block.neighbours, RowNeighbours)
+    return replace(
+        block,
+        releases=(replace(release, gate=gate, mechanism=mechanism),),
+        neighbours=replace(block.neighbours, rows=rows, partitions=partitions),
+    )
+
+
+def units_by(unit: ColumnRef, rows: int = 1) -> UnitNeighbours:
+    return UnitNeighbours(column=unit, rows=rows, groups=None, rows_per_group=None, is_summed=True)
+
+
+def rows_that_change(rows: int) -> RowNeighbours:
+    return RowNeighbours(rows=rows, hashed_by=(), not_null=None)
+
+
+def units_of(block: BlockPlan) -> UnitNeighbours:
+    assert isinstance(block.neighbours, UnitNeighbours)
+    return block.neighbours
+
+
+_VISITS = (
+    "INSERT INTO visits(id, uid, i4, i2, t)"
+    " SELECT g, g % 7, g % 11, g % 3, 'x' FROM generate_series(1, 60) g"
+)
+_VISITOR = "DELETE FROM visits WHERE uid = 3"
+_PEOPLE = "INSERT INTO people(id, i4, i2, t) SELECT g, 1 + g % 4, g % 3, 'x' FROM generate_series(1, 30) g"
+_PERSON = "DELETE FROM people WHERE id = 7"
+
+
+@hole(Rule.NOISE, _VISITS, _VISITOR)
+def rows_per_group_without_groups() -> BlockPlan:
+    """Without GROUP BY no SQL has `rows_per_group`."""
+    block = block_of("SELECT count(*) FROM visits")
+    return noise_for(replace(block, neighbours=replace(units_of(block), rows_per_group=1)), 1)
+
+
+@hole(
+    Rule.NOISE,
+    "INSERT INTO trips(id, leg, i4) SELECT g, 'a', g FROM generate_series(1, 9) g",
+    "DELETE FROM trips WHERE id < 4",
+)
+def units_counted_where_rows_change() -> BlockPlan:
+    """`of_unit` is said of values of rows, of which three change."""
+    block = block_of("SELECT count(DISTINCT i4) FROM trips")
+    release = block.releases[0]
+    assert isinstance(release, DistinctCount)
+    return noise_for(with_first(block, replace(release, of_unit=True)), 1)
+
+
+@hole(Rule.NOISY_SUM, _PEOPLE, _PERSON)
+def clamp_between_steps() -> BlockPlan:
+    """0 .. 1.9 in steps of 1: the plan's whole steps end at 1, a value is rounded to 2."""
+    block = block_of("SELECT sum(n) FROM people")
+    release = block.releases[0]
+    assert isinstance(release, NoisyStatistic) and isinstance(release.of, tuple)
+    high = Fraction(19, 10)
+    operand = Clamped(of_table("r1", "people", "i4"), Fraction(0), high, SqlType.INT4)
+    clamp = Bounds(Fraction(0), high)
+    measured = replace(release.of[0], clamp=clamp, grid=Fraction(1), operand=operand)
+    return noise_for(with_first(block, replace(release, of=(measured,))), 1)
+
+
+@hole(Rule.GROUPS, _PEOPLE, _PERSON, shown=Shown.TWO_ANSWERS)
+def group_answered_twice() -> BlockPlan:
+    """A listed key twice: two answers about one group, with noise of their own."""
+    block = block_of("SELECT t, count(*) FROM people GROUP BY t")
+    return replace(block, keys=(replace(block.keys[0], values=("x", "x")),), combinations=None)
+
+
+@hole(Rule.GROUPS, _PEOPLE, _PERSON, shown=Shown.TWO_ANSWERS)
+def combination_answered_twice() -> BlockPlan:
+    block = block_of("SELECT t, count(*) FROM people GROUP BY t")
+    return replace(block, combinations=(("x",), ("x",)))
+
+
+@hole(
+    Rule.NEIGHBOURS,
+    "INSERT INTO members(id, uid, i4) SELECT g, g, 90 FROM generate_series(1, 30) g",
+    "DELETE FROM members WHERE uid = 7",
+    policy="clipped",
+)
+def no_partition_changes() -> BlockPlan:
+    """A clipped mean with noise for no output that changes."""
+    block = block_of("SELECT avg(i4) FROM members", "clipped")
+    release = block.releases[0]
+    assert isinstance(release, SampleAggregate) and isinstance(release.mechanism, ClippedMean)
+    assert isinstance(block.neighbours, RowNeighbours)
+    return replace(
+        block,
+        neighbours=replace(block.neighbours, partitions=0),
+        releases=(replace(release, mechanism=replace(release.mechanism, changed=0)),),
+    )
+
+
+@hole(
+    Rule.NEIGHBOURS,
+    "INSERT INTO rates SELECT g, 1 FROM generate_series(1, 5) g;"
+    " INSERT INTO people(id, i2, i4) SELECT g, 1, 90 FROM generate_series(1, 2) g",
+    "DELETE FROM people WHERE id = 1",
+    policy="world",
+)
+def partition_of_more_columns() -> BlockPlan:
+    """Rows with one id have many values of (id, k)."""
+    block = median_for(block_of("SELECT avg(i4) FROM people", "world"), 5, 1)
+    fee = of_table("r2", "rates", "fee")
+    k = of_table("r2", "rates", "k")
+    rates = Truncate(scan("r2", "rates"), fee, 5, (k,), (), ("k", "fee"), "place")
+    i2 = of_table("r1", "people", "i2")
+    source = Join(scan("r1", "people"), rates, False, ((i2, fee),), None)
+    assert isinstance(block.neighbours, RowNeighbours)
+    hashed = (of_table("r1", "people", "id"), k)
+    return replace(block, source=source, neighbours=replace(block.neighbours, hashed_by=hashed))
+
+
+@hole(
+    Rule.NEIGHBOURS,
+    "INSERT INTO people(id, i2, i4) SELECT g, 1, 50 + g * 9 FROM generate_series(1, 2) g",
+    "DELETE FROM people WHERE id = 1 + {} % 2",
+    policy="world",
+    tries=8,
+)
+def partition_after_a_cut() -> BlockPlan:
+    """After a cut one row takes the place of another: two ids change, not one."""
+    block = median_for(block_of("SELECT avg(i4) FROM people", "world"), 2, 1)
+    assert isinstance(block.source, Scan)
+    by, order = of_table("r1", "people", "i2"), of_table("r1", "people", "id")
+    cut = Truncate(block.source, by, 1, (order,), (), ("id", "i2", "i4"), "place")
+    return replace(block, source=cut)
+
+
+@hole(
+    Rule.SUBQUERY,
+    "INSERT INTO visits(id, uid, i4) SELECT g, 1 + g % 5, CASE WHEN 1 + g % 5 = 3 THEN g ELSE 2 END"
+    " FROM generate_series(1, 40) g",
+    _VISITOR,
+)
+def union_of_a_name_twice() -> BlockPlan:
+    """Two outputs of one name in a later part: the unit of the union is another column there."""
+    block = block_of("SELECT count(*) FROM visits")
+    one = tuple((f"c{n}", of_table("s1", "visits", c)) for n, c in ((1, "uid"), (2, "i4")))
+    first = Subquery("a1", scan("s1", "visits"), None, one)
+    other = Cast(of_table("s2", "visits", "i4"), SqlType.INT8)
+    two = (("c1", other), ("c1", of_table("s2", "visits", "uid")))
+    second = Subquery("a2", scan("s2", "visits"), None, two)
+    union = UnionAll("u", (first, second))
+    unit = units_by(column("u", "c1", SqlType.INT8))
+    return noise_for(replace(block, source=union, neighbours=unit), 1)
+
+
+@hole(
+    Rule.JOIN,
+    "INSERT INTO orders(id, uid, i4) SELECT g, g, g FROM generate_series(1, 9) g;"
+    " INSERT INTO calls(id, uid, i2) SELECT g, 50 + g, 3 FROM generate_series(1, 9) g",
+    "DELETE FROM orders WHERE uid = 3",
+)
+def very_row_of_a_left_join() -> BlockPlan:
+    """A reference is looked up beside a LEFT JOIN that found no partner: calls meet orders of others."""
+    block = block_of("SELECT count(*) FROM calls")
+    reference = of_table("c", "calls", "i2")
+    own = (of_table("c", "calls", "uid"), of_table("o", "orders", "uid"))
+    inner = Join(
+        scan("c", "calls"),
+        scan("o", "orders"),
+        True,
+        (own, (reference, of_table("o", "orders", "id"))),
+        None,
+    )
+    again = ((reference, of_table("p", "orders", "id")),)
+    source = Join(inner, scan("p", "orders"), False, again, None)
+    return noise_for(replace(block, source=source, neighbours=units_by(own[0])), 1)
+
+
+@hole(
+    Rule.JOIN,
+    "INSERT INTO orders(id, uid, i4) SELECT g, 1 + g % 9, 1 FROM generate_series(1, 90) g;"
+    " INSERT INTO lines(id, order_id) SELECT g, 1 FROM generate_series(1, 9) g",
+    "DELETE FROM lines WHERE order_id IN (SELECT id FROM orders WHERE uid = 2);"
+    " DELETE FROM orders WHERE uid = 2",
+)
+def alias_of_an_inner_scan() -> BlockPlan:
+    """A subquery is named as the table below it, and its `id` is another column."""
+    block = block_of("SELECT count(*) FROM lines")
+    outputs = (("id", of_table("o", "orders", "i4")), ("uid", of_table("o", "orders", "uid")))
+    named = Subquery("o", scan("o", "orders"), None, outputs)
+    pair = (of_table("r1", "lines", "order_id"), of_table("o", "orders", "id"))
+    source = Join(scan("r1", "lines"), named, False, (pair,), None)
+    unit = units_by(of_table("o", "orders", "uid"))
+    return noise_for(replace(block, source=source, neighbours=unit), 1)
+
+
+@hole(
+    Rule.NEIGHBOURS,
+    "INSERT INTO visits(id, uid, i4) SELECT g, CASE WHEN g < 6 THEN 3 ELSE g END, g"
+    " FROM generate_series(1, 45) g",
+    _VISITOR,
+)
+def number_over_the_unit() -> BlockPlan:
+    """The number of a row in a cut is called as the unit is: units are then numbers."""
+    block = block_of("SELECT count(*) FROM visits")
+    assert isinstance(block.source, Scan)
+    unit = of_table("r1", "visits", "uid")
+    order = (of_table("r1", "visits", "id"),)
+    cut = Truncate(block.source, unit, 5, order, (unit,), ("id", "i4"), "uid", below_join=True)
+    return noise_for(replace(block, source=cut, neighbours=units_by(unit)), 1)
+
+
+@hole(
+    Rule.TRUNCATION,
+    "INSERT INTO people(id, i4, i2, t) SELECT g, (g * 37) % 101, (g * 7919) % 500, 'x'"
+    " FROM generate_series(1, 3000) g",
+    "DELETE FROM people WHERE id = {}",
+    policy="joins best",
+    tries=12,
+)
+def cut_in_order_of_arrival() -> BlockPlan:
+    """Of rows that the order leaves tied the sort chooses, and one row more changes many."""
+    block = block_of("SELECT sum(i4) FROM people", "joins best")
+    assert isinstance(block.source, Scan)
+    by = of_table("r1", "people", "i2")
+    cut = Truncate(block.source, by, 3, (by,), (), ("id", "i2", "i4"), "place")
+    return noise_for(replace(block, source=cut, neighbours=rows_that_change(2)), 200)
+
+
+def _windows_changed(
+    relation: Relation, change: Callable[[WindowColumn], WindowColumn]
+) -> Relation:
+    if not isinstance(relation, Subquery):
+        return relation
+    below = _windows_changed(relation.source, change)
+    return replace(relation, windows=tuple(map(change, relation.windows)), source=below)
+
+
+@hole(
+    Rule.WINDOW,
+    "INSERT INTO visits(id, uid, i4, i2) SELECT g, g % 40, (g * 37) % 100, 1 FROM generate_series(1, 400) g",
+    "DELETE FROM visits WHERE uid = {}",
+    tries=24,
+)
+def window_with_ties() -> BlockPlan:
+    """Rows of another unit decide which of tied rows of a unit is the first."""
+    block = block_of(
+        "SELECT sum(i4) FROM (SELECT uid, i4, row_number() OVER (PARTITION BY uid ORDER BY i2) AS rn"
+        " FROM visits) s WHERE rn = 1"
+    )
+    return replace(block, source=_windows_changed(block.source, lambda w: replace(w, ties=())))
+
+
+@hole(
+    Rule.WINDOW,
+    "INSERT INTO visits(id, uid, t) SELECT g, g % 40, repeat('x', 1100) || (g * 7919) % 11 % 2"
+    " FROM generate_series(1, 400) g",
+    "DELETE FROM visits WHERE uid = {}",
+    tries=12,
+)
+def window_by_long_texts() -> BlockPlan:
+    """ORDER BY prints the first characters of a text: longer ones are tied."""
+    block = block_of(
+        "SELECT count(*) FROM (SELECT uid, t, row_number() OVER (PARTITION BY uid ORDER BY i2) AS rn"
+        " FROM visits) s WHERE rn = 1"
+    )
+    text = of_table("r1", "visits", "t")
+    unit = of_table("r1", "visits", "uid")
+    number = WindowColumn(
+        name="rn",
+        function=WindowFunction.ROW_NUMBER,
+        type=SqlType.INT8,
+        partition=(unit,),
+        order=(OrderTerm(text, False, False),),
+        frame=Frame.DEFAULT,
+    )
+    outputs = (("uid", unit), ("t", text))
+    numbered = Subquery("q", scan("r1", "visits"), None, outputs, windows=(number,))
+    first = Like(column("q", "t", SqlType.TEXT), Constant("%1", SqlType.TEXT), False)
+    by_number = _first_row(column("q", "rn", SqlType.INT8))
+    chosen = Subquery(
+        "p", numbered, by_number, tuple((n, column("q", n, e.type)) for n, e in outputs)
+    )
+    unit_above = column("p", "uid", SqlType.INT8)
+    moved = replace(first, operand=column("p", "t", SqlType.TEXT))
+    neighbours = RowNeighbours(rows=1, hashed_by=(unit_above,), not_null=unit_above)
+    return noise_for(replace(block, source=chosen, where=moved, neighbours=neighbours), 1)
+
+
+def _first_row(number: ColumnRef) -> Expression:
+    return Comparison(Comparator.EQ, number, Constant(Fraction(1), SqlType.INT8))
+
+
+@hole(
+    Rule.JOIN,
+    "INSERT INTO members(id, uid, i4) SELECT g, NULL, 50 FROM generate_series(1, 9) g;"
+    " INSERT INTO people(id, i4) SELECT g, 1 FROM generate_series(1, 9) g",
+    "DELETE FROM members WHERE uid IS NULL",
+)
+def rows_of_nobody_count() -> BlockPlan:
+    """Rows without a unit stay and are counted, with anybody's noise."""
+    block = block_of("SELECT count(*) FROM people")
+    pair = (of_table("r2", "members", "uid"), of_table("r1", "people", "id"))
+    source = Join(scan("r2", "members"), scan("r1", "people"), True, (pair,), None)
+    return noise_for(replace(block, source=source, neighbours=rows_that_change(3)), 3)
+
+
+@hole(
+    Rule.JOIN,
+    "INSERT INTO people(id, i4) SELECT g, 1 FROM generate_series(1, 9) g;"
+    " INSERT INTO trips(id, leg, i4) SELECT 1, g::text, 1 FROM generate_series(1, 9) g",
+    "DELETE FROM trips WHERE leg IN ('1', '2', '3')",
+)
+def alias_with_random_names() -> BlockPlan:
+    """A subquery with names of rows is called as the table below: its `id` is no key."""
+    block = block_of("SELECT count(*) FROM people")
+    name = WindowColumn(
+        name="u",
+        function=WindowFunction.ROW_NAME,
+        type=SqlType.UUID,
+        partition=(),
+        order=(),
+        frame=Frame.DEFAULT,
+    )
+    renamed = (("id", of_table("r1", "people", "i4")),)
+    people = Subquery("r1", scan("r1", "people"), None, renamed, windows=(name,))
+    trip, leg = of_table("r2", "trips", "id"), of_table("r2", "trips", "leg")
+    trips = Truncate(scan("r2", "trips"), trip, 9, (trip, leg), (), ("id", "leg", "i4"), "place")
+    source = Join(people, trips, False, ((column("r1", "id", SqlType.INT4), trip),), None)
+    return noise_for(replace(block, source=source, neighbours=rows_that_change(15)), 15)
+
+
+@hole(
+    Rule.EXPRESSION,
+    "INSERT INTO visits(id, uid, i4) VALUES (1, 7, 1);"
+    " INSERT INTO people(id, i4) SELECT g, 1 FROM generate_series(1, 9) g",
+    "DELETE FROM visits WHERE uid = 7",
+)
+def list_of_a_protected_table() -> BlockPlan:
+    """A list that is read of a protected table, exactly and before the charge."""
+    block = block_of("SELECT count(*) FROM people WHERE i4 IN (SELECT k FROM rates)")
+    assert isinstance(block.where, InPublic)
+    listed = replace(
+        block.where,
+        table=TableName("w", "visits"),
+        alias="l",
+        output=of_table("l", "visits", "i4"),
+        condition=None,
+    )
+    return replace(block, where=listed)
+
+
+@hole(
+    Rule.ORDER_STATISTIC,
+    "INSERT INTO people(id, i4) SELECT g, CASE WHEN g = 3 THEN 1 ELSE 50 END FROM generate_series(1, 900) g",
+    "DELETE FROM people WHERE id = 3",
+)
+def few_values_fetched() -> BlockPlan:
+    """Fewer values than the caps look at: a row more at the end pushes 900 rows out of sight."""
+    block = block_of("SELECT min(i4) FROM people")
+    release = block.releases[0]
+    assert isinstance(release, OrderStatistic)
+    return with_first(block, replace(release, needed=1))
+
+
+@hole(
+    Rule.ORDER_STATISTIC,
+    "INSERT INTO people(id, i4) SELECT g, 1 + g % 90 FROM generate_series(1, 40) g",
+    "DELETE FROM people WHERE id = {}",
+    tries=12,
+)
+def interval_of_more_ends() -> BlockPlan:
+    """A median has two further quantiles around it, of which one is paid."""
+    block = block_of("SELECT dp.error(percentile_cont(0.5) WITHIN GROUP (ORDER BY i4)) FROM people")
+    release = block.releases[0]
+    assert isinstance(release, OrderStatistic) and release.interval is not None
+    interval = replace(release.interval, ends=1)
+    return with_first(block, replace(release, interval=interval))
+
+
+@hole(
+    Rule.ORDER_STATISTIC,
+    "INSERT INTO people(id, i4) SELECT g, g FROM generate_series(1, 90) g",
+    "DELETE FROM people WHERE id = 90 - {}",
+    tries=4,
+)
+def extreme_fetched_from_the_middle() -> BlockPlan:
+    """MIN of values around a rank, of which one row decides."""
+    block = block_of("SELECT min(i4) FROM people")
+    release = block.releases[0]
+    assert isinstance(release, OrderStatistic)
+    aggregate = replace(release.aggregate, fraction=Fraction(1, 2))
+    return with_first(block, replace(release, aggregate=aggregate, needed=1))
+
+
+@hole(Rule.TOTAL, _VISITS, _VISITOR)
+def total_above_its_low_end() -> BlockPlan:
+    """A cut of which the ends are the wrong way round: the outer one wins."""
+    block = block_of("SELECT count(*) FROM visits")
+    release = block.releases[0]
+    assert isinstance(release, NoisyStatistic)
+    total = UnitTotal(low=-1, high=-5, parts=1, choice=None)
+    return noise_for(with_first(block, replace(release, total=total)), 1)
+
+
+@hole(
+    Rule.NEIGHBOURS,
+    "INSERT INTO people(id, t, i4) SELECT g, CASE WHEN g = 7 THEN 'x' ELSE 'y' END, g"
+    " FROM generate_series(1, 30) g;"
+    " INSERT INTO trips(id, leg, t, i4) SELECT g, 'a', 'y', 1 FROM generate_series(1, 2) g",
+    _PERSON,
+    policy="joins",
+    shown=Shown.ERROR,
+)
+def partitions_by_null() -> BlockPlan:
+    """Partitions by a key of the right side of a LEFT JOIN: rows without partner have none."""
+    block = block_of("SELECT avg(a.i4) FROM people a JOIN trips b ON a.t = b.t", "joins")
+    assert isinstance(block.source, Join) and isinstance(block.neighbours, RowNeighbours)
+    partitions = block.neighbours.partitions
+    assert partitions is not None
+    block = median_for(block, 99, partitions)
+    assert isinstance(block.source, Join) and isinstance(block.neighbours, RowNeighbours)
+    hashed = (block.source.equal[0][1],)
+    outer = replace(block.source, left_outer=True)
+    return replace(block, source=outer, neighbours=replace(block.neighbours, hashed_by=hashed))
+
+
+@hole(Rule.NEIGHBOURS, _VISITS, _VISITOR)
+def no_group_of_a_unit() -> BlockPlan:
+    """No group of a unit is answered, so that nothing would move."""
+    block = block_of("SELECT count(DISTINCT uid) FROM visits")
+    release = block.releases[0]
+    assert isinstance(release, DistinctCount)
+    quiet = replace(release, noise=LaplaceNoise(scale=Fraction(1, 10**6)))
+    return with_first(replace(block, neighbours=replace(units_of(block), groups=0)), quiet)
+
+
+@hole(
+    Rule.EXPRESSION,
+    "INSERT INTO people(id, i4, t) SELECT g, 1, CASE WHEN g = 7 THEN 'word' END FROM generate_series(1, 9) g",
+    _PERSON,
+    policy="world",
+    shown=Shown.ERROR,
+)
+def partitions_by_another_type() -> BlockPlan:
+    """A text is hashed as a number, and one row's text is an error."""
+    block = block_of("SELECT avg(i4) FROM people", "world")
+    assert isinstance(block.neighbours, RowNeighbours)
+    hashed = (column("r1", "t", SqlType.INT4),)
+    return replace(block, neighbours=replace(block.neighbours, hashed_by=hashed))
+
+
+@hole(
+    Rule.NEIGHBOURS,
+    "INSERT INTO members(id, uid, i4) SELECT g, g, 1 FROM generate_series(1, 9) g;"
+    " INSERT INTO visits(id, uid, t) SELECT g, 3, 'k' || g FROM generate_series(1, 9) g",
+    "DELETE FROM members WHERE uid = 3; DELETE FROM visits WHERE uid = 3",
+)
+def lookup_on_the_unit_alone() -> BlockPlan:
+    """One row for each unit and kind, of which the unit alone is compared: said to be one row of a unit."""
+    block = block_of(
+        "SELECT count(*) FROM members m WHERE EXISTS"
+        " (SELECT 1 FROM visits v WHERE v.uid = m.uid AND v.t = m.t)"
+    )
+    return replace(block, source=_without_rest(block.source))
+
+
+def _without_rest(relation: Relation) -> Relation:
+    """The first join on the way compares the unit alone."""
+    if isinstance(relation, Join):
+        return replace(relation, equal=relation.equal[:1], rest=None)
+    assert isinstance(relation, Subquery)
+    return replace(relation, source=_without_rest(relation.source))
