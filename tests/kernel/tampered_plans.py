@@ -1,0 +1,831 @@
+"""Plans broken on purpose: each kind alters a plan in one place, or gives None where it has none such."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeVar, cast
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
+from proxy.kernel.attribution import relation_of
+from proxy.kernel.bound_choices import UnitTotal
+from proxy.kernel.join_rules import on_one_unit
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.owners import OfUnit, Owner, Public, Rows, name
+from proxy.kernel.plan import (
+    BlockPlan,
+    ClippedMean,
+    DistinctCount,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    NoisyStatistic,
+    OrderStatistic,
+    RecentredMean,
+    Release,
+    SampleAggregate,
+    SmoothedMedian,
+)
+from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.kernel.world import World
+from proxy.mechanisms.loss import Loss
+from proxy.policy.policy_model import Bounds, PublicTable
+from proxy.query.ir.expressions import ColumnRef, Connective, Expression, InPublic, Not
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    scans,
+)
+from proxy.query.ir.windows import WindowColumn, WindowFunction
+
+Tampering = Callable[["Tampered"], BlockPlan | None]
+KINDS: dict[str, Tampering] = {}
+_ZERO = Fraction(0)
+
+N = TypeVar("N", bound=Relation)
+R = TypeVar("R", bound=Release)
+
+
+def kind(tampering: Tampering) -> Tampering:
+    KINDS[tampering.__name__] = tampering
+    return tampering
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tampered:
+    """A plan, and what changes of it are made with. A change gives None where it does not apply."""
+
+    block: BlockPlan
+    world: World
+
+    def owner(self, relation: Relation) -> Owner:
+        return relation_of(relation, self.world).owner
+
+    def release(self, of: type[R], change: Callable[[R], R | None]) -> BlockPlan | None:
+        """The first release of a kind changed."""
+        block = self.block
+        for number, release in enumerate(block.releases):
+            changed = change(release) if isinstance(release, of) else None
+            if changed is not None:
+                releases = (*block.releases[:number], changed, *block.releases[number + 1 :])
+                return replace(block, releases=releases)
+        return None
+
+    def noise(self, change: Callable[[Any], Any]) -> BlockPlan | None:
+        """The first release with additive noise changed."""
+        found = self.release(NoisyStatistic, change)
+        return self.release(DistinctCount, change) if found is None else found
+
+    def sum(self, change: Callable[[Measured], Measured]) -> BlockPlan | None:
+        """The operands of the first sum over rows changed."""
+
+        def changed(release: NoisyStatistic) -> NoisyStatistic | None:
+            is_of_rows = release.statistic is Statistic.ROWS or release.total is not None
+            if isinstance(release.of, Counted) or is_of_rows:
+                return None
+            return replace(release, of=tuple(map(change, release.of)))
+
+        return self.release(NoisyStatistic, changed)
+
+    def total(self, change: Callable[[UnitTotal], UnitTotal]) -> BlockPlan | None:
+        def changed(release: NoisyStatistic) -> NoisyStatistic | None:
+            return None if release.total is None else replace(release, total=change(release.total))
+
+        return self.release(NoisyStatistic, changed)
+
+    @property
+    def has_sums_of_rows(self) -> bool:
+        return any(isinstance(r, NoisyStatistic) and not r.total for r in self.block.releases)
+
+    @property
+    def has_answers_of_units(self) -> bool:
+        return any(
+            isinstance(release, SampleAggregate)
+            or (isinstance(release, DistinctCount) and release.of_unit)
+            for release in self.block.releases
+        )
+
+    def units(self, change: Callable[[UnitNeighbours], UnitNeighbours | None]) -> BlockPlan | None:
+        if not isinstance(self.block.neighbours, UnitNeighbours):
+            return None
+        changed = change(self.block.neighbours)
+        return None if changed is None else replace(self.block, neighbours=changed)
+
+    def rows(self, change: Callable[[RowNeighbours], RowNeighbours | None]) -> BlockPlan | None:
+        if not isinstance(self.block.neighbours, RowNeighbours):
+            return None
+        changed = change(self.block.neighbours)
+        return None if changed is None else replace(self.block, neighbours=changed)
+
+    def below(self, of: type[N], change: Callable[[N], Relation | None]) -> BlockPlan | None:
+        """The first node of a kind changed for which the change gives something."""
+        source = _somewhere(self.block.source, of, change)
+        return None if source is None else replace(self.block, source=source)
+
+
+def _somewhere(
+    relation: Relation, of: type[N], change: Callable[[N], Relation | None]
+) -> Relation | None:
+    if isinstance(relation, of):
+        found = change(relation)
+        if found is not None:
+            return found
+    match relation:
+        case Join():
+            left = _somewhere(relation.left, of, change)
+            if left is not None:
+                return replace(relation, left=left)
+            right = _somewhere(relation.right, of, change)
+            return None if right is None else replace(relation, right=right)
+        case Subquery() | GroupByUnit() | Truncate():
+            source = _somewhere(relation.source, of, change)
+            return None if source is None else replace(relation, source=cast(Any, source))
+        case UnionAll():
+            for number, part in enumerate(relation.parts):
+                found = _somewhere(part, of, change)
+                if isinstance(found, Subquery):
+                    parts = (*relation.parts[:number], found, *relation.parts[number + 1 :])
+                    return replace(relation, parts=parts)
+    return None
+
+
+def _quieter(noise: Noise) -> Noise:
+    if isinstance(noise, LaplaceNoise):
+        return replace(noise, scale=noise.scale / 2)
+    return replace(noise, sigma2=noise.sigma2 / 2)
+
+
+def _column(like: ColumnRef, column: str, kind_: SqlType) -> ColumnRef:
+    return replace(like, column=column, type=kind_)
+
+
+# Noise and what is paid for it.
+
+
+@kind
+def noise_halved(of: Tampered) -> BlockPlan | None:
+    return of.noise(lambda release: replace(release, noise=_quieter(release.noise)))
+
+
+@kind
+def loss_halved(of: Tampered) -> BlockPlan | None:
+    return of.noise(lambda r: replace(r, loss=Loss(r.loss.epsilon / 2, r.loss.delta)))
+
+
+@kind
+def delta_of_gaussian_noise_tiny(of: Tampered) -> BlockPlan | None:
+    def change(release: NoisyStatistic) -> NoisyStatistic | None:
+        if not isinstance(release.noise, GaussianNoise):
+            return None
+        return replace(release, loss=Loss(release.loss.epsilon, release.loss.delta / 10**6))
+
+    return of.release(NoisyStatistic, change)
+
+
+@kind
+def wider_clamp_of_a_sum(of: Tampered) -> BlockPlan | None:
+    def wider(one: Measured) -> Measured:
+        low, high = one.clamp.low * 3 - one.grid, one.clamp.high * 3 + one.grid
+        return replace(one, clamp=Bounds(low, high, one.clamp.kind))
+
+    return of.sum(wider)
+
+
+@kind
+def clamp_off_the_grid(of: Tampered) -> BlockPlan | None:
+    def off(one: Measured) -> Measured:
+        high = one.clamp.high + one.grid * Fraction(9, 10)
+        return replace(one, clamp=Bounds(one.clamp.low, high, one.clamp.kind))
+
+    return of.sum(off)
+
+
+@kind
+def finer_grid(of: Tampered) -> BlockPlan | None:
+    return of.sum(lambda one: replace(one, grid=one.grid / 10))
+
+
+@kind
+def one_operand_too_many(of: Tampered) -> BlockPlan | None:
+    def change(release: NoisyStatistic) -> NoisyStatistic | None:
+        if isinstance(release.of, Counted) or release.statistic is Statistic.ROWS:
+            return None
+        return replace(release, of=(*release.of, release.of[0]))
+
+    return of.release(NoisyStatistic, change)
+
+
+@kind
+def larger_total(of: Tampered) -> BlockPlan | None:
+    return of.total(lambda total: replace(total, high=total.high * 2 + 1))
+
+
+@kind
+def more_parts(of: Tampered) -> BlockPlan | None:
+    return of.total(lambda total: replace(total, parts=total.parts * 2))
+
+
+@kind
+def total_inside_out(of: Tampered) -> BlockPlan | None:
+    return of.total(lambda total: replace(total, low=-1, high=-total.most - 5))
+
+
+@kind
+def total_where_rows_change(of: Tampered) -> BlockPlan | None:
+    if not isinstance(of.block.neighbours, RowNeighbours):
+        return None
+    total = UnitTotal(low=0, high=1, parts=1, choice=None)
+    return of.release(NoisyStatistic, lambda release: replace(release, total=total))
+
+
+@kind
+def mean_of_more_rows(of: Tampered) -> BlockPlan | None:
+    return of.release(RecentredMean, _of_fewer_rows)
+
+
+@kind
+def ranks_of_more_rows(of: Tampered) -> BlockPlan | None:
+    return of.release(OrderStatistic, _of_fewer_rows)
+
+
+M = TypeVar("M", RecentredMean, OrderStatistic)
+
+
+def _of_fewer_rows(release: M) -> M | None:
+    if release.measured.rows == 1:
+        return None
+    return replace(release, measured=replace(release.measured, rows=release.measured.rows - 1))
+
+
+@kind
+def one_value_fetched(of: Tampered) -> BlockPlan | None:
+    return of.release(
+        OrderStatistic, lambda r: replace(r, needed=1) if r.needed and r.needed > 1 else None
+    )
+
+
+@kind
+def interval_for_more(of: Tampered) -> BlockPlan | None:
+    def change(release: OrderStatistic) -> OrderStatistic | None:
+        if release.interval is None:
+            return None
+        each = Loss(release.loss.epsilon, _ZERO)
+        return replace(release, interval=replace(release.interval, each=each))
+
+    return of.release(OrderStatistic, change)
+
+
+@kind
+def interval_of_fewer_ends(of: Tampered) -> BlockPlan | None:
+    def change(release: OrderStatistic) -> OrderStatistic | None:
+        if release.interval is None or release.interval.ends == 1:
+            return None
+        return replace(release, interval=replace(release.interval, ends=1))
+
+    return of.release(OrderStatistic, change)
+
+
+@kind
+def extreme_with_a_rank(of: Tampered) -> BlockPlan | None:
+    def change(release: OrderStatistic) -> OrderStatistic | None:
+        if release.aggregate.fraction is not None:
+            return None
+        return replace(release, aggregate=replace(release.aggregate, fraction=Fraction(1, 2)))
+
+    return of.release(OrderStatistic, change)
+
+
+@kind
+def distinct_values_as_units(of: Tampered) -> BlockPlan | None:
+    neighbours = of.block.neighbours
+    if not isinstance(neighbours, RowNeighbours) or neighbours.rows == 1:
+        return None
+
+    def change(release: DistinctCount) -> DistinctCount | None:
+        noise = LaplaceNoise(scale=1 / release.loss.epsilon)
+        return None if release.of_unit else replace(release, of_unit=True, noise=noise)
+
+    return of.release(DistinctCount, change)
+
+
+def _median(of: Tampered, change: Callable[[Loss], Loss | None]) -> BlockPlan | None:
+    def changed(release: SampleAggregate) -> SampleAggregate | None:
+        if not isinstance(release.mechanism, SmoothedMedian):
+            return None
+        each = change(release.mechanism.each)
+        if each is None:
+            return None
+        return replace(release, mechanism=replace(release.mechanism, each=each))
+
+    return of.release(SampleAggregate, changed)
+
+
+@kind
+def median_sees_more(of: Tampered) -> BlockPlan | None:
+    return _median(of, lambda each: Loss(each.epsilon * 2, each.delta))
+
+
+@kind
+def median_with_more_delta(of: Tampered) -> BlockPlan | None:
+    return _median(of, lambda each: Loss(each.epsilon, each.delta * 2) if each.delta else None)
+
+
+@kind
+def gate_too_quiet(of: Tampered) -> BlockPlan | None:
+    def change(release: SampleAggregate) -> SampleAggregate:
+        noise = replace(release.gate.noise, scale=release.gate.noise.scale / 2)
+        return replace(release, gate=replace(release.gate, noise=noise))
+
+    return of.release(SampleAggregate, change)
+
+
+@kind
+def gate_for_nothing(of: Tampered) -> BlockPlan | None:
+    def change(release: SampleAggregate) -> SampleAggregate:
+        loss = Loss(release.gate.loss.epsilon / 2, _ZERO)
+        return replace(release, gate=replace(release.gate, loss=loss))
+
+    return of.release(SampleAggregate, change)
+
+
+@kind
+def fill_outside(of: Tampered) -> BlockPlan | None:
+    return of.release(SampleAggregate, lambda release: replace(release, fill=release.high + 1000))
+
+
+@kind
+def outputs_beyond_floats(of: Tampered) -> BlockPlan | None:
+    return of.release(SampleAggregate, lambda release: replace(release, high=2**53))
+
+
+@kind
+def no_sub_partitions(of: Tampered) -> BlockPlan | None:
+    return replace(of.block, sub_partitions=0) if of.block.sub_partitions else None
+
+
+@kind
+def clipped_mean_of_fewer_outputs(of: Tampered) -> BlockPlan | None:
+    def change(release: SampleAggregate) -> SampleAggregate | None:
+        if not isinstance(release.mechanism, ClippedMean):
+            return None
+        fewer = replace(release.mechanism, changed=release.mechanism.changed - 1)
+        return replace(release, mechanism=fewer)
+
+    return of.release(SampleAggregate, change)
+
+
+# Bounds of units, and rows that change.
+
+
+@kind
+def more_rows_counted(of: Tampered) -> BlockPlan | None:
+    if not of.has_sums_of_rows:
+        return None
+    return of.units(lambda unit: replace(unit, rows=unit.rows * 2) if unit.is_summed else None)
+
+
+@kind
+def more_rows_per_group(of: Tampered) -> BlockPlan | None:
+    def change(unit: UnitNeighbours) -> UnitNeighbours | None:
+        if unit.rows_per_group is None:
+            return None
+        return replace(unit, rows_per_group=unit.rows_per_group * 9, is_summed=False)
+
+    return of.units(change) if of.has_sums_of_rows else None
+
+
+@kind
+def rows_per_group_without_groups(of: Tampered) -> BlockPlan | None:
+    block, unit = of.block, of.block.neighbours
+    is_of_counts = all(
+        isinstance(release, NoisyStatistic)
+        and isinstance(release.of, Counted)
+        and release.total is None
+        for release in block.releases
+    )
+    if not isinstance(unit, UnitNeighbours) or unit.rows == 1 or not block.releases:
+        return None
+    if block.groups() != 1 or not is_of_counts:
+        return None
+    quiet = tuple(
+        replace(release, noise=LaplaceNoise(scale=1 / release.loss.epsilon))
+        for release in block.releases
+        if isinstance(release, NoisyStatistic)
+    )
+    return replace(block, neighbours=replace(unit, rows_per_group=1), releases=quiet)
+
+
+@kind
+def more_groups(of: Tampered) -> BlockPlan | None:
+    count = of.block.groups()
+
+    def change(unit: UnitNeighbours) -> UnitNeighbours | None:
+        if unit.groups is None or count == 1 or (count or 99) <= unit.groups:
+            return None
+        return replace(unit, groups=unit.groups * 2)
+
+    return of.units(change) if of.has_answers_of_units else None
+
+
+@kind
+def groups_not_cut(of: Tampered) -> BlockPlan | None:
+    if of.block.groups() is not None:
+        return None
+    return of.units(lambda unit: replace(unit, groups=None) if unit.groups else None)
+
+
+@kind
+def no_groups(of: Tampered) -> BlockPlan | None:
+    if of.block.groups() != 1 or not of.has_answers_of_units:
+        return None
+    return of.units(lambda unit: replace(unit, groups=0))
+
+
+@kind
+def rows_not_summed(of: Tampered) -> BlockPlan | None:
+    if (of.block.groups() or 2) == 1 or not of.has_sums_of_rows:
+        return None
+
+    def change(unit: UnitNeighbours) -> UnitNeighbours | None:
+        is_alone = unit.is_summed and unit.rows_per_group is None
+        return replace(unit, is_summed=False) if is_alone else None
+
+    return of.units(change)
+
+
+@kind
+def fewer_rows_believed(of: Tampered) -> BlockPlan | None:
+    return of.rows(lambda rows: replace(rows, rows=rows.rows - 1) if rows.rows > 1 else None)
+
+
+@kind
+def gathered_by_another_column(of: Tampered) -> BlockPlan | None:
+    return of.units(lambda unit: replace(unit, column=_column(unit.column, "i4", SqlType.INT4)))
+
+
+@kind
+def unit_taken_for_one_row(of: Tampered) -> BlockPlan | None:
+    has_totals = any(isinstance(r, NoisyStatistic) and r.total for r in of.block.releases)
+    unit = of.block.neighbours
+    if not isinstance(unit, UnitNeighbours) or has_totals or of.block.rows_choice:
+        return None
+    row = RowNeighbours(rows=1, hashed_by=(unit.column,), not_null=unit.column)
+    return replace(of.block, neighbours=row)
+
+
+@kind
+def rows_of_nobody_counted(of: Tampered) -> BlockPlan | None:
+    return of.rows(lambda rows: replace(rows, not_null=None) if rows.not_null else None)
+
+
+@kind
+def fewer_partitions(of: Tampered) -> BlockPlan | None:
+    def change(rows: RowNeighbours) -> RowNeighbours | None:
+        if rows.partitions is None or rows.partitions >= rows.rows:
+            return None
+        return replace(rows, partitions=rows.partitions - 1)
+
+    return of.rows(change)
+
+
+@kind
+def no_partitions(of: Tampered) -> BlockPlan | None:
+    return of.rows(lambda rows: replace(rows, partitions=0))
+
+
+@kind
+def partitions_by_more(of: Tampered) -> BlockPlan | None:
+    def change(rows: RowNeighbours) -> RowNeighbours | None:
+        if not rows.hashed_by or rows.partitions is None or rows.partitions >= rows.rows:
+            return None
+        more = _column(rows.hashed_by[0], "i4", SqlType.INT4)
+        return replace(rows, hashed_by=(*rows.hashed_by, more))
+
+    return of.rows(change)
+
+
+@kind
+def partitions_by_another_type(of: Tampered) -> BlockPlan | None:
+    def other(column: ColumnRef) -> ColumnRef:
+        is_float = column.type is SqlType.FLOAT8
+        return replace(column, type=SqlType.INT4 if is_float else SqlType.FLOAT8)
+
+    return of.rows(
+        lambda rows: (
+            replace(rows, hashed_by=tuple(map(other, rows.hashed_by))) if rows.hashed_by else None
+        )
+    )
+
+
+# Groups.
+
+
+@kind
+def selection_for_nothing(of: Tampered) -> BlockPlan | None:
+    selection = of.block.selection
+    if selection is None:
+        return None
+    each = Loss(selection.each.epsilon * 2, selection.each.delta)
+    return replace(of.block, selection=replace(selection, each=each))
+
+
+@kind
+def private_keys_shown(of: Tampered) -> BlockPlan | None:
+    return None if of.block.selection is None else replace(of.block, selection=None)
+
+
+@kind
+def group_answered_twice(of: Tampered) -> BlockPlan | None:
+    block = of.block
+    if not block.keys or not block.keys[0].values or block.combinations:
+        return None
+    first = block.keys[0].values
+    return replace(block, keys=(replace(block.keys[0], values=first + first), *block.keys[1:]))
+
+
+# Relations.
+
+
+@kind
+def join_loses_the_unit(of: Tampered) -> BlockPlan | None:
+    def change(join: Join) -> Join | None:
+        a, b = of.owner(join.left), of.owner(join.right)
+        if not isinstance(a, OfUnit) or not isinstance(b, OfUnit):
+            return None
+        kept = tuple(p for p in join.equal if not on_one_unit(a, b, [(name(p[0]), name(p[1]))]))
+        return replace(join, equal=kept) if len(kept) < len(join.equal) else None
+
+    return of.below(Join, change)
+
+
+@kind
+def public_join_without_key(of: Tampered) -> BlockPlan | None:
+    def change(join: Join) -> Join | None:
+        a, b = of.owner(join.left), of.owner(join.right)
+        is_public = isinstance(a, Rows) and isinstance(b, Public)
+        return replace(join, equal=()) if is_public and join.equal else None
+
+    return of.below(Join, change)
+
+
+def _made_outer(of: Tampered, applies: Callable[[Join], bool]) -> BlockPlan | None:
+    def change(join: Join) -> Join | None:
+        return replace(join, left_outer=True) if not join.left_outer and applies(join) else None
+
+    return of.below(Join, change)
+
+
+@kind
+def public_side_stays(of: Tampered) -> BlockPlan | None:
+    def applies(join: Join) -> bool:
+        left, right = of.owner(join.left), of.owner(join.right)
+        return isinstance(left, Public) and not isinstance(right, Public)
+
+    return _made_outer(of, applies)
+
+
+@kind
+def rows_without_their_unit_stay(of: Tampered) -> BlockPlan | None:
+    def applies(join: Join) -> bool:
+        owner = of.owner(join.left)
+        return isinstance(owner, OfUnit) and not owner.columns
+
+    return _made_outer(of, applies)
+
+
+@kind
+def truncated_join_made_outer(of: Tampered) -> BlockPlan | None:
+    def applies(join: Join) -> bool:
+        is_cut = isinstance(join.right, Truncate) and join.right.most is not None
+        is_public = isinstance(of.owner(join.right), Public)
+        return isinstance(of.owner(join), Rows) and not is_public and not is_cut
+
+    return _made_outer(of, applies)
+
+
+@kind
+def cut_by_a_key_dropped(of: Tampered) -> BlockPlan | None:
+    def change(cut: Truncate) -> Relation | None:
+        is_of_rows = isinstance(of.owner(cut), Rows) and cut.by is not None
+        return cut.source if is_of_rows and not cut.below_join else None
+
+    return of.below(Truncate, change)
+
+
+def _keeps_more(of: Tampered, applies: Callable[[Truncate], bool]) -> BlockPlan | None:
+    def change(cut: Truncate) -> Truncate | None:
+        return replace(cut, most=cut.most * 2) if cut.most and applies(cut) else None
+
+    return of.below(Truncate, change)
+
+
+@kind
+def cut_by_a_key_keeps_more(of: Tampered) -> BlockPlan | None:
+    def applies(cut: Truncate) -> bool:
+        return cut.by is not None and isinstance(of.owner(cut), Rows | Public)
+
+    return _keeps_more(of, applies)
+
+
+@kind
+def cut_of_a_unit_keeps_more(of: Tampered) -> BlockPlan | None:
+    return _keeps_more(of, lambda cut: not cut.below_join and isinstance(of.owner(cut), OfUnit))
+
+
+@kind
+def cut_by_another_key(of: Tampered) -> BlockPlan | None:
+    def change(cut: Truncate) -> Truncate | None:
+        if cut.by is None or cut.by.column == "i8" or "i8" not in cut.columns:
+            return None
+        if isinstance(of.owner(cut), Public):
+            return None
+        return replace(cut, by=ColumnRef("i8", SqlType.INT8, None, cut.alias))
+
+    return of.below(Truncate, change)
+
+
+@kind
+def cut_in_no_order(of: Tampered) -> BlockPlan | None:
+    def change(cut: Truncate) -> Truncate | None:
+        if cut.by is None or not cut.most or isinstance(of.owner(cut), Public):
+            return None
+        return replace(cut, ordered_by=(cut.by,))
+
+    return of.below(Truncate, change)
+
+
+@kind
+def cut_keeps_rows_of_nobody(of: Tampered) -> BlockPlan | None:
+    def change(cut: Truncate) -> Truncate | None:
+        owner = of.owner(cut)
+        is_of_few = isinstance(owner, OfUnit) and owner.rows is not None and not cut.below_join
+        return replace(cut, present=()) if is_of_few and cut.present else None
+
+    return of.below(Truncate, change)
+
+
+@kind
+def number_over_the_unit(of: Tampered) -> BlockPlan | None:
+    def change(cut: Truncate) -> Truncate | None:
+        if cut.by is None or not isinstance(of.owner(cut), OfUnit):
+            return None
+        left = tuple(column for column in cut.columns if column != cut.by.column)
+        return replace(cut, columns=left, place=cut.by.column)
+
+    return of.below(Truncate, change)
+
+
+def _windows(
+    of: Tampered,
+    applies: Callable[[WindowColumn], bool],
+    change: Callable[[WindowColumn], WindowColumn],
+) -> BlockPlan | None:
+    def changed(subquery: Subquery) -> Subquery | None:
+        if not any(map(applies, subquery.windows)):
+            return None
+        windows = tuple(change(one) if applies(one) else one for one in subquery.windows)
+        return replace(subquery, windows=windows)
+
+    return of.below(Subquery, changed)
+
+
+@kind
+def window_over_all(of: Tampered) -> BlockPlan | None:
+    def is_window(window: WindowColumn) -> bool:
+        return window.function is not WindowFunction.ROW_NAME
+
+    return _windows(of, is_window, lambda window: replace(window, partition=()))
+
+
+@kind
+def window_without_ties(of: Tampered) -> BlockPlan | None:
+    def has_ties(window: WindowColumn) -> bool:
+        return window.depends_on_ties and bool(window.ties)
+
+    return _windows(of, has_ties, lambda window: replace(window, ties=()))
+
+
+@kind
+def window_by_another_column(of: Tampered) -> BlockPlan | None:
+    def other(part: Expression) -> Expression:
+        return _column(part, "i4", SqlType.INT4) if isinstance(part, ColumnRef) else part
+
+    return _windows(
+        of,
+        lambda window: bool(window.partition),
+        lambda window: replace(window, partition=tuple(map(other, window.partition))),
+    )
+
+
+@kind
+def rank_for_a_row_number(of: Tampered) -> BlockPlan | None:
+    if not isinstance(of.block.neighbours, RowNeighbours):
+        return None
+    return _windows(
+        of,
+        lambda window: window.function is WindowFunction.ROW_NUMBER,
+        lambda window: replace(window, function=WindowFunction.RANK, ties=()),
+    )
+
+
+@kind
+def names_made_of_rows(of: Tampered) -> BlockPlan | None:
+    return _windows(
+        of,
+        lambda window: window.function is WindowFunction.ROW_NAME,
+        lambda window: replace(window, is_repeated=True),
+    )
+
+
+@kind
+def grouped_by_another_column(of: Tampered) -> BlockPlan | None:
+    return of.below(
+        GroupByUnit,
+        lambda grouped: replace(grouped, unit=_column(grouped.unit, "i4", SqlType.INT4)),
+    )
+
+
+@kind
+def lookup_grouped_by_more(of: Tampered) -> BlockPlan | None:
+    """One more key than is compared: several rows of a unit, said to be one."""
+    if not isinstance(of.block.neighbours, RowNeighbours):
+        return None
+
+    def with_more(grouped: GroupByUnit) -> GroupByUnit:
+        alias = next(iter(scans(grouped.source))).alias
+        more = ColumnRef("i4", SqlType.INT4, None, alias)
+        return replace(grouped, keys=(*grouped.keys, more))
+
+    def change(join: Join) -> Join | None:
+        right = _somewhere(join.right, GroupByUnit, with_more) if join.is_lookup else None
+        return None if right is None else replace(join, right=right)
+
+    return of.below(Join, change)
+
+
+@kind
+def another_column_called_as_the_unit(of: Tampered) -> BlockPlan | None:
+    def change(subquery: Subquery) -> Subquery | None:
+        if not isinstance(subquery.source, Scan):
+            return None
+        owner, alias = of.owner(subquery.source), subquery.source.alias
+        if not isinstance(owner, OfUnit):
+            return None
+        other = ColumnRef("i8", SqlType.INT8, None, alias)
+        outputs = tuple(
+            (n, other if isinstance(e, ColumnRef) and name(e) in owner.columns else e)
+            for n, e in subquery.outputs
+        )
+        return None if outputs == subquery.outputs else replace(subquery, outputs=outputs)
+
+    return of.below(Subquery, change)
+
+
+@kind
+def part_of_a_union_shifted(of: Tampered) -> BlockPlan | None:
+    def change(union: UnionAll) -> UnionAll | None:
+        if len(union.parts) < 2 or not isinstance(of.owner(union), OfUnit):
+            return None
+        first, second, *others = union.parts
+        if len(second.outputs) < 2:
+            return None
+        shifted = replace(second, outputs=(*second.outputs[-1:], *second.outputs[:-1]))
+        return replace(union, parts=(first, shifted, *others))
+
+    return of.below(UnionAll, change)
+
+
+@kind
+def list_of_a_protected_table(of: Tampered) -> BlockPlan | None:
+    def change(node: Expression) -> Expression:
+        match node:
+            case InPublic():
+                output = ColumnRef("i4", SqlType.INT4, None, node.alias)
+                table = TableName("w", "visits")
+                return replace(node, table=table, output=output, condition=None)
+            case Connective():
+                return replace(node, operands=tuple(map(change, node.operands)))
+            case Not():
+                return replace(node, operand=change(node.operand))
+            case _:
+                return node
+
+    where = of.block.where
+    return None if where is None else replace(of.block, where=change(where))
+
+
+@kind
+def rows_taken_for_public_ones(of: Tampered) -> BlockPlan | None:
+    def change(scan: Scan) -> Scan | None:
+        is_public = isinstance(of.world.policy.tables[scan.table], PublicTable)
+        is_of_labels = is_public and scan.table.name == "moods"
+        return replace(scan, table=TableName("w", "people")) if is_of_labels else None
+
+    return of.below(Scan, change)

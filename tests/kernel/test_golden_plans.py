@@ -1,0 +1,96 @@
+"""All golden plans pass the kernel, and plans broken on purpose do not (tampered_plans.py)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from proxy.base.errors import Refusal
+from proxy.kernel.plan import BlockPlan, PrivatePlan
+from proxy.kernel.plan_check import check_plan, price_of_block
+from proxy.kernel.plan_digest import plan_digest
+from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.world import World
+from proxy.planner.loss_events import loss_events
+from tests.kernel.tampered_plans import KINDS, Tampered
+from tests.pipeline_world import CATALOG, POLICIES
+from tests.planner.test_golden_pipeline import golden_pipeline, planned_cases
+
+# Broken in a way that is none: so many plans of a kind live, for this reason.
+EQUIVALENT: dict[str, tuple[int, str]] = {
+    "cut_by_a_key_keeps_more": (1, "public rows beside an identified unit may be any number"),
+    "cut_of_a_unit_keeps_more": (1, "a cut by no column keeps all rows"),
+    "cut_in_no_order": (1, "the unit, which is unique there, is a key"),
+    "window_without_ties": (1, "PARTITION BY has the key of the table"),
+    "lookup_grouped_by_more": (1, "it stands below a GROUP BY the unit, which has one row each"),
+    "part_of_a_union_shifted": (1, "both columns hold the unit"),
+}
+
+
+@cache
+def _plans() -> tuple[tuple[str, World, PrivatePlan], ...]:
+    return tuple(_golden())
+
+
+def _golden() -> Iterator[tuple[str, World, PrivatePlan]]:
+    for case in planned_cases():
+        world = World(POLICIES[case.headers.get("policy", "world")], CATALOG)
+        try:
+            found = golden_pipeline(case)
+        except Refusal:
+            continue
+        if found is not None:
+            yield case.statement, world, found.plan
+
+
+def _blocks() -> Iterator[tuple[str, World, BlockPlan]]:
+    for statement, world, plan in _plans():
+        for block in plan.blocks:
+            yield statement, world, block
+
+
+def test_golden_plans_are_let_through() -> None:
+    blocks = 0
+    for statement, world, plan in _plans():
+        prices = check_plan(plan, loss_events(plan), world)
+        for block, price in zip(plan.blocks, prices, strict=True):
+            assert (price.epsilon > 0) == bool(block.releases or block.selection), statement
+        blocks += len(prices)
+    assert blocks > 400
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_broken_is_refused(kind: str) -> None:
+    refused, lived = 0, []
+    for statement, world, block in _blocks():
+        try:
+            broken = KINDS[kind](Tampered(block=block, world=world))
+        except NotPrivate:  # an owner was asked for of a part that has none by itself
+            continue
+        if broken is None or broken == block:
+            continue
+        try:
+            price_of_block(broken, world)
+            lived.append(statement)
+        except NotPrivate:
+            refused += 1
+    assert refused + len(lived) > 0, "no golden plan can be broken so"
+    most, _ = EQUIVALENT.get(kind, (0, ""))
+    assert len(lived) <= most, lived[:3]
+
+
+def test_there_are_many_kinds() -> None:
+    assert len(KINDS) >= 62
+    assert set(EQUIVALENT) <= set(KINDS)
+
+
+def test_plans_of_one_digest_are_one_plan() -> None:
+    found = defaultdict(set)
+    for _, _, block in _blocks():
+        drawn = (block.source, block.where, block.keys, block.releases, block.neighbours)
+        found[plan_digest([block])].add(drawn)
+    assert all(len(plans) == 1 for plans in found.values())
+    assert len(found) > 300
