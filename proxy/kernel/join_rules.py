@@ -213,7 +213,6 @@ def _repeated(rows: Rows, times: int) -> Rows:
         rows,
         changed=rows.changed * times,
         most=tuple((column, most * times) for column, most in rows.most),
-        in_place=None,
     )
 
 

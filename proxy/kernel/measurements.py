@@ -348,7 +348,7 @@ def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
         case _:
             assert_never(neighbours)
     _check_outputs(release)
-    if changed < 1 or release.gate.noise.scale * release.gate.loss.epsilon < counted:
+    if release.gate.noise.scale * release.gate.loss.epsilon < counted:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a gate with less noise than it pays for")
     left = release.loss.epsilon - release.gate.loss.epsilon
     if left <= 0:

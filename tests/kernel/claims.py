@@ -75,6 +75,8 @@ class Claims:
         owner = self._known.owner
         if not isinstance(owner, OfUnit):
             return
+        if any(len(set(values)) > 1 for values in self._values(owner.columns, self._here)):
+            yield "columns that hold the unit hold different ones"
         for column in owner.columns:
             if owner.alone and self._most_alike(column) > 1:
                 yield "a unit has several rows"

@@ -1,0 +1,283 @@
+"""No condition of the kernel without a test that fails when it is gone: functions of it with one condition
+less.
+
+Each is seen by a hole that it lets through, by plans of a kind that are broken (both are known not to be
+private), or by relations at random of which it claims what does not hold.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random  # noqa: TID251  the same relations for the same seed
+from typing import Any
+
+import psycopg
+import pytest
+
+from proxy.kernel import (
+    attribution,
+    column_types,
+    join_rules,
+    measurements,
+    plan_check,
+    row_numbers,
+    shape,
+    truncation_rules,
+)
+from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.world import World
+from tests.kernel.claims import Claims
+from tests.kernel.holes import HOLES
+from tests.kernel.made_relations import POLICY, RelationMaker
+from tests.kernel.tampered_plans import KINDS, Tampered
+from tests.kernel.test_golden_plans import EQUIVALENT, _blocks
+from tests.kernel.tiny_database import tiny_database
+from tests.pipeline_world import CATALOG, POLICIES
+
+_MODULES = (
+    *(attribution, column_types, join_rules, measurements, plan_check, row_numbers, shape),
+    truncation_rules,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weakened:
+    """A function of the kernel, one text of it, and what stands there instead."""
+
+    function: Callable[..., Any]
+    was: str
+    now: str
+
+    def put(self, patch: pytest.MonkeyPatch) -> None:
+        """The weakened function wherever the kernel has the real one."""
+        source = textwrap.dedent(inspect.getsource(self.function))
+        source = source.removeprefix("@property\n")
+        assert source.count(self.was) == 1, self.was
+        made: dict[str, Any] = {}
+        module = inspect.getmodule(self.function)
+        assert module is not None
+        exec(source.replace(self.was, self.now), vars(module), made)
+        new = made[self.function.__name__]
+        for one in _MODULES:
+            for name, there in list(vars(one).items()):
+                if there is self.function:
+                    patch.setattr(one, name, new)
+        for name, there in list(vars(shape.Shape).items()):
+            if isinstance(there, property) and there.fget is self.function:
+                patch.setattr(shape.Shape, name, property(new))
+
+
+def _weak(function: Callable[..., Any], was: str, now: str) -> Weakened:
+    return Weakened(function=function, was=was, now=now)
+
+
+_OF_HOLES = {
+    "cut_in_order_of_arrival": _weak(
+        truncation_rules._check_order, "not any(key <= told for key in keys)", "False"
+    ),
+    "union_of_a_name_twice": _weak(
+        attribution.subquery_rule, "len(set(names)) < len(names)", "False"
+    ),
+    "window_with_ties": _weak(attribution._check_ties, "not seen - alike <= told", "False"),
+    "window_by_long_texts": _weak(
+        attribution._check_ties, "not inner.types[name(part)].is_text", "True"
+    ),
+    "lookup_on_the_unit_alone": _weak(
+        join_rules.unit_join, "a.alone and (b.alone or is_once)", "a.alone"
+    ),
+    "partition_after_a_cut": _weak(
+        truncation_rules.key_cut,
+        "((frozenset({by}), rows.changed),) if is_touched else ()",
+        "rows.touched",
+    ),
+    "partitions_by_null": _weak(plan_check.check_rows, "not hashed <= owner.filled", "False"),
+    "rows_per_group_without_groups": _weak(shape.Shape.rows.fget, "or not self.is_spread", ""),  # type: ignore[attr-defined]
+    "group_answered_twice": _weak(shape.shape_of, "len(set(answered)) < len(answered)", "False"),
+    "units_counted_where_rows_change": _weak(
+        measurements.price_of_distinct_count,
+        "release.of_unit and isinstance(neighbours, UnitNeighbours)",
+        "release.of_unit",
+    ),
+    "clamp_between_steps": _weak(
+        measurements.check_measured, "(end / one.grid).denominator != 1", "False"
+    ),
+    "no_partition_changes": _weak(
+        plan_check.check_rows, "rows.partitions is not None and rows.partitions < 1", "False"
+    ),
+    "list_of_a_protected_table": _weak(
+        column_types._check_list,
+        "not isinstance(world.policy.tables.get(listed.table), PublicTable)",
+        "False",
+    ),
+    "few_values_fetched": _weak(
+        measurements.price_of_order_statistic,
+        "release.needed < _values_looked_at(release)",
+        "False",
+    ),
+    "interval_of_more_ends": _weak(
+        measurements._check_interval, "interval.ends != (rank > 0) + (rank < 1)", "False"
+    ),
+    "extreme_fetched_from_the_middle": _weak(
+        measurements._check_rank, "not is_extreme and not is_quantile", "False"
+    ),
+    "total_above_its_low_end": _weak(
+        measurements.price_of_total, "not total.low <= 0 <= total.high", "False"
+    ),
+    "alias_of_an_inner_scan": _weak(
+        join_rules._is_of_one_unit, "(y, table) in b.named for", "y[1] == 'id' for"
+    ),
+}
+_OF_KINDS = {
+    "partitions_by_another_type": _weak(
+        column_types.check_column, "not holds(column.type, there)", "False"
+    ),
+    "public_join_without_key": _weak(join_rules.public_join, "default=None", "default=1"),
+    "cut_by_a_key_keeps_more": _weak(
+        join_rules._repeated, "changed=rows.changed * times", "changed=rows.changed"
+    ),
+    "window_over_all": _weak(attribution.window_rule, "owner.columns.isdisjoint(by)", "False"),
+    "grouped_by_another_column": _weak(
+        attribution.group_rule, "or name(grouped.unit) not in owner.columns", ""
+    ),
+    "cut_keeps_rows_of_nobody": _weak(
+        truncation_rules._cut_by, "by in present and not cut.with_null", "True"
+    ),
+    "truncated_join_made_outer": _weak(
+        join_rules._joined_by, "2 if join.left_outer and not replaces else 1", "1"
+    ),
+    "join_loses_the_unit": _weak(
+        join_rules._owner_of_join, "if on_one_unit(a, b, pairs)", "if True"
+    ),
+    "rows_without_their_unit_stay": _weak(
+        join_rules.unit_join, "join.left_outer and not a.columns", "False"
+    ),
+    "names_made_of_rows": _weak(
+        attribution._check_row_names,
+        "any(window.is_repeated for window in subquery.windows)",
+        "False",
+    ),
+    "noise_halved": _weak(measurements.price_of_noise, "noise.scale * loss.epsilon < l1", "False"),
+    "gate_too_quiet": _weak(
+        measurements.price_of_sample_aggregate,
+        "release.gate.noise.scale * release.gate.loss.epsilon < counted",
+        "False",
+    ),
+    "median_sees_more": _weak(measurements._check_mechanism, "not most.covers(each)", "False"),
+    "fill_outside": _weak(
+        measurements._check_outputs, "not release.low <= release.fill <= release.high", "False"
+    ),
+    "selection_for_nothing": _weak(
+        measurements.price_of_selection, "not most.covers(selection.each)", "False"
+    ),
+    "private_keys_shown": _weak(
+        plan_check.price_of_block,
+        "any(key.values is None for key in block.keys)",
+        "False",
+    ),
+    "rows_of_nobody_counted": _weak(
+        plan_check.check_rows,
+        "rows.not_null is None or name(rows.not_null) not in owner.columns",
+        "False",
+    ),
+    "unit_taken_for_one_row": _weak(
+        plan_check.check_rows,
+        "not owner.alone and not one_number(block.where, owner.numbered)",
+        "False",
+    ),
+    "fewer_rows_believed": _weak(plan_check.check_rows, "rows.rows < owner.changed", "False"),
+    "fewer_partitions": _weak(
+        plan_check._check_partitions, "min(touched, default=owner.changed) > partitions", "False"
+    ),
+    "gathered_by_another_column": _weak(
+        plan_check.check_units, "or name(units.column) not in owner.columns", ""
+    ),
+}
+_OF_RELATIONS = {
+    "one_row_pushes_out_none": _weak(truncation_rules.key_cut, "2 if is_first else 1", "1"),
+    "partners_of_an_outer_join_hold_the_unit": _weak(
+        join_rules.unit_join,
+        "a.columns if join.left_outer else a.columns | b.columns",
+        "a.columns | b.columns",
+    ),
+    "any_part_of_a_union_holds_the_unit": _weak(
+        attribution.union_rule, "and all(is_so(owner, c)", "and any(is_so(owner, c)"
+    ),
+    "groups_of_a_unit_are_one": _weak(
+        attribution.group_rule, "owner.alone or by_unit_alone", "True"
+    ),
+    "a_side_names_joined_rows": _weak(join_rules._keys, "if once_right:", "if True:"),
+    "outer_partners_are_touched": _weak(
+        join_rules._joined_by, "a.filled if join.left_outer else", ""
+    ),
+}
+_HOLES = {hole.name: hole for hole in HOLES}
+
+
+@pytest.mark.parametrize("name", _OF_HOLES)
+def test_a_hole_gets_through(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _OF_HOLES[name].put(monkeypatch)
+    hole = _HOLES[name]
+    plan_check.price_of_block(hole.make(), World(POLICIES[hole.policy], CATALOG))
+
+
+def _broken(kind: str) -> Iterator[tuple[Tampered, Any]]:
+    for _, world, block in _blocks():
+        of = Tampered(block=block, world=world)
+        try:
+            yield of, KINDS[kind](of)
+        except NotPrivate:
+            continue
+
+
+@pytest.mark.every(3)
+@pytest.mark.parametrize("kind", _OF_KINDS)
+def test_broken_plans_get_through(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = [(of, plan) for of, plan in _broken(kind) if plan not in (None, of.block)]
+    _OF_KINDS[kind].put(monkeypatch)
+    lived = 0
+    most, _ = EQUIVALENT.get(kind, (0, ""))
+    for of, plan in made:
+        try:
+            plan_check.price_of_block(plan, of.world)
+        except NotPrivate:
+            continue
+        lived += 1
+        if lived > most:
+            return
+    raise AssertionError("all of them are refused all the same")
+
+
+_RELATIONS = 4_000
+
+
+@pytest.mark.every(7)
+@pytest.mark.parametrize("name", _OF_RELATIONS)
+def test_a_claim_does_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of relations of which the weakened kernel claims something else than the real one."""
+    world, maker, database = World(POLICY, CATALOG), RelationMaker(Random(11)), tiny_database()
+    real = attribution.relation_of
+    for number in range(_RELATIONS):
+        if number % 40 == 0:
+            database.fill(maker.rows())
+        relation = maker.relation(maker.random.choice((2, 3, 3, 4)))
+        claims: list[Known | None] = []
+        for weakened in (False, True):
+            with monkeypatch.context() as patch:
+                if weakened:
+                    _OF_RELATIONS[name].put(patch)
+                try:
+                    claims.append(real(relation, world))
+                except NotPrivate:
+                    claims.append(None)
+        weakly = claims[1]
+        if weakly is None or claims[0] == weakly:
+            continue
+        try:
+            if Claims(database, relation, weakly).broken():
+                return
+        except psycopg.Error:
+            continue
+    raise AssertionError("each claim holds all the same")
