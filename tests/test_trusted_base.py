@@ -29,7 +29,7 @@ def _lines(path: Path) -> int:
 
 
 def test_the_table_is_read() -> None:
-    assert len(_rows()) == 8
+    assert len(_rows()) == 9
 
 
 @pytest.mark.parametrize("row", _rows(), ids=lambda row: row[0][0].name)

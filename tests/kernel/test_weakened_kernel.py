@@ -27,6 +27,7 @@ from proxy.kernel import (
     shape,
     truncation_rules,
 )
+from proxy.kernel.owners import Known
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from tests.kernel.claims import Claims
