@@ -70,9 +70,11 @@ def truncation_rule(cut: Truncate, inner: Known, world: World) -> Known:
 
 
 def _check_columns(cut: Truncate, found: int) -> None:
-    """What is asked for is there, once. (A number that is called as a column is an error of the server.)"""
+    """What is asked for is there once, and the number of a row stands over none of it."""
     if found != len(cut.columns):
         raise NotPrivate(Rule.TRUNCATION, "columns that are not there")
+    if cut.place in cut.columns:
+        raise NotPrivate(Rule.TRUNCATION, "a number of rows that is called as a column is")
     # `OR by IS NULL` stands above the numbering.
     if cut.with_null and cut.by is not None and cut.by.column not in cut.columns:
         raise NotPrivate(Rule.TRUNCATION, "columns that are not there")

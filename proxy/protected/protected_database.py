@@ -279,7 +279,7 @@ class DatabaseSession:
         is_selected: IsSelected | None,
         may_try_again: bool,
     ) -> ExactTable:
-        rows = _Rows(query, is_selected)
+        rows = _FetchedRows(query, is_selected)
         self._connection.replied = False
         try:
             await rows.read(self._connection, parameters)
@@ -295,7 +295,7 @@ class DatabaseSession:
         return await rows.table()
 
 
-class _Rows:
+class _FetchedRows:
     """The rows of one statement, as they come in."""
 
     def __init__(self, query: BackendQuery, is_selected: IsSelected | None) -> None:

@@ -682,6 +682,12 @@ def number_over_the_unit(of: Tampered) -> BlockPlan | None:
     return of.below(Truncate, change)
 
 
+@kind
+def number_over_a_column(of: Tampered) -> BlockPlan | None:
+    """The server would say that a name is ambiguous, after the charge."""
+    return of.below(Truncate, lambda cut: replace(cut, place=cut.columns[0]) if cut.by else None)
+
+
 def _windows(
     of: Tampered,
     applies: Callable[[WindowColumn], bool],

@@ -132,6 +132,9 @@ _OF_HOLES = {
     ),
 }
 _OF_KINDS = {
+    "number_over_a_column": _weak(
+        truncation_rules._check_columns, "cut.place in cut.columns", "False"
+    ),
     "partitions_by_another_type": _weak(
         column_types.check_column, "not holds(column.type, there)", "False"
     ),
