@@ -44,7 +44,7 @@ class ClientCertificate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
+class _CertificateRule:
     databases: tuple[str, ...]
     users: tuple[str, ...]
     kind: str  # of a certificate's names, or any, none
@@ -57,7 +57,9 @@ class CertificateRules:
     Given    the lines; is_in: whether an analyst is in a group
     """
 
-    def __init__(self, rules: Sequence[_Rule], is_in: Callable[[str, str], bool]) -> None:
+    def __init__(
+        self, rules: Sequence[_CertificateRule], is_in: Callable[[str, str], bool]
+    ) -> None:
         self._rules = tuple(rules)
         self._is_in = is_in
 
@@ -80,7 +82,7 @@ class CertificateRules:
         return written in (_ALL, user)
 
 
-def _has(rule: _Rule, user: str, certificate: ClientCertificate | None) -> bool:
+def _has(rule: _CertificateRule, user: str, certificate: ClientCertificate | None) -> bool:
     if rule.kind == _NONE:
         return certificate is None
     if certificate is None:
@@ -132,7 +134,7 @@ def read_rules(text: str, is_in: Callable[[str, str], bool]) -> CertificateRules
     return CertificateRules(rules, is_in)
 
 
-def _rule(number: int, words: Sequence[str]) -> _Rule:
+def _rule(number: int, words: Sequence[str]) -> _CertificateRule:
     if len(words) != len(_COLUMNS):
         raise RulesError(f"line {number}: a rule is {' '.join(_COLUMNS)}")
     databases, users, certificate, method = words
@@ -145,7 +147,7 @@ def _rule(number: int, words: Sequence[str]) -> _Rule:
     except ValueError:
         known = ", ".join(one.value for one in LoginMethod)
         raise RulesError(f"line {number}: a method is one of {known}") from None
-    rule = _Rule(
+    rule = _CertificateRule(
         databases=_names(number, databases),
         users=_names(number, users),
         kind=kind,
