@@ -294,9 +294,9 @@ def _check_row_names(subquery: Subquery) -> None:
 def window_rule(window: WindowColumn, subquery: Subquery, inner: Known, owner: OfUnit) -> bool:
     """Let a window pass whose value is a function of the rows of the row's own unit.
 
-    Privacy: PARTITION BY has a column that holds the unit, so a partition has rows of one unit, or of
-    nobody. (That it is printed whole is the compiler's: two units with one beginning would share a
-    partition.) The value depends on no order that another unit's rows could decide: `_check_ties`.
+    Privacy: the first column of PARTITION BY holds the unit, so a partition has rows of one unit, or of
+    nobody. The compiler prints that column whole and cuts other texts: two units with one beginning would
+    share a partition. The value depends on no order that another unit's rows could decide: `_check_ties`.
     Aggregates are exact functions of rows in any order.
 
     Returns:
@@ -304,27 +304,29 @@ def window_rule(window: WindowColumn, subquery: Subquery, inner: Known, owner: O
             PARTITION BY.
 
     Raises:
-        NotPrivate: No column of PARTITION BY holds the unit, or the order leaves ties that matter.
+        NotPrivate: The first column of PARTITION BY does not hold the unit, or the order leaves ties that
+            matter.
         NotCovered: An aggregate that is not exact.
 
     >>> from tests.kernel.examples import WORLD, numbered_visits
-    >>> first = numbered_visits(partition="uid")
+    >>> first = numbered_visits("uid")
     >>> known = relation_of(first.source, WORLD)
     >>> window_rule(first.windows[0], first, known, known.owner)
     True
-    >>> other = numbered_visits(partition="i4")
+    >>> other = numbered_visits("i4", "uid")
     >>> window_rule(other.windows[0], other, known, known.owner)
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if window.function is WindowFunction.ROW_NAME:
         return False
-    by = [name(part) for part in window.partition if isinstance(part, ColumnRef)]
-    if owner.columns.isdisjoint(by):
-        raise NotPrivate(Rule.WINDOW, "no column of PARTITION BY holds the unit")
+    first = window.partition[0] if window.partition else None
+    if not isinstance(first, ColumnRef) or name(first) not in owner.columns:
+        raise NotPrivate(Rule.WINDOW, "the first column of PARTITION BY does not hold the unit")
     if window.aggregate is not None:
         _check_exact(window.aggregate, Rule.WINDOW)
     _check_ties(window, subquery, inner, owner.columns)
+    by = [name(part) for part in window.partition if isinstance(part, ColumnRef)]
     numbers = window.function is WindowFunction.ROW_NUMBER
     return numbers and len(by) == len(window.partition) and owner.columns.issuperset(by)
 

@@ -72,13 +72,13 @@ def joined_cuts(left_most: int, right_most: int) -> Join:
     return Join(left, right, False, (pair,), None)
 
 
-def numbered_visits(partition: str) -> Subquery:
+def numbered_visits(*partition: str) -> Subquery:
     """The visits with row_number() OVER (PARTITION BY ... ORDER BY id)."""
     window = WindowColumn(
         name="rn",
         function=WindowFunction.ROW_NUMBER,
         type=SqlType.INT8,
-        partition=(of_table("r1", "visits", partition),),
+        partition=tuple(of_table("r1", "visits", column) for column in partition),
         order=(OrderTerm(of_table("r1", "visits", "id"), False, False),),
         frame=Frame.DEFAULT,
     )

@@ -731,6 +731,16 @@ def window_by_another_column(of: Tampered) -> BlockPlan | None:
 
 
 @kind
+def window_by_the_unit_last(of: Tampered) -> BlockPlan | None:
+    """The compiler prints the first column of PARTITION BY whole, and the beginnings of others."""
+    return _windows(
+        of,
+        lambda window: len(window.partition) > 1,
+        lambda window: replace(window, partition=window.partition[::-1]),
+    )
+
+
+@kind
 def rank_for_a_row_number(of: Tampered) -> BlockPlan | None:
     if not isinstance(of.block.neighbours, RowNeighbours):
         return None

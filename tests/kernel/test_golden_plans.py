@@ -26,6 +26,7 @@ EQUIVALENT: dict[str, tuple[int, str]] = {
     "cut_in_no_order": (1, "the unit, which is unique there, is a key"),
     "window_without_ties": (1, "PARTITION BY has the key of the table"),
     "lookup_grouped_by_more": (1, "it stands below a GROUP BY the unit, which has one row each"),
+    "window_by_the_unit_last": (1, "both columns hold the unit"),
     "part_of_a_union_shifted": (1, "both columns hold the unit"),
 }
 
