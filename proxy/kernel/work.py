@@ -1,0 +1,598 @@
+"""The work that the rows of one unit can cause: one price for everything that they evaluate and carry.
+
+Claim: of a plan that `check_work` lets pass, the rows of one unit take at most limits.UNIT_NANOSECONDS of a processor of the
+database, and limits.UNIT_CARRIED_BYTES of temporary files, whatever the unit stores; where a unit has as many rows as it
+stores, each takes limits.ROW_NANOSECONDS and limits.ROW_CARRIED_BYTES at most. So whether a statement meets a time limit,
+or a limit of disk space, is no question that one unit answers (PROOFS.md 22 A1).
+
+Argument, from the tables up:
+
+    price      every node has one (work_prices); digits and octets are followed through every node
+    expansion  PostgreSQL puts the columns of a subquery in where they are mentioned: each mention costs the whole
+               expression. The columns of GROUP BY, of a window and of a cut are computed once for each row that is formed,
+               and carried from there with their digits
+    formed     how many rows of a unit stand at each level (formed_rows); what is evaluated there is done for each of them
+    carried    a row that is sorted, hashed or joined holds the columns that anything above is made of
+
+CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants, lists) costs no row anything.
+A stored text has the price of limits.STORED_TEXT_OCTETS: a longer one counts as so many more rows that are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from typing_extensions import assert_never
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.node_parts import is_kind_of, parts_getter
+from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import Catalog
+from proxy.kernel import formed_rows
+from proxy.kernel.formed_rows import Formed, RowCount, UnboundedRows
+from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import (
+    BlockPlan,
+    DistinctCount,
+    NoisyStatistic,
+    OrderStatistic,
+    RecentredMean,
+    Release,
+    SampleAggregate,
+)
+from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.kernel.work_prices import (
+    NO_NODE,
+    Column,
+    Dearest,
+    NotPriced,
+    Price,
+    Size,
+    add_nanoseconds,
+    compare_nanoseconds,
+    expression_price,
+    multiply_nanoseconds,
+    column_size,
+    union,
+)
+from proxy.policy.policy_model import Policy
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.windows import WindowColumn
+
+_MENTION = 30.0
+_SORTED_ROW = 1_000.0
+_GROUPED_ROW = 300.0
+_HASHED_COLUMN = 150.0
+_LOOK = 12_000.0
+_INDEX = 400.0
+_HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
+_ROW_HEADER = 24
+_COUNT = Size(19)
+
+
+class TooMuchWork(Refusal):
+    """A query takes too much of one unit's rows. most_stored: if no more of the rows that a unit stores are read, it does not;
+    None: nothing that is cut helps."""
+
+    def __init__(self, message: str, hint: str, most_stored: int | None = None) -> None:
+        super().__init__(Code.TOO_COMPLEX, message, hint)
+        self.most_stored = most_stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row that a unit
+    stores; public_nanoseconds: of each row of a public table."""
+
+    nanoseconds: float = 0.0
+    octets: float = 0.0
+    stored_nanoseconds: float = 0.0
+    stored_octets: float = 0.0
+    public_nanoseconds: float = 0.0
+    rows: int = 0
+    dearest: Dearest = NO_NODE
+
+    def plus(self, other: Work) -> Work:
+        """Of two blocks: one after the other, so that the files of the first are gone."""
+        return Work(
+            nanoseconds=self.nanoseconds + other.nanoseconds,
+            octets=max(self.octets, other.octets),
+            stored_nanoseconds=self.stored_nanoseconds + other.stored_nanoseconds,
+            stored_octets=max(self.stored_octets, other.stored_octets),
+            public_nanoseconds=max(self.public_nanoseconds, other.public_nanoseconds),
+            rows=max(self.rows, other.rows),
+            dearest=self.dearest.or_dearer(other.dearest),
+        )
+
+    @property
+    def most_stored(self) -> int:
+        """So many rows that a unit stores may be read, by what each costs."""
+        left = limits.UNIT_NANOSECONDS - self.nanoseconds
+        by_time = left / max(1.0, self.stored_nanoseconds)
+        room = limits.UNIT_CARRIED_BYTES - self.octets
+        return max(0, int(min(by_time, room / max(1.0, self.stored_octets))))
+
+
+def check_work(blocks: Iterable[BlockPlan], policy: Policy, catalog: Catalog) -> Work:
+    """The work of a statement.
+
+    Raises:
+        TooMuchWork: It is above the limits; with `most_stored` where it is dear for each row that a unit stores.
+    """
+    total = Work()
+    for block in blocks:
+        try:
+            total = total.plus(block_work(block, policy, catalog))
+        except UnboundedRows:
+            raise TooMuchWork(
+                "the rows of one privacy unit multiply in this join without a bound",
+                "Join on a key of the public table, or aggregate one side per unit first.",
+            ) from None
+        except NotPriced as unknown:
+            raise TooMuchWork(
+                f"what this query computes of a row has no known cost: {unknown}",
+                "Ask a simpler question.",
+            ) from None
+    _check_limits(total)
+    return total
+
+
+def _check_limits(work: Work) -> None:
+    if work.nanoseconds > limits.UNIT_NANOSECONDS:
+        raise TooMuchWork(_of_time(work, work.nanoseconds / 1e9), _hint(work))
+    if work.octets > limits.UNIT_CARRIED_BYTES:
+        raise TooMuchWork(
+            f"the rows of one privacy unit could take {_megabytes(work.octets)} of temporary files,"
+            f" more than {_megabytes(limits.UNIT_CARRIED_BYTES)}",
+            "Use fewer or shorter GROUP BY keys and columns of subqueries, or round(x, 2) them first.",
+        )
+    if work.public_nanoseconds > limits.PUBLIC_ROW_NANOSECONDS:
+        micro = work.public_nanoseconds / 1e3
+        raise TooMuchWork(
+            f"this query computes too much of each row of a public table: about {micro:.0f} microseconds",
+            "Compute less of the public table's columns, or of the protected ones in their place.",
+        )
+    is_dear = work.stored_nanoseconds > limits.ROW_NANOSECONDS
+    if is_dear or work.stored_octets > limits.ROW_CARRIED_BYTES:
+        per_row = work.stored_nanoseconds / 1e9
+        raise TooMuchWork(_of_time(work, per_row, each=True), _hint(work), work.most_stored)
+
+
+def _of_time(work: Work, seconds: float, *, each: bool = False) -> str:
+    """
+    >>> _of_time(Work(rows=10_000, dearest=Dearest(9e4, "ln()", 400)), 8.4)
+    'the rows of one privacy unit could keep the database busy for 8.4 seconds, more than 0.25: up to 10000 rows, of which
+    ln() on numbers of 400 digits is the dearest step'
+    """
+    dearest = work.dearest
+    of_digits = f" on numbers of {dearest.digits} digits" if dearest.digits > 60 else ""
+    step = f"{dearest.written}{of_digits} is the dearest step"
+    if each:
+        return (
+            f"each row of a privacy unit could keep the database busy for {_seconds(seconds)}: {step}"
+        )
+    most = limits.UNIT_NANOSECONDS / 1e9
+    return (
+        "the rows of one privacy unit could keep the database busy for"
+        f" {_seconds(seconds)}, more than {most:g}: up to {max(1, work.rows)} rows, of which {step}"
+    )
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2g} seconds" if seconds < 100 else f"{seconds:.0f} seconds"
+
+
+def _megabytes(octets: float) -> str:
+    return f"{octets / 2**20:.0f} MB"
+
+
+def _hint(work: Work) -> str:
+    if work.dearest.digits > 60:
+        return "Round the numbers first: round(x, 2)."
+    if work.rows > 100:
+        return (
+            "Compute less of each pair of rows that a join forms: aggregate one side per unit first, or use"
+            f" {work.dearest.written} fewer times."
+        )
+    return f"Use {work.dearest.written} fewer times."
+
+
+def block_work(plan: BlockPlan, policy: Policy, catalog: Catalog) -> Work:
+    """The work of all statements that one block becomes.
+
+    Raises:
+        NotPriced, UnboundedRows: A part of it has no bound.
+    """
+    walk = _Walk(policy, catalog, frozenset(_mentioned(plan)))
+    source = walk.level(plan.source)
+    formed = source.formed
+    rows = formed_rows.ONE_ROW if formed_rows.is_one_row(plan.where, formed) else formed.rows
+    statements = _statements(plan)
+    below = walk.tally.work(statements)
+    own = _Tally()
+    _weigh_top(plan, source, rows, own, walk, statements)
+    top = own.work(1)
+    return Work(
+        nanoseconds=below.nanoseconds + top.nanoseconds,
+        octets=below.octets + top.octets,
+        stored_nanoseconds=below.stored_nanoseconds + top.stored_nanoseconds,
+        stored_octets=below.stored_octets + top.stored_octets,
+        public_nanoseconds=below.public_nanoseconds + top.public_nanoseconds,
+        rows=max(below.rows, top.rows),
+        dearest=below.dearest.or_dearer(top.dearest),
+    )
+
+
+def _statements(plan: BlockPlan) -> int:
+    """How many statements read the rows of the block (compiler/compiling.py)."""
+    apart = sum(_stands_apart(release, plan) for release in plan.releases)
+    together = len(plan.releases) > apart or plan.selection is not None
+    return max(1, apart + together + bool(plan.choices))
+
+
+def _stands_apart(release: Release, plan: BlockPlan) -> bool:
+    if isinstance(release, DistinctCount):
+        of_units = isinstance(plan.neighbours, UnitNeighbours)
+        return not release.of_unit if of_units else plan.sub_partitions > 0
+    return isinstance(release, OrderStatistic)
+
+
+def _weigh_top(
+    plan: BlockPlan, source: _Level, rows: RowCount, tally: _Tally, walk: _Walk, statements: int
+) -> None:
+    """The condition, the keys and what is measured of each row, in every statement."""
+    where = walk.price(plan.where, source)
+    keys = [walk.price(key.expression, source) for key in plan.keys]
+    measured = list(_release_prices(plan, source, walk))
+    each = where.nanoseconds
+    for key, price in zip(plan.keys, keys, strict=True):
+        each += _times_said(key) * price.nanoseconds + _key_nanoseconds(price.size)
+    for price in (where, *keys, *(price for price, _ in measured)):
+        tally.look_at(price)
+    tally.take(statements * (each + _SORTED_ROW), rows)
+    tally.take(sum(times * price.nanoseconds for price, times in measured), rows)
+    carried = (where, *keys, *(price for price, _ in measured))
+    width = sum(key.size.width for key in keys) + walk.width(carried)
+    most = max((price.size.width for price, _ in measured), default=0)
+    tally.carry(width + most + _ROW_HEADER, rows)
+
+
+def _times_said(key: KeyPlan) -> int:
+    """A listed key is compared with its list and with NULL, and printed; a private number is compared three times."""
+    if key.values is not None:
+        return 3
+    return 4 if key.type.is_number else 1
+
+
+def _key_nanoseconds(size: Size) -> float:
+    return _GROUPED_ROW + 2 * size.octets + 3 * size.digits
+
+
+def _release_prices(
+    plan: BlockPlan, source: _Level, walk: _Walk
+) -> Iterator[tuple[Price, int]]:
+    """What is computed of each row for each release, and how often its statement says it (compiler/statistic_sql.py,
+    value_scan.py): twice what is summed and counted, three times what is squared."""
+    for release in plan.releases:
+        match release:
+            case NoisyStatistic(of=Counted() as counted):
+                yield walk.counted(counted, source), 2
+            case NoisyStatistic(of=tuple() as several):
+                times = 3 if release.statistic is Statistic.SQUARES else 2
+                for measured in several:
+                    yield walk.measured(measured, source), times
+            case DistinctCount():
+                for part in (release.operand, release.condition):
+                    yield walk.price(part, source), 2
+            case RecentredMean() | OrderStatistic():
+                yield walk.measured(release.measured, source), 2
+            case SampleAggregate():
+                yield walk.measured(release.measured, source), 3
+            case _:
+                raise NotPriced(type(release).__name__)
+
+
+def _mentioned(plan: BlockPlan) -> Iterator[Column]:
+    """Every column that any expression of the plan names."""
+    waiting: list[Any] = [plan.source, plan.where, plan.keys, plan.releases, plan.neighbours]
+    seen: set[int] = set()
+    while waiting:
+        part = waiting.pop()
+        kind = part.__class__
+        if is_kind_of(kind, tuple):
+            waiting += part
+        elif kind is ColumnRef:
+            yield part.relation, part.column
+        elif (parts := parts_getter(kind)) is not None and id(part) not in seen:
+            seen.add(id(part))
+            waiting += parts(part)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Adds up what rows cost, as the walk meets it."""
+
+    nanoseconds: float = 0.0
+    octets: float = 0.0
+    stored_nanoseconds: float = 0.0
+    stored_octets: float = 0.0
+    public_nanoseconds: float = 0.0
+    rows: int = 0
+    dearest: Dearest = NO_NODE
+
+    def take(self, nanoseconds: float, rows: RowCount) -> None:
+        self.nanoseconds += nanoseconds * rows.bounded
+        self.stored_nanoseconds += nanoseconds * rows.stored
+        self.rows = max(self.rows, rows.bounded)
+        if rows == formed_rows.NO_ROWS:
+            self.public_nanoseconds += nanoseconds
+
+    def carry(self, octets: float, rows: RowCount) -> None:
+        self.octets += octets * rows.bounded
+        self.stored_octets += octets * rows.stored
+
+    def look_at(self, price: Price) -> None:
+        self.dearest = self.dearest.or_dearer(price.dearest)
+
+    def work(self, statements: int) -> Work:
+        return Work(
+            nanoseconds=self.nanoseconds * statements,
+            octets=self.octets,
+            stored_nanoseconds=self.stored_nanoseconds * statements,
+            stored_octets=self.stored_octets,
+            public_nanoseconds=self.public_nanoseconds * statements,
+            rows=self.rows,
+            dearest=self.dearest,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A relation: what a mention of its columns costs, and how many rows of a unit it forms."""
+
+    columns: Mapping[Column, Price]
+    formed: Formed
+
+
+@dataclass(slots=True)
+class _Walk:
+    policy: Policy
+    catalog: Catalog
+    mentioned: frozenset[Column]
+    tally: _Tally = field(default_factory=_Tally)
+    widths: dict[Column, int] = field(default_factory=dict)
+    tables: set[str] = field(default_factory=set)
+
+    def level(self, relation: Relation) -> _Level:
+        match relation:
+            case Scan():
+                return self._scan(relation)
+            case Subquery():
+                return self._subquery(relation)
+            case GroupByUnit():
+                return self._group(relation)
+            case UnionAll():
+                return self._union(relation)
+            case Truncate():
+                return self._truncate(relation)
+            case Join():
+                return self._join(relation)
+            case _:
+                assert_never(relation)
+
+    def price(self, expression: Expression | None, level: _Level) -> Price:
+        found = expression_price(expression, level.columns, limits.STORED_TEXT_OCTETS)
+        self.tally.look_at(found)
+        return found
+
+    def width(self, prices: Iterable[Price]) -> int:
+        """Of the columns that a row has to carry for these to be computed of it. What a table stores of a row beside
+        pointers to longer values has a place in one page."""
+        found: dict[str, int] = {}
+        for leaf in frozenset[Column]().union(*(one.leaves for one in prices)):
+            found[leaf[0]] = found.get(leaf[0], 0) + self.widths[leaf]
+        return sum(
+            min(width, _HEAP_ROW) if alias in self.tables else width
+            for alias, width in found.items()
+        )
+
+    def counted(self, counted: Counted, level: _Level) -> Price:
+        prices = [self.price(part, level) for part in (counted.operand, counted.condition)]
+        return _together(prices, 50.0, Size(1))
+
+    def measured(self, measured: Measured, level: _Level) -> Price:
+        """The grid index: clamped, divided by the grid, rounded. A column that is no numeric is cut in its own type
+        (compiler/aggregate_sql.py), where nothing costs more than to take the seconds out of a time."""
+        condition = self.price(measured.condition, level)
+        inner = measured.operand.operand if isinstance(measured.operand, Clamped) else None
+        if isinstance(inner, ColumnRef) and inner.type is not SqlType.NUMERIC:
+            return _together((self.price(inner, level), condition), _INDEX, Size(19))
+        operand = self.price(measured.operand, level)
+        digits = operand.size.digits
+        own = 2 * compare_nanoseconds(digits, digits) + multiply_nanoseconds(digits, 40)
+        return _together((operand, condition), own + _INDEX + digits, Size(19))
+
+    def _leaf(self, column: Column, size: Size) -> Price:
+        """A column that is there: of a table, or computed below and carried."""
+        self.widths[column] = size.width
+        return Price(_MENTION, size, frozenset((column,)))
+
+    def _scan(self, scan: Scan) -> _Level:
+        columns: dict[Column, Price] = {}
+        self.tables.add(scan.alias)
+        for column in self.catalog.tables[scan.table].columns:
+            name = (scan.alias, column.name)
+            if name in self.mentioned:
+                columns[name] = self._leaf(name, column_size(column, limits.STORED_TEXT_OCTETS))
+        place = (scan.alias, "ctid")
+        if place in self.mentioned:
+            columns.setdefault(place, self._leaf(place, Size(10)))
+        return _Level(columns, formed_rows.scanned(scan, self.policy, self.catalog))
+
+    def _subquery(self, subquery: Subquery) -> _Level:
+        source = self.level(subquery.source)
+        rows = source.formed.rows
+        self.tally.take(self.price(subquery.where, source).nanoseconds, rows)
+        formed = formed_rows.projected(subquery, source.formed)
+        columns = {
+            (subquery.alias, name): _cut_text(self.price(expression, source), expression)
+            for name, expression in subquery.outputs
+        }
+        if subquery.windows:
+            columns = self._windows(subquery, source, columns)
+        return _Level(columns, formed)
+
+    def _windows(
+        self, subquery: Subquery, source: _Level, outputs: dict[Column, Price]
+    ) -> dict[Column, Price]:
+        """Rows are sorted with all that is asked of them, and kept once more while their window is looked at."""
+        rows = source.formed.rows
+        inner = [self.price(e, source) for one in subquery.windows for e in one.expressions]
+        all_of_it = (*outputs.values(), *inner)
+        width = sum(one.size.width for one in all_of_it) + self.width(all_of_it) + _ROW_HEADER
+        self.tally.carry(2 * width, rows)
+        own = sum(one.nanoseconds + one.size.digits + 4 * one.size.octets for one in inner)
+        own += sum(one.nanoseconds for one in outputs.values())
+        self.tally.take(own + _SORTED_ROW * len(subquery.windows), rows)
+        found = {name: self._leaf(name, price.size) for name, price in outputs.items()}
+        for one in subquery.windows:
+            name = (subquery.alias, one.name)
+            found[name] = self._leaf(name, self._window_size(one, source))
+        return found
+
+    def _window_size(self, window: WindowColumn, source: _Level) -> Size:
+        if window.aggregate is not None:
+            return self._aggregated(window.aggregate, source)
+        if window.operand is not None:
+            return self.price(window.operand, source).size
+        return _COUNT
+
+    def _group(self, group: GroupByUnit) -> _Level:
+        source = self.level(group.source)
+        rows = source.formed.rows
+        where = self.price(group.where, source)
+        keys = [self.price(part, source) for part in (group.unit, *group.keys)]
+        operands = [
+            self.price(part, source)
+            for one in group.aggregates
+            for part in (*one.operands, one.condition)
+        ]
+        names = [UNIT_COLUMN, *(key_column(n) for n in range(1, len(group.keys) + 1))]
+        columns = {
+            (group.alias, name): self._leaf((group.alias, name), price.size)
+            for name, price in zip(names, keys, strict=True)
+        }
+        own = _GROUPED_ROW + sum(one.nanoseconds for one in (where, *keys, *operands))
+        own += sum(_key_nanoseconds(key.size) for key in keys)
+        sizes = [self._aggregated(one, source) for one in group.aggregates]
+        own += sum(_SORTED_ROW + add_nanoseconds(size.digits, size.digits) for size in sizes)
+        for number, size in enumerate(sizes, start=1):
+            name = (group.alias, aggregate_column(number))
+            columns[name] = self._leaf(name, size)
+        self.tally.take(own, rows)
+        width = sum(one.size.width for one in keys) + self.width((*keys, *operands))
+        width += sum(size.width for size in sizes) + _ROW_HEADER
+        width += sum(one.size.width for one in operands) if _counts_distinct(group) else 0
+        self.tally.carry(width, rows)
+        return _Level(columns, formed_rows.grouped(group, source.formed))
+
+    def _aggregated(self, aggregate: Aggregate, source: _Level) -> Size:
+        """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows has."""
+        if aggregate.operand is None:
+            return _COUNT
+        size = self.price(aggregate.operand, source).size
+        match aggregate.kind:
+            case AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT | AggregateKind.COUNT_ROWS:
+                return _COUNT
+            case AggregateKind.MIN | AggregateKind.MAX:
+                return size
+            case AggregateKind.SUM | AggregateKind.AVG:
+                return Size(size.before + 12, max(20, size.after), size.octets)
+            case _:
+                raise NotPriced(aggregate.kind.value)
+
+    def _union(self, united: UnionAll) -> _Level:
+        """A column costs what the dearest of its parts does."""
+        parts = [self.level(part) for part in united.parts]
+        columns: dict[Column, Price] = {}
+        for place, (name, _) in enumerate(united.parts[0].outputs):
+            each = [
+                level.columns[part.alias, part.outputs[place][0]]
+                for level, part in zip(parts, united.parts, strict=True)
+            ]
+            dearest = max(each, key=lambda one: one.nanoseconds)
+            leaves = dearest.leaves.union(*(one.leaves for one in each))
+            columns[united.alias, name] = replace(
+                dearest, size=union(one.size for one in each), leaves=leaves
+            )
+        formed = formed_rows.united(united, tuple(level.formed for level in parts))
+        return _Level(columns, formed)
+
+    def _truncate(self, truncate: Truncate) -> _Level:
+        """Rows are sorted by the hash of their names, and those that stay are carried."""
+        source = self.level(truncate.source)
+        rows = source.formed.rows
+        formed = formed_rows.truncated(truncate, source.formed)
+        self.tally.take(self.price(truncate.where, source).nanoseconds, rows)
+        columns = {
+            name: price
+            for name, price in source.columns.items()
+            if name[1] in truncate.columns and name[0] == truncate.alias
+        }
+        if truncate.by is None:
+            return _Level(columns, formed)
+        names = [self.price(one, source) for one in (truncate.by, *truncate.ordered_by)]
+        carried = (*names, *columns.values())
+        own = sum(_HASHED_COLUMN + one.nanoseconds + 2 * one.size.octets for one in names)
+        own += sum(_LOOK for one in truncate.ordered_by if one.type.is_compound)
+        own += sum(one.nanoseconds for one in columns.values())
+        self.tally.take(own + _SORTED_ROW, rows)
+        computed = (one for name, one in columns.items() if one.leaves != {name})
+        width = sum(one.size.width for one in computed) + self.width(carried)
+        self.tally.carry(2 * (width + _ROW_HEADER), rows)
+        return _Level({name: self._leaf(name, one.size) for name, one in columns.items()}, formed)
+
+    def _join(self, join: Join) -> _Level:
+        """Each side may be sorted or hashed, and what is joined is carried on."""
+        left, right = self.level(join.left), self.level(join.right)
+        columns = {**left.columns, **right.columns}
+        formed = formed_rows.joined(join, left.formed, right.formed)
+        both = _Level(columns, formed)
+        for side in (left, right):
+            there = [price for name, price in side.columns.items() if name in self.mentioned]
+            self.tally.carry(self.width(there) + _ROW_HEADER, side.formed.rows)
+        equal = [self.price(part, both) for pair in join.equal for part in pair]
+        rest = self.price(join.rest, both)
+        own = rest.nanoseconds + sum(
+            one.nanoseconds + _GROUPED_ROW + 2 * one.size.octets + one.size.digits for one in equal
+        )
+        self.tally.take(own, formed.rows.plus(left.formed.rows).plus(right.formed.rows))
+        return both
+
+
+def _together(prices: Iterable[Price], own: float, size: Size) -> Price:
+    total, leaves, dearest = own, frozenset[Column](), NO_NODE
+    for one in prices:
+        total += one.nanoseconds
+        leaves |= one.leaves
+        dearest = dearest.or_dearer(one.dearest)
+    return Price(total, size, leaves, dearest)
+
+
+def _cut_text(price: Price, expression: Expression) -> Price:
+    """A computed text is cut to its first characters where a subquery puts it out (compiler/relation_sql.py)."""
+    most = 4 * limits.KEY_CHARACTERS
+    if isinstance(expression, ColumnRef) or price.size.octets <= most:
+        return price
+    return replace(price, size=replace(price.size, octets=most))
+
+
+def _counts_distinct(group: GroupByUnit) -> bool:
+    return any(one.kind is AggregateKind.COUNT_DISTINCT for one in group.aggregates)

@@ -1,0 +1,592 @@
+"""The price of every node of an expression: nanoseconds for one row, and how large its result can be.
+
+Claim: on one row a node takes at most its price on the machine of the table below, and its result has at most the size
+that is stated. Argument: each price is above what `tests/kernel/test_measured_prices.py` measures on PostgreSQL 18, for
+operands of every size; sizes are those of numeric.c and varlena.c. A node without a price raises NotPriced, so that it is
+never printed. n, m are digits of numbers before and after the point, x octets of texts.
+
+| node | ns | size of the result | measured, ns |
+|---|---|---|---|
+| column, CASE arm, NOT, IS | 30 | of the type | int + int 10, CASE 14 |
+| + - | 100 + n + m | one digit more before, the longer after | 8 digits 163, 12,800 digits 16,520 |
+| * | 100 + 4 (n + m) + n m / 100 | the sums | 100 digits 455, 12,800 digits 866,388 |
+| / % | as *, n + 20 | before: n and what the divisor has after; after: 20 or the longer | 12,800 digits 165,255 |
+| comparison, greatest, clamp | 100 + (n + m) / 2 | of the bounds | text of 16 kB: 2,000 |
+| round, floor, abs, sign, casts | 100 + n; casts 400 + 3 n | digits that are asked for | float to numeric 471 |
+| sqrt | 500 + 40 n + n^2 / 20 | 1,000 after at most | |
+| ln; log | 5,000 + 200 n + 1.7 min(n, 1000)^2; twice | 1,000 after at most | 8: 2,864, 800: 1,028,201 |
+| exp | 4,000 + 100 n + 1.2 min(n, 1000)^2 | 1,000 after at most | 8: 3,863, 800: 700,500 |
+| power | 1.3 (ln + exp) | 1,000 after at most | 8: 15,251, 800: 1,273,017 |
+| lower, upper, replace, trims, substr .. | 200 + 1 to 16 x, + x times searched bytes / 8 | x, + padding, x growth of replace | 16 kB: lower 30,028, initcap 118,184 |
+| LIKE (ILIKE); regular expression | 300 + 8 x (32 x); 4,000 + 40 x, + states | truth | 16 kB: 20,313 (48,174); 88,436 |
+| extract, date_trunc, + interval; to_char | 700; 1,200 | of the type | AT TIME ZONE 544, to_char 509 |
+| IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | |
+| look into jsonb or an array | 12,000 each step | 1,024 octets | 16 kB: 18,000 to 95,000 |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.base import limits
+from proxy.base.patterns import PatternSyntax
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import Column as StoredColumn
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Bucket,
+    Case,
+    Cast,
+    Choose,
+    Clamped,
+    ColumnRef,
+    Comparator,
+    Comparison,
+    Concat,
+    Connective,
+    Constant,
+    DateTrunc,
+    Expression,
+    Extract,
+    FormattedTime,
+    In,
+    InPublic,
+    Inside,
+    InsideLook,
+    Is,
+    Like,
+    Not,
+    NullIf,
+    NumericCall,
+    NumericFunction,
+    Operator,
+    Parameter,
+    Quotient,
+    RealCall,
+    RealFunction,
+    Shift,
+    TextCall,
+    TextFunction,
+    TimeBin,
+)
+from proxy.query.ir.json_constants import number_of_values
+from proxy.query.ir.pattern_checks import text_pattern
+
+# (alias, name) of a column.
+Column = tuple[str, str]
+
+_NODE = 30.0
+_CAST = 100.0
+_CONSTANT = 5.0
+_TIME = 700.0
+_LOOK = 12_000.0
+_MOST_AFTER = 16_383  # NUMERIC_DSCALE_MAX
+_REAL_AFTER = 1_000  # NUMERIC_MAX_DISPLAY_SCALE
+_CHARACTER = 4  # octets of one, at most
+# What PostgreSQL keeps compiled (regexp.c, MAX_CACHED_RES): others would be compiled for each row.
+_KEPT_PATTERNS = 32
+_DECLARED = re.compile(r"character(?: varying)?\((\d+)\)")
+
+
+class NotPriced(Exception):
+    """A node without a price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Digits of a number before and after the point; octets of a text."""
+
+    before: int = 10
+    after: int = 0
+    octets: int = 0
+
+    @property
+    def digits(self) -> int:
+        return self.before + self.after
+
+    @property
+    def width(self) -> int:
+        """Octets in a row that is sorted: numeric stores four digits in two octets; a computed text that is carried is
+        cut to its first characters (compiler/relation_sql.py)."""
+        text = min(self.octets, _CHARACTER * limits.KEY_CHARACTERS)
+        return max(8, text, self.digits // 2 + 8 if self.digits > 19 else 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Dearest:
+    """The node with the highest price of its own, as an analyst writes it."""
+
+    nanoseconds: float = 0.0
+    written: str = "its rows"
+    digits: int = 0
+
+    def or_dearer(self, other: Dearest) -> Dearest:
+        return other if other.nanoseconds > self.nanoseconds else self
+
+
+NO_NODE = Dearest()
+NO_COLUMNS: frozenset[Column] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Of computing an expression once. leaves: the columns of tables, groups, windows and cuts that it is made of, which
+    a row that is sorted carries until it is computed."""
+
+    nanoseconds: float
+    size: Size
+    leaves: frozenset[Column] = NO_COLUMNS
+    dearest: Dearest = NO_NODE
+
+
+Prices = Mapping[Column, Price]
+_TRUTH = Size(1)
+_INTEGER = Size(10)
+NOTHING = Price(0.0, _TRUTH)
+
+_TYPE_SIZES = {
+    SqlType.BOOL: _TRUTH,
+    SqlType.INT2: Size(5),
+    SqlType.INT4: _INTEGER,
+    SqlType.INT8: Size(19),
+    SqlType.FLOAT4: Size(39, 45),
+    SqlType.FLOAT8: Size(309, 340),
+    SqlType.DATE: Size(8),
+    SqlType.TIMESTAMP: Size(20, 6),
+    SqlType.TIMESTAMPTZ: Size(20, 6),
+    SqlType.UUID: Size(0, 0, 16),
+    SqlType.TID: _INTEGER,
+    SqlType.NUMERIC: Size(40, limits.NUMBER_AFTER_POINT),
+}
+
+
+def type_size(kind: SqlType | None, text_octets: int) -> Size:
+    """Of a stored value. Numbers without a scale have `limits.NUMBER_AFTER_POINT` digits where they enter arithmetic, as
+    they are rounded there (planner/bounds.py).
+
+    >>> type_size(SqlType.INT4, 1024)
+    Size(before=10, after=0, octets=0)
+    >>> type_size(SqlType.TEXT, 1024).octets
+    1024
+    """
+    found = None if kind is None else _TYPE_SIZES.get(kind)
+    return Size(0, 0, text_octets) if found is None else found
+
+
+def column_size(column: StoredColumn, text_octets: int) -> Size:
+    """Of a column of a table, by what the server holds its values to.
+
+    >>> column_size(StoredColumn("n", SqlType.NUMERIC, "numeric(8,2)", True, 8, 2), 1024)
+    Size(before=6, after=2, octets=0)
+    >>> column_size(StoredColumn("s", SqlType.VARCHAR, "character varying(20)", True), 1024)
+    Size(before=0, after=0, octets=80)
+    """
+    found = type_size(column.type, text_octets)
+    if not column.is_enforced:
+        return found
+    if column.type is SqlType.NUMERIC and column.precision is not None:
+        scale = column.scale or 0
+        return Size(max(1, column.precision - scale), max(0, scale))
+    declared = _DECLARED.fullmatch(column.type_name)
+    if column.type in (SqlType.VARCHAR, SqlType.BPCHAR) and declared is not None:
+        return Size(0, 0, min(text_octets, _CHARACTER * int(declared[1])))
+    return Size(0, 0, 64) if column.type is SqlType.ENUM else found
+
+
+def constant_size(constant: Constant | Parameter | None) -> Size:
+    """
+    >>> constant_size(Constant(Fraction("12.345"), SqlType.NUMERIC))
+    Size(before=2, after=3, octets=0)
+    """
+    match constant:
+        case Constant(value=Fraction() as number):
+            return _number_size(number)
+        case Constant(value=str() as text):
+            return Size(1, 0, len(text.encode("utf-8", "surrogatepass")))
+        case Constant() | None:
+            return _TRUTH
+        case Parameter():  # an answer of an earlier block, which is public
+            return Size(60, 60, 64)
+        case _:
+            assert_never(constant)
+
+
+def _number_size(number: Fraction) -> Size:
+    """A decimal has as many digits after the point as its denominator has factors of 2 or of 5."""
+    after = max(_factors(number.denominator, 2), _factors(number.denominator, 5))
+    return Size(len(str(abs(number.numerator) // number.denominator)), min(after, _MOST_AFTER))
+
+
+def _factors(number: int, of: int) -> int:
+    count = 0
+    while number % of == 0:
+        number //= of
+        count += 1
+    return count
+
+
+def add_nanoseconds(left: int, right: int) -> float:
+    return 100.0 + left + right
+
+
+def multiply_nanoseconds(left: int, right: int) -> float:
+    return 100.0 + 4 * (left + right) + left * right / 100
+
+
+def compare_nanoseconds(left: int, right: int) -> float:
+    return 100.0 + (left + right) / 2
+
+
+def _logarithm_nanoseconds(digits: int) -> float:
+    return 5_000.0 + 200 * digits + 1.7 * min(digits, _REAL_AFTER) ** 2
+
+
+def _exponential_nanoseconds(digits: int) -> float:
+    return 4_000.0 + 100 * digits + 1.2 * min(digits, _REAL_AFTER) ** 2
+
+
+def union(sizes: Iterable[Size]) -> Size:
+    """Large enough for each."""
+    found = tuple(sizes)
+    return Size(
+        max((one.before for one in found), default=1),
+        max((one.after for one in found), default=0),
+        max((one.octets for one in found), default=0),
+    )
+
+
+def expression_price(expression: Expression | None, columns: Prices, text_octets: int) -> Price:
+    """What it costs to compute an expression on one row.
+
+    Args:
+        columns: Of the relation that the expression is about, what a mention costs.
+        text_octets: So long are texts inside jsonb and arrays.
+
+    Raises:
+        NotPriced: A node or a column is not known.
+    """
+    return NOTHING if expression is None else _Pricing(columns, text_octets).of(expression)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pricing:
+    columns: Prices
+    text_octets: int
+
+    def of(self, expression: Expression) -> Price:
+        match expression:
+            case ColumnRef():
+                return self._column(expression)
+            case Constant() | Parameter():
+                return Price(_CONSTANT, constant_size(expression))
+            case Comparison():
+                return self._comparison(expression)
+            case Connective():
+                return self._connective(expression)
+            case Not() | Is():
+                return self._node("IS", (expression.operand,), _NODE, _TRUTH)
+            case In():
+                return self._in(expression)
+            case InPublic():
+                return self._in_public(expression)
+            case Like():
+                return self._like(expression)
+            case TextCall():
+                return self._text_call(expression)
+            case Concat():
+                return self._concat(expression)
+            case Inside():
+                return self._inside(expression)
+            case Extract() | DateTrunc() | Shift() | TimeBin() | FormattedTime():
+                return self._time(expression)
+            case Case():
+                return self._case(expression)
+            case Choose():
+                return self._choose(expression)
+            case NullIf():
+                return self._null_if(expression)
+            case Clamped() | Arithmetic() | Quotient() | NumericCall() | RealCall() | Bucket() | Cast():
+                return self._number(expression)
+            case _:
+                raise NotPriced(type(expression).__name__)
+
+    def _number(
+        self, expression: Clamped | Arithmetic | Quotient | NumericCall | RealCall | Bucket | Cast
+    ) -> Price:
+        match expression:
+            case Clamped():
+                return self._clamped(expression)
+            case Arithmetic():
+                return self._arithmetic(expression)
+            case Quotient():
+                return self._quotient(expression)
+            case NumericCall():
+                return self._numeric_call(expression)
+            case RealCall():
+                return self._real_call(expression)
+            case Bucket():
+                operand = self.of(expression.operand)
+                own = 400 + multiply_nanoseconds(operand.size.digits, 40)
+                return _sum("width_bucket()", own, _INTEGER, (operand,))
+            case Cast():
+                return self._cast(expression)
+            case _:
+                assert_never(expression)
+
+    def _node(
+        self, written: str, operands: Iterable[Expression], own: float, size: Size
+    ) -> Price:
+        return _sum(written, own, size, tuple(map(self.of, operands)))
+
+    def _column(self, column: ColumnRef) -> Price:
+        found = self.columns.get((column.relation, column.column))
+        if found is None:
+            raise NotPriced(f"column {column.column}")
+        return found
+
+    def _connective(self, connective: Connective) -> Price:
+        operands = tuple(map(self.of, connective.operands))
+        found = _sum(connective.word, _NODE, _TRUTH, operands)
+        return replace(found, nanoseconds=found.nanoseconds + _NODE * len(operands))
+
+    def _comparison(self, comparison: Comparison) -> Price:
+        left, right = self.of(comparison.left), self.of(comparison.right)
+        own = compare_nanoseconds(left.size.digits, right.size.digits) + 2 * _CAST
+        own += min(left.size.octets, right.size.octets) / 4
+        if comparison.comparator in (Comparator.LT, Comparator.LE, Comparator.GT, Comparator.GE):
+            own += _ordering_nanoseconds(left.size, right.size)
+        own += _float_cast(comparison.left) + _float_cast(comparison.right)
+        return _sum(f"a comparison ({comparison.comparator.value})", own, _TRUTH, (left, right))
+
+    def _in(self, listed: In) -> Price:
+        operand = self.of(listed.operand)
+        own = 200 + 10 * min(len(listed.items), 8) + operand.size.octets + operand.size.digits
+        return _sum("IN", own + _float_cast(listed.operand), _TRUTH, (operand,))
+
+    def _in_public(self, listed: InPublic) -> Price:
+        operand = self.of(listed.operand)
+        own = 300 + operand.size.octets + operand.size.digits
+        return _sum("IN (SELECT ...)", own + _float_cast(listed.operand), _TRUTH, (operand,))
+
+    def _like(self, like: Like) -> Price:
+        operand = self.of(like.operand)
+        octets, searched = operand.size.octets, constant_size(like.pattern).octets
+        if like.syntax is PatternSyntax.LIKE:
+            each = (32 if like.ignore_case else 8) + min(searched, 2 * limits.PATTERN_WILDCARDS)
+            return _sum("ILIKE" if like.ignore_case else "LIKE", 300 + each * octets, _TRUTH, (operand,))
+        found = text_pattern(like)
+        states = 0 if found is None else found.states
+        own = 4_000 + (40 + states) * octets + 2_000 * states
+        return _sum("a regular expression", own, _TRUTH, (operand,))
+
+    def _text_call(self, call: TextCall) -> Price:
+        operand = self.of(call.operand)
+        octets = operand.size.octets
+        own = 200 + _each_octet(call) * octets
+        if call.function in (TextFunction.LPAD, TextFunction.RPAD):
+            own += 20 * limits.PADDED_CHARACTERS
+        size = _text_size(call, octets) if call.type.is_text else _INTEGER
+        return _sum(f"{call.function.value}()", own, size, (operand,))
+
+    def _concat(self, concat: Concat) -> Price:
+        operands = tuple(map(self.of, concat.operands))
+        octets = sum(one.size.octets + one.size.digits for one in operands)
+        own = 200 * len(operands) + octets * (len(operands) + 1)
+        return _sum("||", own, Size(1, 0, octets), operands)
+
+    def _inside(self, inside: Inside) -> Price:
+        """Each step and each constant goes through the value; the text of a member is looked at three times, to see
+        how long it is, and a member that a subquery carries twice."""
+        looked_for = sum(number_of_values(one) for one in inside.arguments if isinstance(one, Constant))
+        times = {InsideLook.TEXT: 3, InsideLook.MEMBER: 2}.get(inside.look, 1)
+        looks = times * len(inside.path) + max(1, looked_for, len(inside.arguments))
+        size = type_size(inside.type, self.text_octets)
+        return self._node("a look into jsonb or an array", (inside.operand,), _LOOK * looks, size)
+
+    def _time(self, expression: Extract | DateTrunc | Shift | TimeBin | FormattedTime) -> Price:
+        match expression:
+            case Extract():
+                written, own, size = "extract()", _TIME, Size(20, 6)
+            case DateTrunc():
+                written, own, size = "date_trunc()", 2 * _TIME, Size(20, 6)
+            case Shift():
+                written, own, size = "+ interval", 3 * _TIME, Size(20, 6)
+            case TimeBin():
+                written, own, size = "date_bin()", 2 * _TIME, Size(20, 6)
+            case FormattedTime():
+                octets = 16 * len(expression.template)
+                written, own, size = "to_char()", 1_200.0 + 4 * octets, Size(1, 0, octets)
+            case _:
+                assert_never(expression)
+        return self._node(written, (expression.operand,), own, size)
+
+    def _case(self, case: Case) -> Price:
+        """All conditions may be looked at, and one arm is taken."""
+        conditions = [self.of(condition) for condition, _ in case.whens]
+        arms = [*(self.of(arm) for _, arm in case.whens), self.of(case.otherwise)]
+        taken = max(arms, key=lambda one: one.nanoseconds)
+        own = _NODE * len(conditions) + 2 * _CAST
+        total = _sum("CASE", own, union(one.size for one in arms), (*conditions, taken))
+        leaves = total.leaves.union(*(one.leaves for one in arms))
+        return Price(total.nanoseconds, total.size, leaves, total.dearest)
+
+    def _choose(self, choose: Choose) -> Price:
+        operands = tuple(map(self.of, choose.operands))
+        digits = sum(one.size.digits for one in operands)
+        octets = sum(one.size.octets for one in operands)
+        own = (100 + digits + octets) * len(operands)
+        own += sum(map(_float_cast, choose.operands))
+        return _sum(f"{choose.choice.value}()", own, union(one.size for one in operands), operands)
+
+    def _null_if(self, null_if: NullIf) -> Price:
+        operand, other = self.of(null_if.operand), self.of(null_if.other)
+        own = compare_nanoseconds(operand.size.digits, other.size.digits)
+        own += 2 * _CAST + min(operand.size.octets, other.size.octets) / 4
+        own += _float_cast(null_if.operand) + _float_cast(null_if.other)
+        return _sum("nullif()", own, operand.size, (operand, other))
+
+    def _clamped(self, clamped: Clamped) -> Price:
+        operand = self.of(clamped.operand)
+        if clamped.type.is_time:
+            return _sum("", 2 * _CAST, operand.size, (operand,))
+        ends = union(map(_number_size, (clamped.low, clamped.high)))
+        before = min(operand.size.before, ends.before) if operand.size.before else ends.before
+        size = Size(before, max(operand.size.after, ends.after))
+        if not isinstance(clamped.operand, ColumnRef) or clamped.operand.type is SqlType.NUMERIC:
+            own = 2 * compare_nanoseconds(operand.size.digits, ends.digits) + _CAST
+        else:
+            own = 2 * _CAST
+        return _sum("", own + _float_cast(clamped.operand), size, (operand,))
+
+    def _arithmetic(self, arithmetic: Arithmetic) -> Price:
+        left, right = self.of(arithmetic.left), self.of(arithmetic.right)
+        one, other = left.size, right.size
+        if arithmetic.operator is Operator.MULTIPLY:
+            own = multiply_nanoseconds(one.digits, other.digits)
+            size = Size(one.before + other.before, min(_MOST_AFTER, one.after + other.after))
+        else:
+            own = add_nanoseconds(one.digits, other.digits)
+            size = Size(max(one.before, other.before) + 1, max(one.after, other.after))
+        return _sum(arithmetic.operator.value, own + 2 * _CAST, size, (left, right))
+
+    def _quotient(self, quotient: Quotient) -> Price:
+        left, right = self.of(quotient.operand), self.of(quotient.divisor)
+        one, other = left.size, right.size
+        own = multiply_nanoseconds(one.digits + 20, other.digits + 20) + 2 * _CAST
+        size = Size(one.before + other.after, max(20, one.after, other.after))
+        return _sum("%" if quotient.remainder else "/", own, size, (left, right))
+
+    def _numeric_call(self, call: NumericCall) -> Price:
+        operand = self.of(call.operand)
+        match call.function:
+            case NumericFunction.ROUND | NumericFunction.TRUNC:
+                after = max(0, min(call.digits, operand.size.after))
+            case NumericFunction.FLOOR | NumericFunction.CEIL | NumericFunction.SIGN:
+                after = 0
+            case NumericFunction.ABS | NumericFunction.NEGATE:
+                after = operand.size.after
+            case _:
+                assert_never(call.function)
+        size = Size(operand.size.before + 1, after)
+        own = 2 * _CAST + operand.size.digits + _float_cast(call.operand)
+        return _sum(f"{call.function.value}()", own, size, (operand,))
+
+    def _real_call(self, call: RealCall) -> Price:
+        operand = self.of(call.operand)
+        constant = None if call.constant is None else Constant(call.constant, SqlType.NUMERIC)
+        digits = operand.size.digits + (0 if constant is None else constant_size(constant).digits)
+        logarithm, exponential = _logarithm_nanoseconds(digits), _exponential_nanoseconds(digits)
+        match call.function:
+            case RealFunction.SQRT:
+                own = 500 + 40 * digits + digits**2 / 20
+            case RealFunction.LN:
+                own = logarithm
+            case RealFunction.LOG:
+                own = 2 * logarithm
+            case RealFunction.EXP:
+                own = exponential
+            case RealFunction.POWER | RealFunction.RAISED:
+                own = 1.3 * (logarithm + exponential)
+            case _:
+                assert_never(call.function)
+        size = Size(300, min(_REAL_AFTER, max(30, digits)))
+        written = "power()" if call.function is RealFunction.RAISED else f"{call.function.value}()"
+        return _sum(written, own, size, (operand,), digits)
+
+    def _cast(self, cast: Cast) -> Price:
+        operand = self.of(cast.operand)
+        own = 4 * _CAST + 3 * operand.size.digits + operand.size.octets + _TIME * cast.type.is_time
+        if cast.type.is_text:
+            size = Size(1, 0, operand.size.digits + operand.size.octets + 32)
+        else:
+            size = operand.size if cast.type.is_number else type_size(cast.type, self.text_octets)
+        return _sum("a cast", own, size, (operand,))
+
+
+def _sum(
+    written: str, own: float, size: Size, operands: tuple[Price, ...], digits: int | None = None
+) -> Price:
+    """A node over what its operands cost. written: empty of one that no analyst has written."""
+    total, dearest = own, NO_NODE
+    if written:
+        dearest = Dearest(own, written, size.digits if digits is None else digits)
+    leaves = NO_COLUMNS
+    for one in operands:
+        total += one.nanoseconds
+        leaves = one.leaves if not leaves else leaves | one.leaves if one.leaves else leaves
+        dearest = dearest.or_dearer(one.dearest)
+    return Price(total, size, leaves, dearest)
+
+
+def _float_cast(operand: Expression) -> float:
+    """A float becomes a numeric where it meets a number."""
+    is_float = operand.type is not None and operand.type.is_float
+    return 600.0 if is_float and isinstance(operand, ColumnRef) else 0.0
+
+
+def _ordering_nanoseconds(left: Size, right: Size) -> float:
+    """Texts are compared by their collation up to the end of the shorter."""
+    return 4.0 * min(left.octets, right.octets)
+
+
+_EACH_OCTET = {
+    TextFunction.LENGTH: 4,
+    TextFunction.LEFT: 1,
+    TextFunction.RIGHT: 4,
+    TextFunction.SUBSTR: 4,
+    TextFunction.STRPOS: 3,
+    TextFunction.STARTS_WITH: 1,
+    TextFunction.INITCAP: 16,
+    TextFunction.REVERSE: 8,
+}
+_TRIMS = (TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM)
+
+
+def _each_octet(call: TextCall) -> float:
+    given = sum(constant_size(one).octets for one in call.arguments)
+    each = float(_EACH_OCTET.get(call.function, 8))
+    if call.function in _TRIMS:
+        return each + 4 + 6 * given
+    if call.function in (TextFunction.SPLIT_PART, TextFunction.REPLACE, TextFunction.STRPOS):
+        return each + given
+    return each
+
+
+def _text_size(call: TextCall, octets: int) -> Size:
+    match call.function:
+        case TextFunction.LPAD | TextFunction.RPAD:
+            return Size(1, 0, octets + _CHARACTER * limits.PADDED_CHARACTERS)
+        case TextFunction.LEFT | TextFunction.RIGHT:
+            most = call.arguments[0].value if isinstance(call.arguments[0], Constant) else None
+            kept = octets if not isinstance(most, Fraction) or most < 0 else _CHARACTER * int(most)
+            return Size(1, 0, min(octets, kept))
+        case TextFunction.REPLACE:
+            taken, put = (constant_size(one).octets for one in call.arguments[:2])
+            return Size(1, 0, octets * max(1, -(-put // max(1, taken))))
+        case _:
+            return Size(1, 0, octets)
