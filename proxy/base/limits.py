@@ -65,7 +65,9 @@ PUBLIC_LIST_BYTES = 1024 * 1024  # of their texts
 POLICY_BYTES = 1024 * 1024
 IDENTIFIER_BYTES = 63  # NAMEDATALEN - 1
 
-UNIT_NANOSECONDS = 250_000_000  # of the database's processor, for all rows of one unit in a statement
+UNIT_NANOSECONDS = (
+    250_000_000  # of the database's processor, for all rows of one unit in a statement
+)
 UNIT_CARRIED_BYTES = 64 * 1024 * 1024  # of temporary files, for all rows of one unit in a statement
 ROW_NANOSECONDS = 25_000  # where a unit has as many rows as it stores: 0.25 s for 10,000 of them
 ROW_CARRIED_BYTES = 32 * 1024

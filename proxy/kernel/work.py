@@ -1,27 +1,31 @@
 """The work that the rows of one unit can cause: one price for everything that they evaluate and carry.
 
-Claim: of a plan that `check_work` lets pass, the rows of one unit take at most limits.UNIT_NANOSECONDS of a processor of the
-database, and limits.UNIT_CARRIED_BYTES of temporary files, whatever the unit stores; where a unit has as many rows as it
-stores, each takes limits.ROW_NANOSECONDS and limits.ROW_CARRIED_BYTES at most. So whether a statement meets a time limit,
-or a limit of disk space, is no question that one unit answers (PROOFS.md 22 A1).
+Claim: of a plan that `check_work` lets pass, the rows of one unit take at most limits.UNIT_NANOSECONDS of a
+processor of the database, and limits.UNIT_CARRIED_BYTES of temporary files, whatever the unit stores; where a
+unit has as many rows as it stores, each takes limits.ROW_NANOSECONDS and limits.ROW_CARRIED_BYTES at most. So
+whether a statement meets a time limit, or a limit of disk space, is no question that one unit answers
+(PROOFS.md 22 A1).
 
 Argument, from the tables up:
 
     price      every node has one (work_prices); digits and octets are followed through every node
-    expansion  PostgreSQL puts the columns of a subquery in where they are mentioned: each mention costs the whole
-               expression. The columns of GROUP BY, of a window and of a cut are computed once for each row that is formed,
-               and carried from there with their digits
-    formed     how many rows of a unit stand at each level (formed_rows); what is evaluated there is done for each of them
-    carried    a row that is sorted, hashed or joined holds the columns that anything above is made of
+    expansion  PostgreSQL puts the columns of a subquery in where they are mentioned: each mention costs the
+    whole
+               expression. The columns of GROUP BY, of a window and of a cut are computed once for each row
+               that is formed, and carried from there with their digits
+    formed     how many rows of a unit stand at each level (formed_rows); what is evaluated there is done for
+    each of them carried    a row that is sorted, hashed or joined holds the columns that anything above is
+    made of
 
-CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants, lists) costs no row anything.
-A stored text has the price of limits.STORED_TEXT_OCTETS: a longer one counts as so many more rows that are stored.
-"""
+CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants, lists) costs
+no row anything. A stored text has the price of limits.STORED_TEXT_OCTETS: a longer one counts as so many more
+rows that are stored."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from typing_extensions import assert_never
@@ -31,11 +35,13 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.node_parts import is_kind_of, parts_getter
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import Catalog
 from proxy.kernel import formed_rows
-from proxy.kernel.formed_rows import Formed, RowCount, UnboundedRows
+from proxy.kernel.attribution import group_rule, scan_rule, subquery_rule, union_rule
+from proxy.kernel.formed_rows import AS_STORED, NO_ROWS, Formed, RowCount, UnboundedRows, bounded_by
+from proxy.kernel.join_rules import join_rule
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.owners import ColumnName
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
@@ -46,21 +52,21 @@ from proxy.kernel.plan import (
     SampleAggregate,
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.kernel.truncation_rules import truncation_rule
 from proxy.kernel.work_prices import (
     NO_NODE,
-    Column,
     Dearest,
     NotPriced,
     Price,
     Size,
     add_nanoseconds,
+    column_size,
     compare_nanoseconds,
     expression_price,
     multiply_nanoseconds,
-    column_size,
     union,
 )
-from proxy.policy.policy_model import Policy
+from proxy.kernel.world import World
 from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
@@ -78,18 +84,18 @@ _COUNT = Size(19)
 
 
 class TooMuchWork(Refusal):
-    """A query takes too much of one unit's rows. most_stored: if no more of the rows that a unit stores are read, it does not;
-    None: nothing that is cut helps."""
+    """A query takes too much of one unit's rows. work: where it may help to read fewer of them."""
 
-    def __init__(self, message: str, hint: str, most_stored: int | None = None) -> None:
+    def __init__(self, message: str, hint: str, work: Work | None = None) -> None:
         super().__init__(Code.TOO_COMPLEX, message, hint)
-        self.most_stored = most_stored
+        self.work = work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row that a unit
-    stores; public_nanoseconds: of each row of a public table."""
+    """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row
+    that a unit stores; public_nanoseconds: of each row of a public table; nodes: of all expressions, which
+    PostgreSQL plans."""
 
     nanoseconds: float = 0.0
     octets: float = 0.0
@@ -97,6 +103,7 @@ class Work:
     stored_octets: float = 0.0
     public_nanoseconds: float = 0.0
     rows: int = 0
+    nodes: int = 0
     dearest: Dearest = NO_NODE
 
     def plus(self, other: Work) -> Work:
@@ -108,8 +115,21 @@ class Work:
             stored_octets=max(self.stored_octets, other.stored_octets),
             public_nanoseconds=max(self.public_nanoseconds, other.public_nanoseconds),
             rows=max(self.rows, other.rows),
+            nodes=self.nodes + other.nodes,
             dearest=self.dearest.or_dearer(other.dearest),
         )
+
+    @property
+    def is_dear_for_each(self) -> bool:
+        """Whether a row costs too much, of which a unit has as many as it stores."""
+        too_long = self.stored_nanoseconds > limits.ROW_NANOSECONDS
+        return too_long or self.stored_octets > limits.ROW_CARRIED_BYTES
+
+    @property
+    def share_of_limits(self) -> Fraction:
+        """What part of the rows that were counted may be there."""
+        by_time = limits.UNIT_NANOSECONDS / max(1.0, self.nanoseconds)
+        return Fraction(min(by_time, limits.UNIT_CARRIED_BYTES / max(1.0, self.octets)))
 
     @property
     def most_stored(self) -> int:
@@ -120,16 +140,16 @@ class Work:
         return max(0, int(min(by_time, room / max(1.0, self.stored_octets))))
 
 
-def check_work(blocks: Iterable[BlockPlan], policy: Policy, catalog: Catalog) -> Work:
+def check_work(blocks: Iterable[BlockPlan], world: World) -> Work:
     """The work of a statement.
 
     Raises:
-        TooMuchWork: It is above the limits; with `most_stored` where it is dear for each row that a unit stores.
+        TooMuchWork: It is above the limits.
     """
     total = Work()
     for block in blocks:
         try:
-            total = total.plus(block_work(block, policy, catalog))
+            total = total.plus(block_work(block, world))
         except UnboundedRows:
             raise TooMuchWork(
                 "the rows of one privacy unit multiply in this join without a bound",
@@ -145,13 +165,19 @@ def check_work(blocks: Iterable[BlockPlan], policy: Policy, catalog: Catalog) ->
 
 
 def _check_limits(work: Work) -> None:
+    if work.nodes > limits.EXPANDED_NODES:
+        raise TooMuchWork(
+            "the expressions of this query, with subqueries expanded, are too large together",
+            "Split it into several statements.",
+        )
     if work.nanoseconds > limits.UNIT_NANOSECONDS:
-        raise TooMuchWork(_of_time(work, work.nanoseconds / 1e9), _hint(work))
+        raise TooMuchWork(_of_time(work, work.nanoseconds / 1e9), _hint(work), work)
     if work.octets > limits.UNIT_CARRIED_BYTES:
         raise TooMuchWork(
             f"the rows of one privacy unit could take {_megabytes(work.octets)} of temporary files,"
             f" more than {_megabytes(limits.UNIT_CARRIED_BYTES)}",
             "Use fewer or shorter GROUP BY keys and columns of subqueries, or round(x, 2) them first.",
+            work,
         )
     if work.public_nanoseconds > limits.PUBLIC_ROW_NANOSECONDS:
         micro = work.public_nanoseconds / 1e3
@@ -159,10 +185,9 @@ def _check_limits(work: Work) -> None:
             f"this query computes too much of each row of a public table: about {micro:.0f} microseconds",
             "Compute less of the public table's columns, or of the protected ones in their place.",
         )
-    is_dear = work.stored_nanoseconds > limits.ROW_NANOSECONDS
-    if is_dear or work.stored_octets > limits.ROW_CARRIED_BYTES:
+    if work.is_dear_for_each:
         per_row = work.stored_nanoseconds / 1e9
-        raise TooMuchWork(_of_time(work, per_row, each=True), _hint(work), work.most_stored)
+        raise TooMuchWork(_of_time(work, per_row, each=True), _hint(work), work)
 
 
 def _of_time(work: Work, seconds: float, *, each: bool = False) -> str:
@@ -175,9 +200,7 @@ def _of_time(work: Work, seconds: float, *, each: bool = False) -> str:
     of_digits = f" on numbers of {dearest.digits} digits" if dearest.digits > 60 else ""
     step = f"{dearest.written}{of_digits} is the dearest step"
     if each:
-        return (
-            f"each row of a privacy unit could keep the database busy for {_seconds(seconds)}: {step}"
-        )
+        return f"each row of a privacy unit could keep the database busy for {_seconds(seconds)}: {step}"
     most = limits.UNIT_NANOSECONDS / 1e9
     return (
         "the rows of one privacy unit could keep the database busy for"
@@ -204,16 +227,15 @@ def _hint(work: Work) -> str:
     return f"Use {work.dearest.written} fewer times."
 
 
-def block_work(plan: BlockPlan, policy: Policy, catalog: Catalog) -> Work:
+def block_work(plan: BlockPlan, world: World) -> Work:
     """The work of all statements that one block becomes.
 
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
     """
-    walk = _Walk(policy, catalog, frozenset(_mentioned(plan)))
+    walk = _Walk(world, frozenset(_mentioned(plan)))
     source = walk.level(plan.source)
-    formed = source.formed
-    rows = formed_rows.ONE_ROW if formed_rows.is_one_row(plan.where, formed) else formed.rows
+    rows = formed_rows.passing(plan.where, source.formed)
     statements = _statements(plan)
     below = walk.tally.work(statements)
     own = _Tally()
@@ -226,6 +248,7 @@ def block_work(plan: BlockPlan, policy: Policy, catalog: Catalog) -> Work:
         stored_octets=below.stored_octets + top.stored_octets,
         public_nanoseconds=below.public_nanoseconds + top.public_nanoseconds,
         rows=max(below.rows, top.rows),
+        nodes=below.nodes + top.nodes,
         dearest=below.dearest.or_dearer(top.dearest),
     )
 
@@ -254,8 +277,6 @@ def _weigh_top(
     each = where.nanoseconds
     for key, price in zip(plan.keys, keys, strict=True):
         each += _times_said(key) * price.nanoseconds + _key_nanoseconds(price.size)
-    for price in (where, *keys, *(price for price, _ in measured)):
-        tally.look_at(price)
     tally.take(statements * (each + _SORTED_ROW), rows)
     tally.take(sum(times * price.nanoseconds for price, times in measured), rows)
     carried = (where, *keys, *(price for price, _ in measured))
@@ -265,7 +286,8 @@ def _weigh_top(
 
 
 def _times_said(key: KeyPlan) -> int:
-    """A listed key is compared with its list and with NULL, and printed; a private number is compared three times."""
+    """A listed key is compared with its list and with NULL, and printed; a private number is compared three
+    times."""
     if key.values is not None:
         return 3
     return 4 if key.type.is_number else 1
@@ -275,11 +297,10 @@ def _key_nanoseconds(size: Size) -> float:
     return _GROUPED_ROW + 2 * size.octets + 3 * size.digits
 
 
-def _release_prices(
-    plan: BlockPlan, source: _Level, walk: _Walk
-) -> Iterator[tuple[Price, int]]:
-    """What is computed of each row for each release, and how often its statement says it (compiler/statistic_sql.py,
-    value_scan.py): twice what is summed and counted, three times what is squared."""
+def _release_prices(plan: BlockPlan, source: _Level, walk: _Walk) -> Iterator[tuple[Price, int]]:
+    """What is computed of each row for each release, and how often its statement says it
+    (compiler/statistic_sql.py, value_scan.py): twice what is summed and counted, three times what is
+    squared."""
     for release in plan.releases:
         match release:
             case NoisyStatistic(of=Counted() as counted):
@@ -299,7 +320,7 @@ def _release_prices(
                 raise NotPriced(type(release).__name__)
 
 
-def _mentioned(plan: BlockPlan) -> Iterator[Column]:
+def _mentioned(plan: BlockPlan) -> Iterator[ColumnName]:
     """Every column that any expression of the plan names."""
     waiting: list[Any] = [plan.source, plan.where, plan.keys, plan.releases, plan.neighbours]
     seen: set[int] = set()
@@ -325,13 +346,14 @@ class _Tally:
     stored_octets: float = 0.0
     public_nanoseconds: float = 0.0
     rows: int = 0
+    nodes: int = 0
     dearest: Dearest = NO_NODE
 
     def take(self, nanoseconds: float, rows: RowCount) -> None:
         self.nanoseconds += nanoseconds * rows.bounded
         self.stored_nanoseconds += nanoseconds * rows.stored
         self.rows = max(self.rows, rows.bounded)
-        if rows == formed_rows.NO_ROWS:
+        if rows == NO_ROWS:
             self.public_nanoseconds += nanoseconds
 
     def carry(self, octets: float, rows: RowCount) -> None:
@@ -340,6 +362,7 @@ class _Tally:
 
     def look_at(self, price: Price) -> None:
         self.dearest = self.dearest.or_dearer(price.dearest)
+        self.nodes += price.nodes
 
     def work(self, statements: int) -> Work:
         return Work(
@@ -349,6 +372,7 @@ class _Tally:
             stored_octets=self.stored_octets,
             public_nanoseconds=self.public_nanoseconds * statements,
             rows=self.rows,
+            nodes=self.nodes,
             dearest=self.dearest,
         )
 
@@ -357,17 +381,16 @@ class _Tally:
 class _Level:
     """A relation: what a mention of its columns costs, and how many rows of a unit it forms."""
 
-    columns: Mapping[Column, Price]
+    columns: Mapping[ColumnName, Price]
     formed: Formed
 
 
 @dataclass(slots=True)
 class _Walk:
-    policy: Policy
-    catalog: Catalog
-    mentioned: frozenset[Column]
+    world: World
+    mentioned: frozenset[ColumnName]
     tally: _Tally = field(default_factory=_Tally)
-    widths: dict[Column, int] = field(default_factory=dict)
+    widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
 
     def level(self, relation: Relation) -> _Level:
@@ -393,10 +416,10 @@ class _Walk:
         return found
 
     def width(self, prices: Iterable[Price]) -> int:
-        """Of the columns that a row has to carry for these to be computed of it. What a table stores of a row beside
-        pointers to longer values has a place in one page."""
+        """Of the columns that a row has to carry for these to be computed of it. What a table stores of a row
+        beside pointers to longer values has a place in one page."""
         found: dict[str, int] = {}
-        for leaf in frozenset[Column]().union(*(one.leaves for one in prices)):
+        for leaf in frozenset[ColumnName]().union(*(one.leaves for one in prices)):
             found[leaf[0]] = found.get(leaf[0], 0) + self.widths[leaf]
         return sum(
             min(width, _HEAP_ROW) if alias in self.tables else width
@@ -408,8 +431,9 @@ class _Walk:
         return _together(prices, 50.0, Size(1))
 
     def measured(self, measured: Measured, level: _Level) -> Price:
-        """The grid index: clamped, divided by the grid, rounded. A column that is no numeric is cut in its own type
-        (compiler/aggregate_sql.py), where nothing costs more than to take the seconds out of a time."""
+        """The grid index: clamped, divided by the grid, rounded. A column that is no numeric is cut in its
+        own type (compiler/aggregate_sql.py), where nothing costs more than to take the seconds out of a
+        time."""
         condition = self.price(measured.condition, level)
         inner = measured.operand.operand if isinstance(measured.operand, Clamped) else None
         if isinstance(inner, ColumnRef) and inner.type is not SqlType.NUMERIC:
@@ -419,28 +443,31 @@ class _Walk:
         own = 2 * compare_nanoseconds(digits, digits) + multiply_nanoseconds(digits, 40)
         return _together((operand, condition), own + _INDEX + digits, Size(19))
 
-    def _leaf(self, column: Column, size: Size) -> Price:
+    def _leaf(self, column: ColumnName, size: Size) -> Price:
         """A column that is there: of a table, or computed below and carried."""
         self.widths[column] = size.width
         return Price(_MENTION, size, frozenset((column,)))
 
     def _scan(self, scan: Scan) -> _Level:
-        columns: dict[Column, Price] = {}
+        columns: dict[ColumnName, Price] = {}
         self.tables.add(scan.alias)
-        for column in self.catalog.tables[scan.table].columns:
+        for column in self.world.catalog.tables[scan.table].columns:
             name = (scan.alias, column.name)
             if name in self.mentioned:
                 columns[name] = self._leaf(name, column_size(column, limits.STORED_TEXT_OCTETS))
         place = (scan.alias, "ctid")
         if place in self.mentioned:
             columns.setdefault(place, self._leaf(place, Size(10)))
-        return _Level(columns, formed_rows.scanned(scan, self.policy, self.catalog))
+        known = scan_rule(scan, self.world)
+        return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)))
 
     def _subquery(self, subquery: Subquery) -> _Level:
         source = self.level(subquery.source)
         rows = source.formed.rows
         self.tally.take(self.price(subquery.where, source).nanoseconds, rows)
-        formed = formed_rows.projected(subquery, source.formed)
+        known = subquery_rule(subquery, source.formed.known, self.world)
+        passing = formed_rows.passing(subquery.where, source.formed)
+        formed = Formed(known, bounded_by(known.owner, passing))
         columns = {
             (subquery.alias, name): _cut_text(self.price(expression, source), expression)
             for name, expression in subquery.outputs
@@ -450,9 +477,10 @@ class _Walk:
         return _Level(columns, formed)
 
     def _windows(
-        self, subquery: Subquery, source: _Level, outputs: dict[Column, Price]
-    ) -> dict[Column, Price]:
-        """Rows are sorted with all that is asked of them, and kept once more while their window is looked at."""
+        self, subquery: Subquery, source: _Level, outputs: dict[ColumnName, Price]
+    ) -> dict[ColumnName, Price]:
+        """Rows are sorted with all that is asked of them, and kept once more while their window is looked
+        at."""
         rows = source.formed.rows
         inner = [self.price(e, source) for one in subquery.windows for e in one.expressions]
         all_of_it = (*outputs.values(), *inner)
@@ -501,10 +529,12 @@ class _Walk:
         width += sum(size.width for size in sizes) + _ROW_HEADER
         width += sum(one.size.width for one in operands) if _counts_distinct(group) else 0
         self.tally.carry(width, rows)
-        return _Level(columns, formed_rows.grouped(group, source.formed))
+        known = group_rule(group, source.formed.known, self.world)
+        return _Level(columns, Formed(known, bounded_by(known.owner, rows)))
 
     def _aggregated(self, aggregate: Aggregate, source: _Level) -> Size:
-        """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows has."""
+        """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows
+        has."""
         if aggregate.operand is None:
             return _COUNT
         size = self.price(aggregate.operand, source).size
@@ -514,14 +544,14 @@ class _Walk:
             case AggregateKind.MIN | AggregateKind.MAX:
                 return size
             case AggregateKind.SUM | AggregateKind.AVG:
-                return Size(size.before + 12, max(20, size.after), size.octets)
+                return Size(size.before + 12, max(20, size.after), size.octets, size.is_raw)
             case _:
                 raise NotPriced(aggregate.kind.value)
 
     def _union(self, united: UnionAll) -> _Level:
         """A column costs what the dearest of its parts does."""
         parts = [self.level(part) for part in united.parts]
-        columns: dict[Column, Price] = {}
+        columns: dict[ColumnName, Price] = {}
         for place, (name, _) in enumerate(united.parts[0].outputs):
             each = [
                 level.columns[part.alias, part.outputs[place][0]]
@@ -532,14 +562,18 @@ class _Walk:
             columns[united.alias, name] = replace(
                 dearest, size=union(one.size for one in each), leaves=leaves
             )
-        formed = formed_rows.united(united, tuple(level.formed for level in parts))
-        return _Level(columns, formed)
+        known = union_rule(united, [level.formed.known for level in parts])
+        rows = NO_ROWS
+        for level in parts:
+            rows = rows.plus(level.formed.rows)
+        return _Level(columns, Formed(known, bounded_by(known.owner, rows)))
 
     def _truncate(self, truncate: Truncate) -> _Level:
         """Rows are sorted by the hash of their names, and those that stay are carried."""
         source = self.level(truncate.source)
         rows = source.formed.rows
-        formed = formed_rows.truncated(truncate, source.formed)
+        known = truncation_rule(truncate, source.formed.known, self.world)
+        formed = Formed(known, formed_rows.kept(truncate, known, source.formed))
         self.tally.take(self.price(truncate.where, source).nanoseconds, rows)
         columns = {
             name: price
@@ -563,7 +597,8 @@ class _Walk:
         """Each side may be sorted or hashed, and what is joined is carried on."""
         left, right = self.level(join.left), self.level(join.right)
         columns = {**left.columns, **right.columns}
-        formed = formed_rows.joined(join, left.formed, right.formed)
+        known = join_rule(join, left.formed.known, right.formed.known, self.world)
+        formed = Formed(known, formed_rows.joined(join, known, left.formed, right.formed))
         both = _Level(columns, formed)
         for side in (left, right):
             there = [price for name, price in side.columns.items() if name in self.mentioned]
@@ -578,7 +613,7 @@ class _Walk:
 
 
 def _together(prices: Iterable[Price], own: float, size: Size) -> Price:
-    total, leaves, dearest = own, frozenset[Column](), NO_NODE
+    total, leaves, dearest = own, frozenset[ColumnName](), NO_NODE
     for one in prices:
         total += one.nanoseconds
         leaves |= one.leaves
@@ -587,7 +622,8 @@ def _together(prices: Iterable[Price], own: float, size: Size) -> Price:
 
 
 def _cut_text(price: Price, expression: Expression) -> Price:
-    """A computed text is cut to its first characters where a subquery puts it out (compiler/relation_sql.py)."""
+    """A computed text is cut to its first characters where a subquery puts it out
+    (compiler/relation_sql.py)."""
     most = 4 * limits.KEY_CHARACTERS
     if isinstance(expression, ColumnRef) or price.size.octets <= most:
         return price

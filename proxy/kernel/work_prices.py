@@ -1,24 +1,26 @@
 """The price of every node of an expression: nanoseconds for one row, and how large its result can be.
 
-Claim: on one row a node takes at most its price on the machine of the table below, and its result has at most the size
-that is stated. Argument: each price is above what `tests/kernel/test_measured_prices.py` measures on PostgreSQL 18, for
-operands of every size; sizes are those of numeric.c and varlena.c. A node without a price raises NotPriced, so that it is
-never printed. n, m are digits of numbers before and after the point, x octets of texts.
+Claim: on one row a node takes at most its price on the machine of the table below, and its result has at most
+the size that is stated. Argument: each price is above what `tests/kernel/test_measured_prices.py` measures on
+PostgreSQL 18, for operands of every size; sizes are those of numeric.c and varlena.c. A node without a price
+raises NotPriced, so that it is never printed. n, m are digits of numbers before and after the point (of ln,
+exp and power those of the result too), x octets of texts.
 
 | node | ns | size of the result | measured, ns |
 |---|---|---|---|
 | column, CASE arm, NOT, IS | 30 | of the type | int + int 10, CASE 14 |
 | + - | 100 + n + m | one digit more before, the longer after | 8 digits 163, 12,800 digits 16,520 |
 | * | 100 + 4 (n + m) + n m / 100 | the sums | 100 digits 455, 12,800 digits 866,388 |
-| / % | as *, n + 20 | before: n and what the divisor has after; after: 20 or the longer | 12,800 digits 165,255 |
+| / % | as *, n + 20, m + 20 | before: n and what the divisor has after; after: 24 and n after and m before | 12,800 digits 165,255 |
 | comparison, greatest, clamp | 100 + (n + m) / 2 | of the bounds | text of 16 kB: 2,000 |
 | round, floor, abs, sign, casts | 100 + n; casts 400 + 3 n | digits that are asked for | float to numeric 471 |
-| sqrt | 500 + 40 n + n^2 / 20 | 1,000 after at most | |
-| ln; log | 5,000 + 200 n + 1.7 min(n, 1000)^2; twice | 1,000 after at most | 8: 2,864, 800: 1,028,201 |
-| exp | 4,000 + 100 n + 1.2 min(n, 1000)^2 | 1,000 after at most | 8: 3,863, 800: 700,500 |
-| power | 1.3 (ln + exp) | 1,000 after at most | 8: 15,251, 800: 1,273,017 |
-| lower, upper, replace, trims, substr .. | 200 + 1 to 16 x, + x times searched bytes / 8 | x, + padding, x growth of replace | 16 kB: lower 30,028, initcap 118,184 |
-| LIKE (ILIKE); regular expression | 300 + 8 x (32 x); 4,000 + 40 x, + states | truth | 16 kB: 20,313 (48,174); 88,436 |
+| sqrt | 500 + 40 n + n^2 / 20 | half the digits | 1e-300: 1,636 |
+| ln; log | 5,000 + 200 n + 1.7 min(n, 1000)^2; twice | 20 more after | 1e-300: 91,841, 800 digits: 1,028,201 |
+| exp | 4,000 + 100 n + 1.2 min(n, 1000)^2 | of the operand's bounds | exp(690): 36,393 |
+| power | 1.3 (ln + exp) | of the operand's bounds | power(1000.5, 90.5): 106,077 |
+| lower, upper, substr, trims of s octets, replace .. | 200 + 1 to 16 x, + 4 s x (trims), s x | x, + padding, x growth | a trim of 100: 304 an octet, initcap 6 |
+| LIKE (ILIKE) of s octets | 300 + (3 + 1.25 s) x (12) | truth | 256 octets: 292 an octet |
+| regular expression of s states | 1,000 + (10 + 4.5 s) x | truth | (a|b)*a(a|b){12}c: 129 an octet, {90}: 344 |
 | extract, date_trunc, + interval; to_char | 700; 1,200 | of the type | AT TIME ZONE 544, to_char 509 |
 | IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | |
 | look into jsonb or an array | 12,000 each step | 1,024 octets | 16 kB: 18,000 to 95,000 |
@@ -26,6 +28,7 @@ never printed. n, m are digits of numbers before and after the point, x octets o
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -37,6 +40,7 @@ from proxy.base import limits
 from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column as StoredColumn
+from proxy.kernel.owners import ColumnName
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -77,9 +81,6 @@ from proxy.query.ir.expressions import (
 from proxy.query.ir.json_constants import number_of_values
 from proxy.query.ir.pattern_checks import text_pattern
 
-# (alias, name) of a column.
-Column = tuple[str, str]
-
 _NODE = 30.0
 _CAST = 100.0
 _CONSTANT = 5.0
@@ -88,8 +89,8 @@ _LOOK = 12_000.0
 _MOST_AFTER = 16_383  # NUMERIC_DSCALE_MAX
 _REAL_AFTER = 1_000  # NUMERIC_MAX_DISPLAY_SCALE
 _CHARACTER = 4  # octets of one, at most
-# What PostgreSQL keeps compiled (regexp.c, MAX_CACHED_RES): others would be compiled for each row.
-_KEPT_PATTERNS = 32
+_LARGEST_POWER = 300
+_TENFOLD = Fraction(23, 10)  # below ln(10)
 _DECLARED = re.compile(r"character(?: varying)?\((\d+)\)")
 
 
@@ -99,20 +100,28 @@ class NotPriced(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Digits of a number before and after the point; octets of a text."""
+    """Digits of a number before and after the point; octets of a text. is_raw: a number without a scale as it
+    is stored, of which a longer one counts as more rows where a node's price grows as its digits do, and not
+    where it grows faster."""
 
     before: int = 10
     after: int = 0
     octets: int = 0
+    is_raw: bool = False
 
     @property
     def digits(self) -> int:
         return self.before + self.after
 
     @property
+    def factor(self) -> int:
+        """Digits, where the price grows faster than they do."""
+        return self.digits + _MOST_AFTER if self.is_raw else self.digits
+
+    @property
     def width(self) -> int:
-        """Octets in a row that is sorted: numeric stores four digits in two octets; a computed text that is carried is
-        cut to its first characters (compiler/relation_sql.py)."""
+        """Octets in a row that is sorted: numeric stores four digits in two octets; a computed text that is
+        carried is cut to its first characters (compiler/relation_sql.py)."""
         text = min(self.octets, _CHARACTER * limits.KEY_CHARACTERS)
         return max(8, text, self.digits // 2 + 8 if self.digits > 19 else 8)
 
@@ -130,21 +139,23 @@ class Dearest:
 
 
 NO_NODE = Dearest()
-NO_COLUMNS: frozenset[Column] = frozenset()
+NO_COLUMNS: frozenset[ColumnName] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of computing an expression once. leaves: the columns of tables, groups, windows and cuts that it is made of, which
-    a row that is sorted carries until it is computed."""
+    """Of computing an expression once. nodes: with subqueries put in, what PostgreSQL plans; leaves: the
+    columns of tables, groups, windows and cuts that it is made of, which a row that is sorted carries until
+    it is computed."""
 
     nanoseconds: float
     size: Size
-    leaves: frozenset[Column] = NO_COLUMNS
+    leaves: frozenset[ColumnName] = NO_COLUMNS
     dearest: Dearest = NO_NODE
+    nodes: int = 1
 
 
-Prices = Mapping[Column, Price]
+Prices = Mapping[ColumnName, Price]
 _TRUTH = Size(1)
 _INTEGER = Size(10)
 NOTHING = Price(0.0, _TRUTH)
@@ -161,13 +172,13 @@ _TYPE_SIZES = {
     SqlType.TIMESTAMPTZ: Size(20, 6),
     SqlType.UUID: Size(0, 0, 16),
     SqlType.TID: _INTEGER,
-    SqlType.NUMERIC: Size(40, limits.NUMBER_AFTER_POINT),
+    SqlType.NUMERIC: Size(40, limits.NUMBER_AFTER_POINT, is_raw=True),
 }
 
 
 def type_size(kind: SqlType | None, text_octets: int) -> Size:
-    """Of a stored value. Numbers without a scale have `limits.NUMBER_AFTER_POINT` digits where they enter arithmetic, as
-    they are rounded there (planner/bounds.py).
+    """Of a stored value. Numbers without a scale have `limits.NUMBER_AFTER_POINT` digits where they enter
+    arithmetic, as they are rounded there (planner/bounds.py).
 
     >>> type_size(SqlType.INT4, 1024)
     Size(before=10, after=0, octets=0)
@@ -257,6 +268,7 @@ def union(sizes: Iterable[Size]) -> Size:
         max((one.before for one in found), default=1),
         max((one.after for one in found), default=0),
         max((one.octets for one in found), default=0),
+        any(one.is_raw for one in found),
     )
 
 
@@ -310,7 +322,15 @@ class _Pricing:
                 return self._choose(expression)
             case NullIf():
                 return self._null_if(expression)
-            case Clamped() | Arithmetic() | Quotient() | NumericCall() | RealCall() | Bucket() | Cast():
+            case (
+                Clamped()
+                | Arithmetic()
+                | Quotient()
+                | NumericCall()
+                | RealCall()
+                | Bucket()
+                | Cast()
+            ):
                 return self._number(expression)
             case _:
                 raise NotPriced(type(expression).__name__)
@@ -331,16 +351,14 @@ class _Pricing:
                 return self._real_call(expression)
             case Bucket():
                 operand = self.of(expression.operand)
-                own = 400 + multiply_nanoseconds(operand.size.digits, 40)
+                own = 400 + multiply_nanoseconds(operand.size.factor, 40)
                 return _sum("width_bucket()", own, _INTEGER, (operand,))
             case Cast():
                 return self._cast(expression)
             case _:
                 assert_never(expression)
 
-    def _node(
-        self, written: str, operands: Iterable[Expression], own: float, size: Size
-    ) -> Price:
+    def _node(self, written: str, operands: Iterable[Expression], own: float, size: Size) -> Price:
         return _sum(written, own, size, tuple(map(self.of, operands)))
 
     def _column(self, column: ColumnRef) -> Price:
@@ -377,11 +395,13 @@ class _Pricing:
         operand = self.of(like.operand)
         octets, searched = operand.size.octets, constant_size(like.pattern).octets
         if like.syntax is PatternSyntax.LIKE:
-            each = (32 if like.ignore_case else 8) + min(searched, 2 * limits.PATTERN_WILDCARDS)
-            return _sum("ILIKE" if like.ignore_case else "LIKE", 300 + each * octets, _TRUTH, (operand,))
+            each = (12 if like.ignore_case else 3) + 1.25 * searched
+            return _sum(
+                "ILIKE" if like.ignore_case else "LIKE", 300 + each * octets, _TRUTH, (operand,)
+            )
         found = text_pattern(like)
         states = 0 if found is None else found.states
-        own = 4_000 + (40 + states) * octets + 2_000 * states
+        own = 1_000 + (10 + 4.5 * states) * octets
         return _sum("a regular expression", own, _TRUTH, (operand,))
 
     def _text_call(self, call: TextCall) -> Price:
@@ -400,24 +420,27 @@ class _Pricing:
         return _sum("||", own, Size(1, 0, octets), operands)
 
     def _inside(self, inside: Inside) -> Price:
-        """Each step and each constant goes through the value; the text of a member is looked at three times, to see
-        how long it is, and a member that a subquery carries twice."""
-        looked_for = sum(number_of_values(one) for one in inside.arguments if isinstance(one, Constant))
+        """Each step and each constant goes through the value; the text of a member is looked at three times,
+        to see how long it is, and a member that a subquery carries twice."""
+        looked_for = sum(
+            number_of_values(one) for one in inside.arguments if isinstance(one, Constant)
+        )
         times = {InsideLook.TEXT: 3, InsideLook.MEMBER: 2}.get(inside.look, 1)
         looks = times * len(inside.path) + max(1, looked_for, len(inside.arguments))
         size = type_size(inside.type, self.text_octets)
         return self._node("a look into jsonb or an array", (inside.operand,), _LOOK * looks, size)
 
     def _time(self, expression: Extract | DateTrunc | Shift | TimeBin | FormattedTime) -> Price:
+        size = Size(20, 6)
         match expression:
             case Extract():
-                written, own, size = "extract()", _TIME, Size(20, 6)
+                written, own = "extract()", _TIME
             case DateTrunc():
-                written, own, size = "date_trunc()", 2 * _TIME, Size(20, 6)
+                written, own = "date_trunc()", 2 * _TIME
             case Shift():
-                written, own, size = "+ interval", 3 * _TIME, Size(20, 6)
+                written, own = "+ interval", 3 * _TIME
             case TimeBin():
-                written, own, size = "date_bin()", 2 * _TIME, Size(20, 6)
+                written, own = "date_bin()", 2 * _TIME
             case FormattedTime():
                 octets = 16 * len(expression.template)
                 written, own, size = "to_char()", 1_200.0 + 4 * octets, Size(1, 0, octets)
@@ -433,13 +456,14 @@ class _Pricing:
         own = _NODE * len(conditions) + 2 * _CAST
         total = _sum("CASE", own, union(one.size for one in arms), (*conditions, taken))
         leaves = total.leaves.union(*(one.leaves for one in arms))
-        return Price(total.nanoseconds, total.size, leaves, total.dearest)
+        nodes = 1 + sum(one.nodes for one in (*conditions, *arms))
+        return replace(total, leaves=leaves, nodes=nodes)
 
     def _choose(self, choose: Choose) -> Price:
         operands = tuple(map(self.of, choose.operands))
         digits = sum(one.size.digits for one in operands)
         octets = sum(one.size.octets for one in operands)
-        own = (100 + digits + octets) * len(operands)
+        own = (100.0 + digits + octets) * len(operands)
         own += sum(map(_float_cast, choose.operands))
         return _sum(f"{choose.choice.value}()", own, union(one.size for one in operands), operands)
 
@@ -456,7 +480,8 @@ class _Pricing:
             return _sum("", 2 * _CAST, operand.size, (operand,))
         ends = union(map(_number_size, (clamped.low, clamped.high)))
         before = min(operand.size.before, ends.before) if operand.size.before else ends.before
-        size = Size(before, max(operand.size.after, ends.after))
+        after = max(operand.size.after, ends.after)
+        size = Size(before, after, is_raw=operand.size.is_raw)
         if not isinstance(clamped.operand, ColumnRef) or clamped.operand.type is SqlType.NUMERIC:
             own = 2 * compare_nanoseconds(operand.size.digits, ends.digits) + _CAST
         else:
@@ -467,18 +492,21 @@ class _Pricing:
         left, right = self.of(arithmetic.left), self.of(arithmetic.right)
         one, other = left.size, right.size
         if arithmetic.operator is Operator.MULTIPLY:
-            own = multiply_nanoseconds(one.digits, other.digits)
+            own = multiply_nanoseconds(one.factor, other.factor)
             size = Size(one.before + other.before, min(_MOST_AFTER, one.after + other.after))
         else:
             own = add_nanoseconds(one.digits, other.digits)
-            size = Size(max(one.before, other.before) + 1, max(one.after, other.after))
+            digits = (max(one.before, other.before) + 1, max(one.after, other.after))
+            size = Size(*digits, is_raw=one.is_raw or other.is_raw)
         return _sum(arithmetic.operator.value, own + 2 * _CAST, size, (left, right))
 
     def _quotient(self, quotient: Quotient) -> Price:
         left, right = self.of(quotient.operand), self.of(quotient.divisor)
         one, other = left.size, right.size
-        own = multiply_nanoseconds(one.digits + 20, other.digits + 20) + 2 * _CAST
-        size = Size(one.before + other.after, max(20, one.after, other.after))
+        own = multiply_nanoseconds(one.factor + 20, other.factor + 20) + 2 * _CAST
+        # Sixteen digits of the quotient that are not 0 (numeric.c, select_div_scale).
+        after = max(one.after, other.after, min(_REAL_AFTER, 24 + one.after + other.before))
+        size = Size(one.before + other.after, after)
         return _sum("%" if quotient.remainder else "/", own, size, (left, right))
 
     def _numeric_call(self, call: NumericCall) -> Price:
@@ -492,18 +520,22 @@ class _Pricing:
                 after = operand.size.after
             case _:
                 assert_never(call.function)
-        size = Size(operand.size.before + 1, after)
+        is_raw = operand.size.is_raw and call.function in _KEEPS_DIGITS
+        size = Size(operand.size.before + 1, after, is_raw=is_raw)
         own = 2 * _CAST + operand.size.digits + _float_cast(call.operand)
         return _sum(f"{call.function.value}()", own, size, (operand,))
 
     def _real_call(self, call: RealCall) -> Price:
         operand = self.of(call.operand)
         constant = None if call.constant is None else Constant(call.constant, SqlType.NUMERIC)
-        digits = operand.size.digits + (0 if constant is None else constant_size(constant).digits)
+        over, under = _result_digits(call, operand.size)
+        digits = (
+            operand.size.digits + over + (0 if constant is None else constant_size(constant).digits)
+        )
         logarithm, exponential = _logarithm_nanoseconds(digits), _exponential_nanoseconds(digits)
         match call.function:
             case RealFunction.SQRT:
-                own = 500 + 40 * digits + digits**2 / 20
+                own = 500.0 + 40 * digits + digits**2 / 20
             case RealFunction.LN:
                 own = logarithm
             case RealFunction.LOG:
@@ -514,7 +546,7 @@ class _Pricing:
                 own = 1.3 * (logarithm + exponential)
             case _:
                 assert_never(call.function)
-        size = Size(300, min(_REAL_AFTER, max(30, digits)))
+        size = Size(over + 1, min(_REAL_AFTER, max(operand.size.after, under) + 20))
         written = "power()" if call.function is RealFunction.RAISED else f"{call.function.value}()"
         return _sum(written, own, size, (operand,), digits)
 
@@ -535,12 +567,71 @@ def _sum(
     total, dearest = own, NO_NODE
     if written:
         dearest = Dearest(own, written, size.digits if digits is None else digits)
-    leaves = NO_COLUMNS
+    leaves, nodes = NO_COLUMNS, 1
     for one in operands:
         total += one.nanoseconds
+        nodes += one.nodes
         leaves = one.leaves if not leaves else leaves | one.leaves if one.leaves else leaves
         dearest = dearest.or_dearer(one.dearest)
-    return Price(total, size, leaves, dearest)
+    return Price(total, size, leaves, dearest, nodes)
+
+
+def _result_digits(call: RealCall, operand: Size) -> tuple[int, int]:
+    """Digits before the point of the largest result, and zeros after the point of the smallest: what is
+    computed in between has as many."""
+    over, under = _powers_of_ten(call.operand, operand)
+    match call.function:
+        case RealFunction.LN | RealFunction.LOG:
+            return 6, 20
+        case RealFunction.SQRT:
+            return over // 2 + 1, under // 2 + 1
+        case RealFunction.EXP:
+            low, high = _interval(call.operand)
+            return _within(high / _TENFOLD), _within(-low / _TENFOLD)
+        case RealFunction.POWER:
+            exponent = call.constant or Fraction(0)
+            above, below = (over, under) if exponent >= 0 else (under, over)
+            return _within(above * abs(exponent)), _within(below * abs(exponent))
+        case RealFunction.RAISED:
+            low, high = _interval(call.operand)
+            base = math.log10(call.constant) if call.constant else 0.0
+            ends = (base * float(low), base * float(high))
+            return _within(max(ends)), _within(-min(ends))
+        case _:
+            assert_never(call.function)
+
+
+def _within(digits: float | Fraction) -> int:
+    """The planner lets nothing above 10^300 be computed (planner/bounds.py)."""
+    return max(1, min(_LARGEST_POWER, math.ceil(digits) + 1))
+
+
+def _interval(operand: Expression) -> tuple[Fraction, Fraction]:
+    """What the planner has cut an operand to."""
+    if isinstance(operand, Clamped):
+        return operand.low, operand.high
+    return Fraction(-10 * _LARGEST_POWER), Fraction(10 * _LARGEST_POWER)
+
+
+def _powers_of_ten(operand: Expression, size: Size) -> tuple[int, int]:
+    """Digits before the point of the largest value, zeros after it of the smallest that is not 0."""
+    if not isinstance(operand, Clamped):
+        return size.before, size.after
+    over = max(_decimal_power(abs(operand.low)), _decimal_power(abs(operand.high)))
+    under = size.after
+    if operand.low > 0:
+        under = min(under, -_decimal_power(operand.low) + 1)
+    return max(0, over), max(0, under)
+
+
+def _decimal_power(value: Fraction) -> int:
+    """
+    >>> _decimal_power(Fraction(999)), _decimal_power(Fraction(1, 100))
+    (3, -1)
+    """
+    if value == 0:
+        return -_LARGEST_POWER
+    return math.ceil(math.log10(value.numerator) - math.log10(value.denominator) + 1e-9)
 
 
 def _float_cast(operand: Expression) -> float:
@@ -554,6 +645,7 @@ def _ordering_nanoseconds(left: Size, right: Size) -> float:
     return 4.0 * min(left.octets, right.octets)
 
 
+_KEEPS_DIGITS = (NumericFunction.ABS, NumericFunction.NEGATE)
 _EACH_OCTET = {
     TextFunction.LENGTH: 4,
     TextFunction.LEFT: 1,
@@ -571,7 +663,7 @@ def _each_octet(call: TextCall) -> float:
     given = sum(constant_size(one).octets for one in call.arguments)
     each = float(_EACH_OCTET.get(call.function, 8))
     if call.function in _TRIMS:
-        return each + 4 + 6 * given
+        return each + 4 * given
     if call.function in (TextFunction.SPLIT_PART, TextFunction.REPLACE, TextFunction.STRPOS):
         return each + given
     return each

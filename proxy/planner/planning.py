@@ -17,6 +17,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.kernel.plan_check import check_bounded, check_plan
 from proxy.kernel.price import Price
+from proxy.kernel.work import TooMuchWork, check_work
 from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -46,7 +47,7 @@ from proxy.planner.neighbours import most_rows, neighbours_of
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.shared_releases import Spent, block_releases
-from proxy.planner.unit_truncation import with_condition
+from proxy.planner.unit_truncation import most_read, with_condition
 from proxy.planner.unowned_rows import columns_without_unit
 from proxy.planner.wanted_intervals import wanted_levels
 from proxy.policy.policy_model import Privacy, Weighed
@@ -133,7 +134,35 @@ def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, w
 
 
 def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
+    """The plan, if what the rows of one unit cost is within the limits; where each row is dear, with fewer of them."""
     check_sizes(query)
+    world = World(known.policy, known.catalog)
+    most: int | None = None
+    while True:
+        found = _planned_with(query, replace(known, most_stored=most) if most else known, wanted)
+        try:
+            check_work(found.private.blocks, world)
+        except TooMuchWork as refused:
+            fewer = _fewer(refused, most)
+            if fewer is None:
+                raise
+            most = fewer
+        else:
+            return found
+
+
+def _fewer(refused: TooMuchWork, most: int | None) -> int | None:
+    """How many rows of each unit may be read at most; None: reading fewer would not help."""
+    work = refused.work
+    if work is None:
+        return None
+    if most is None:
+        return work.most_stored or None if work.is_dear_for_each else None
+    fewer = int(most * min(work.share_of_limits, Fraction(9, 10)))
+    return fewer if fewer > 0 and not work.is_dear_for_each and most > 1 else None
+
+
+def _planned_with(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     with_unit = tuple(blocks_with_units(query, known))
     releases = sum(len(block.aggregates) for block in query.blocks)
     # The choice of private groups is a release of its own.
@@ -190,6 +219,7 @@ class _Draft:
     ownership: RowOwnership
     group_bound: int | None
     unowned: tuple[str, ...]
+    most_stored: int | None
 
     def with_bounds(self, chosen: Mapping[int | None, int]) -> _Draft:
         """With what follows from bounds; the rest, of which keys and conditions take long, stays."""
@@ -281,6 +311,7 @@ def _draft(
         ownership=ownership,
         group_bound=group_bound,
         unowned=columns_without_unit(with_unit.relation, known),
+        most_stored=most_read(with_unit.relation, known.most_stored),
     )
 
 
@@ -325,6 +356,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         selection=selection,
         rows_choice=rows_choice,
         unowned=draft.unowned,
+        most_stored=draft.most_stored,
     )
 
 
