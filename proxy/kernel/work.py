@@ -33,6 +33,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.node_parts import is_kind_of, parts_getter
+from proxy.base.patterns import PatternSyntax
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.kernel import formed_rows
@@ -42,6 +43,7 @@ from proxy.kernel.join_rules import join_rule
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.owners import ColumnName
+from proxy.kernel.owners import name as column_name
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
@@ -67,7 +69,7 @@ from proxy.kernel.work_prices import (
     union,
 )
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression, Like
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.windows import WindowColumn
@@ -76,7 +78,7 @@ _MENTION = 30.0
 _SORTED_ROW = 1_000.0
 _GROUPED_ROW = 300.0
 _HASHED_COLUMN = 150.0
-_LOOK = 12_000.0
+_LOOK = 6_000.0
 _INDEX = 400.0
 _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
 _ROW_HEADER = 24
@@ -147,6 +149,8 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> Work:
         TooMuchWork: It is above the limits.
     """
     total = Work()
+    blocks = tuple(blocks)
+    _check_patterns(blocks)
     for block in blocks:
         try:
             total = total.plus(block_work(block, world))
@@ -162,6 +166,21 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> Work:
             ) from None
     _check_limits(total)
     return total
+
+
+def _check_patterns(blocks: tuple[BlockPlan, ...]) -> None:
+    """The price of a regular expression is that of one which is compiled."""
+    different = {
+        (part.pattern, part.ignore_case)
+        for block in blocks
+        for part in _nodes(block)
+        if isinstance(part, Like) and part.syntax is not PatternSyntax.LIKE
+    }
+    if len(different) > limits.REGULAR_EXPRESSIONS:
+        raise TooMuchWork(
+            f"a query on protected tables has at most {limits.REGULAR_EXPRESSIONS} different regular expressions",
+            "Put several into one: (one|other|third).",
+        )
 
 
 def _check_limits(work: Work) -> None:
@@ -233,7 +252,8 @@ def block_work(plan: BlockPlan, world: World) -> Work:
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
     """
-    walk = _Walk(world, frozenset(_mentioned(plan)))
+    mentioned = frozenset(column_name(part) for part in _nodes(plan) if isinstance(part, ColumnRef))
+    walk = _Walk(world, mentioned)
     source = walk.level(plan.source)
     rows = formed_rows.passing(plan.where, source.formed)
     statements = _statements(plan)
@@ -248,8 +268,8 @@ def block_work(plan: BlockPlan, world: World) -> Work:
         stored_octets=below.stored_octets + top.stored_octets,
         public_nanoseconds=below.public_nanoseconds + top.public_nanoseconds,
         rows=max(below.rows, top.rows),
-        nodes=below.nodes + top.nodes,
-        dearest=below.dearest.or_dearer(top.dearest),
+        nodes=walk.tally.nodes,
+        dearest=walk.tally.dearest,
     )
 
 
@@ -320,8 +340,8 @@ def _release_prices(plan: BlockPlan, source: _Level, walk: _Walk) -> Iterator[tu
                 raise NotPriced(type(release).__name__)
 
 
-def _mentioned(plan: BlockPlan) -> Iterator[ColumnName]:
-    """Every column that any expression of the plan names."""
+def _nodes(plan: BlockPlan) -> Iterator[Any]:
+    """Every node of every expression of a plan, shared ones once."""
     waiting: list[Any] = [plan.source, plan.where, plan.keys, plan.releases, plan.neighbours]
     seen: set[int] = set()
     while waiting:
@@ -329,10 +349,9 @@ def _mentioned(plan: BlockPlan) -> Iterator[ColumnName]:
         kind = part.__class__
         if is_kind_of(kind, tuple):
             waiting += part
-        elif kind is ColumnRef:
-            yield part.relation, part.column
         elif (parts := parts_getter(kind)) is not None and id(part) not in seen:
             seen.add(id(part))
+            yield part
             waiting += parts(part)
 
 

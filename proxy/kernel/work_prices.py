@@ -23,7 +23,7 @@ exp and power those of the result too), x octets of texts.
 | regular expression of s states | 1,000 + (10 + 4.5 s) x | truth | (a|b)*a(a|b){12}c: 129 an octet, {90}: 344 |
 | extract, date_trunc, + interval; to_char | 700; 1,200 | of the type | AT TIME ZONE 544, to_char 509 |
 | IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | |
-| look into jsonb or an array | 12,000 each step | 1,024 octets | 16 kB: 18,000 to 95,000 |
+| look into jsonb or an array | 6,000 each step, of 1,024 octets | 1,024 octets | 16 kB: 18,000 to 95,000 |
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ _NODE = 30.0
 _CAST = 100.0
 _CONSTANT = 5.0
 _TIME = 700.0
-_LOOK = 12_000.0
+_LOOK = 6_000.0
+# Each look unpacks up to 4 MiB (limits.INSIDE_STORED_BYTES), which stay until the next row: 128 are 512 MiB.
+_LOOK_NODES = limits.EXPANDED_NODES // 128
 _MOST_AFTER = 16_383  # NUMERIC_DSCALE_MAX
 _REAL_AFTER = 1_000  # NUMERIC_MAX_DISPLAY_SCALE
 _CHARACTER = 4  # octets of one, at most
@@ -428,7 +430,8 @@ class _Pricing:
         times = {InsideLook.TEXT: 3, InsideLook.MEMBER: 2}.get(inside.look, 1)
         looks = times * len(inside.path) + max(1, looked_for, len(inside.arguments))
         size = type_size(inside.type, self.text_octets)
-        return self._node("a look into jsonb or an array", (inside.operand,), _LOOK * looks, size)
+        found = self._node("a look into jsonb or an array", (inside.operand,), _LOOK * looks, size)
+        return replace(found, nodes=found.nodes + _LOOK_NODES * looks)
 
     def _time(self, expression: Extract | DateTrunc | Shift | TimeBin | FormattedTime) -> Price:
         size = Size(20, 6)

@@ -49,7 +49,9 @@ def _hers(mentions: int, condition: str = "f = 1") -> str:
 
 
 def _digits(levels: int, mentions: int, value: str) -> str:
-    grouped = f"SELECT pid, id, f, max(y) AS y FROM ({_levels(levels, 'h.few')}) l GROUP BY pid, id, f"
+    grouped = (
+        f"SELECT pid, id, f, max(y) AS y FROM ({_levels(levels, 'h.few')}) l GROUP BY pid, id, f"
+    )
     below = f"SELECT pid, id, f, {value} AS p FROM ({grouped}) g"
     return f"SELECT count(*) FROM ({below}) s WHERE {_hers(mentions)}"
 
@@ -96,7 +98,7 @@ def sorted_windows(levels: int, columns: int) -> str:
     names = ", ".join(f"y{n}" for n in range(columns))
     grouped = f"SELECT pid, id, max(y) AS y FROM ({_levels(levels, 'h.many')}) l GROUP BY pid, id"
     pairs = f"SELECT a.pid, b.id, {listed} FROM ({grouped}) a JOIN h.many b ON a.pid = b.pid"
-    numbered = f"row_number() OVER (PARTITION BY pid ORDER BY y0) AS rn"
+    numbered = "row_number() OVER (PARTITION BY pid ORDER BY y0) AS rn"
     above = " AND ".join(f"y{n} > 0" for n in range(columns))
     return (
         f"SELECT count(*) FROM (SELECT pid, id, {names}, {numbered} FROM ({pairs}) j) w"
