@@ -116,7 +116,17 @@ class Planned:
         block = _planned(draft, iter(self.spent[number]))
         of, charged = self.private.blocks[number], self.prices[number]
         check_bounded(block, of, charged, _world(self.known))
+        self._check_work(number, block)
         return block
+
+    def _check_work(self, number: int, block: BlockPlan) -> None:
+        """A bound that was chosen changes scales, not what a row costs: that was looked at before the charge."""
+        blocks = list(self.private.blocks)
+        blocks[number] = block
+        try:
+            check_work(blocks, World(self.known.policy, self.known.catalog))
+        except TooMuchWork:
+            raise Fault from None
 
 
 def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, wanted: Loss) -> str:
