@@ -424,9 +424,10 @@ class _Pricing:
     def _inside(self, inside: Inside) -> Price:
         """Each step and each constant goes through the value; the text of a member is looked at three times,
         to see how long it is, and a member that a subquery carries twice."""
-        looked_for = sum(
-            number_of_values(one) for one in inside.arguments if isinstance(one, Constant)
-        )
+        looked_for = 0
+        if inside.look is InsideLook.HOLDS:
+            constants = [one for one in inside.arguments if isinstance(one, Constant)]
+            looked_for = sum(map(number_of_values, constants))
         times = {InsideLook.TEXT: 3, InsideLook.MEMBER: 2}.get(inside.look, 1)
         looks = times * len(inside.path) + max(1, looked_for, len(inside.arguments))
         size = type_size(inside.type, self.text_octets)
