@@ -78,6 +78,8 @@ ROW_NANOSECONDS = 25_000  # where a unit has as many rows as it stores: 0.25 s f
 ROW_CARRIED_BYTES = 32 * 1024
 PUBLIC_ROW_NANOSECONDS = 25_000
 NUMBER_AFTER_POINT = 40  # digits of a number without a scale, where it enters arithmetic
+# Characters of a stored text that are looked at, where a join repeats its row: the most that the price allows.
+TEXT_BEGINNINGS = (1024 * 1024, 64 * 1024, 8 * 1024, 1024)
 STORED_TEXT_OCTETS = 1024  # a longer stored text counts as so many more rows
 
 CONSTANT_BYTES = 8 * 1024

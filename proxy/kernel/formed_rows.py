@@ -56,10 +56,12 @@ NO_ROWS, ONE_ROW, AS_STORED = RowCount(0), RowCount(1), RowCount(0, 1)
 
 @dataclass(frozen=True, slots=True)
 class Formed:
-    """A relation: what is known of it, and how many rows of a unit it forms."""
+    """A relation: what is known of it, and how many rows of a unit it forms. is_repeated: one stored row may stand in
+    several of them."""
 
     known: Known
     rows: RowCount
+    is_repeated: bool = False
 
 
 def bounded_by(owner: Owner, otherwise: RowCount) -> RowCount:
@@ -105,7 +107,7 @@ def kept(truncate: Truncate, known: Known, source: Formed) -> RowCount:
     return bounded_by(known.owner, otherwise)
 
 
-def joined(join: Join, known: Known, left: Formed, right: Formed) -> RowCount:
+def joined(join: Join, known: Known, left: Formed, right: Formed) -> Formed:
     """Count the joined rows of one unit.
 
     With a public table a row has as many partners as a key or a cut allows. Of one unit each row meets each,
@@ -119,6 +121,18 @@ def joined(join: Join, known: Known, left: Formed, right: Formed) -> RowCount:
         right.known, {y for _, y in pairs} | computed_equal(join, left.known, right.known)
     )
     once_left = met_once(left.known, {x for x, _ in pairs})
+    repeats_left = not once_right and right.rows != ONE_ROW
+    repeats_right = not once_left and left.rows != ONE_ROW and right.rows != NO_ROWS
+    is_repeated = left.is_repeated or right.is_repeated or repeats_left or repeats_right
+    rows = _joined_rows(join, known, left, right, (once_left, once_right))
+    return Formed(known, rows, is_repeated)
+
+
+def _joined_rows(
+    join: Join, known: Known, left: Formed, right: Formed, once: tuple[bool, bool]
+) -> RowCount:
+    once_left, once_right = once
+    pairs = _pairs(join, left.known, right.known)
     match left.known.owner, right.known.owner:
         case Public(), Public():
             return NO_ROWS

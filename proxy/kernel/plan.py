@@ -269,6 +269,7 @@ class BlockPlan:
     is_rounded: bool = False
     unowned: tuple[str, ...] = ()
     most_stored: int | None = None
+    text_characters: int | None = None
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:

@@ -82,6 +82,7 @@ _LOOK = 6_000.0
 _INDEX = 400.0
 _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
 _ROW_HEADER = 24
+_OCTETS_OF_CHARACTER = 4
 _COUNT = Size(19)
 
 
@@ -100,6 +101,7 @@ class Work:
     PostgreSQL plans."""
 
     nanoseconds: float = 0.0
+    repeated_nanoseconds: float = 0.0
     octets: float = 0.0
     stored_nanoseconds: float = 0.0
     stored_octets: float = 0.0
@@ -112,6 +114,7 @@ class Work:
         """Of two blocks: one after the other, so that the files of the first are gone."""
         return Work(
             nanoseconds=self.nanoseconds + other.nanoseconds,
+            repeated_nanoseconds=self.repeated_nanoseconds + other.repeated_nanoseconds,
             octets=max(self.octets, other.octets),
             stored_nanoseconds=self.stored_nanoseconds + other.stored_nanoseconds,
             stored_octets=max(self.stored_octets, other.stored_octets),
@@ -246,14 +249,48 @@ def _hint(work: Work) -> str:
     return f"Use {work.dearest.written} fewer times."
 
 
-def block_work(plan: BlockPlan, world: World) -> Work:
+def longest_text(blocks: Iterable[BlockPlan], world: World) -> int | None:
+    """So many characters of a stored text may be looked at where a join repeats the row that it stands in; None: any
+    number, as nothing looks at one there.
+
+    A text in a row that is not repeated is as much work as it is stored. One that is repeated is more by as often as it
+    is, which the analyst decides.
+
+    Raises:
+        TooMuchWork: Even the beginnings would take too long.
+    """
+    several = tuple(blocks)
+
+    def work(octets: int) -> Work:
+        total = Work()
+        for block in several:
+            total = total.plus(block_work(block, world, octets))
+        return total
+
+    stored = work(limits.STORED_TEXT_OCTETS)
+    if not stored.repeated_nanoseconds:
+        return None
+    for characters in limits.TEXT_BEGINNINGS:
+        longer = work(_OCTETS_OF_CHARACTER * characters).repeated_nanoseconds
+        if longer == stored.repeated_nanoseconds:
+            return None
+        total = stored.nanoseconds - stored.repeated_nanoseconds + longer
+        if total <= limits.UNIT_NANOSECONDS:
+            return characters
+    raise TooMuchWork(_of_time(stored, total / 1e9), _hint(stored))
+
+
+def block_work(plan: BlockPlan, world: World, text_octets: int = limits.STORED_TEXT_OCTETS) -> Work:
     """The work of all statements that one block becomes.
+
+    Args:
+        text_octets: So long are stored texts.
 
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
     """
     mentioned = frozenset(column_name(part) for part in _nodes(plan) if isinstance(part, ColumnRef))
-    walk = _Walk(world, mentioned)
+    walk = _Walk(world, mentioned, text_octets)
     source = walk.level(plan.source)
     rows = formed_rows.passing(plan.where, source.formed)
     statements = _statements(plan)
@@ -263,6 +300,7 @@ def block_work(plan: BlockPlan, world: World) -> Work:
     top = own.work(1)
     return Work(
         nanoseconds=below.nanoseconds + top.nanoseconds,
+        repeated_nanoseconds=below.repeated_nanoseconds + top.repeated_nanoseconds,
         octets=below.octets + top.octets,
         stored_nanoseconds=below.stored_nanoseconds + top.stored_nanoseconds,
         stored_octets=below.stored_octets + top.stored_octets,
@@ -297,8 +335,9 @@ def _weigh_top(
     each = where.nanoseconds
     for key, price in zip(plan.keys, keys, strict=True):
         each += _times_said(key) * price.nanoseconds + _key_nanoseconds(price.size)
-    tally.take(statements * (each + _SORTED_ROW), rows)
-    tally.take(sum(times * price.nanoseconds for price, times in measured), rows)
+    own = statements * (each + _SORTED_ROW)
+    own += sum(times * price.nanoseconds for price, times in measured)
+    tally.take(own, rows, is_repeated=source.formed.is_repeated)
     carried = (where, *keys, *(price for price, _ in measured))
     width = sum(key.size.width for key in keys) + walk.width(carried)
     most = max((price.size.width for price, _ in measured), default=0)
@@ -360,6 +399,7 @@ class _Tally:
     """Adds up what rows cost, as the walk meets it."""
 
     nanoseconds: float = 0.0
+    repeated_nanoseconds: float = 0.0
     octets: float = 0.0
     stored_nanoseconds: float = 0.0
     stored_octets: float = 0.0
@@ -368,8 +408,10 @@ class _Tally:
     nodes: int = 0
     dearest: Dearest = NO_NODE
 
-    def take(self, nanoseconds: float, rows: RowCount) -> None:
+    def take(self, nanoseconds: float, rows: RowCount, *, is_repeated: bool = False) -> None:
         self.nanoseconds += nanoseconds * rows.bounded
+        if is_repeated:
+            self.repeated_nanoseconds += nanoseconds * rows.bounded
         self.stored_nanoseconds += nanoseconds * rows.stored
         self.rows = max(self.rows, rows.bounded)
         if rows == NO_ROWS:
@@ -386,6 +428,7 @@ class _Tally:
     def work(self, statements: int) -> Work:
         return Work(
             nanoseconds=self.nanoseconds * statements,
+            repeated_nanoseconds=self.repeated_nanoseconds * statements,
             octets=self.octets,
             stored_nanoseconds=self.stored_nanoseconds * statements,
             stored_octets=self.stored_octets,
@@ -408,6 +451,7 @@ class _Level:
 class _Walk:
     world: World
     mentioned: frozenset[ColumnName]
+    text_octets: int
     tally: _Tally = field(default_factory=_Tally)
     widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
@@ -428,6 +472,9 @@ class _Walk:
                 return self._join(relation)
             case _:
                 assert_never(relation)
+
+    def _take(self, nanoseconds: float, level: _Level) -> None:
+        self.tally.take(nanoseconds, level.formed.rows, is_repeated=level.formed.is_repeated)
 
     def price(self, expression: Expression | None, level: _Level) -> Price:
         found = expression_price(expression, level.columns, limits.STORED_TEXT_OCTETS)
@@ -473,7 +520,7 @@ class _Walk:
         for column in self.world.catalog.tables[scan.table].columns:
             name = (scan.alias, column.name)
             if name in self.mentioned:
-                columns[name] = self._leaf(name, column_size(column, limits.STORED_TEXT_OCTETS))
+                columns[name] = self._leaf(name, column_size(column, self.text_octets))
         place = (scan.alias, "ctid")
         if place in self.mentioned:
             columns.setdefault(place, self._leaf(place, Size(10)))
@@ -482,11 +529,10 @@ class _Walk:
 
     def _subquery(self, subquery: Subquery) -> _Level:
         source = self.level(subquery.source)
-        rows = source.formed.rows
-        self.tally.take(self.price(subquery.where, source).nanoseconds, rows)
+        self._take(self.price(subquery.where, source).nanoseconds, source)
         known = subquery_rule(subquery, source.formed.known, self.world)
         passing = formed_rows.passing(subquery.where, source.formed)
-        formed = Formed(known, bounded_by(known.owner, passing))
+        formed = Formed(known, bounded_by(known.owner, passing), source.formed.is_repeated)
         columns = {
             (subquery.alias, name): _cut_text(self.price(expression, source), expression)
             for name, expression in subquery.outputs
@@ -507,7 +553,7 @@ class _Walk:
         self.tally.carry(2 * width, rows)
         own = sum(one.nanoseconds + one.size.digits + 4 * one.size.octets for one in inner)
         own += sum(one.nanoseconds for one in outputs.values())
-        self.tally.take(own + _SORTED_ROW * len(subquery.windows), rows)
+        self._take(own + _SORTED_ROW * len(subquery.windows), source)
         found = {name: self._leaf(name, price.size) for name, price in outputs.items()}
         for one in subquery.windows:
             name = (subquery.alias, one.name)
@@ -543,13 +589,14 @@ class _Walk:
         for number, size in enumerate(sizes, start=1):
             name = (group.alias, aggregate_column(number))
             columns[name] = self._leaf(name, size)
-        self.tally.take(own, rows)
+        self._take(own, source)
         width = sum(one.size.width for one in keys) + self.width((*keys, *operands))
         width += sum(size.width for size in sizes) + _ROW_HEADER
         width += sum(one.size.width for one in operands) if _counts_distinct(group) else 0
         self.tally.carry(width, rows)
         known = group_rule(group, source.formed.known, self.world)
-        return _Level(columns, Formed(known, bounded_by(known.owner, rows)))
+        formed = Formed(known, bounded_by(known.owner, rows), source.formed.is_repeated)
+        return _Level(columns, formed)
 
     def _aggregated(self, aggregate: Aggregate, source: _Level) -> Size:
         """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows
@@ -585,15 +632,17 @@ class _Walk:
         rows = NO_ROWS
         for level in parts:
             rows = rows.plus(level.formed.rows)
-        return _Level(columns, Formed(known, bounded_by(known.owner, rows)))
+        is_repeated = any(level.formed.is_repeated for level in parts)
+        return _Level(columns, Formed(known, bounded_by(known.owner, rows), is_repeated))
 
     def _truncate(self, truncate: Truncate) -> _Level:
         """Rows are sorted by the hash of their names, and those that stay are carried."""
         source = self.level(truncate.source)
         rows = source.formed.rows
         known = truncation_rule(truncate, source.formed.known, self.world)
-        formed = Formed(known, formed_rows.kept(truncate, known, source.formed))
-        self.tally.take(self.price(truncate.where, source).nanoseconds, rows)
+        still = formed_rows.kept(truncate, known, source.formed)
+        formed = Formed(known, still, source.formed.is_repeated)
+        self._take(self.price(truncate.where, source).nanoseconds, source)
         columns = {
             name: price
             for name, price in source.columns.items()
@@ -606,7 +655,7 @@ class _Walk:
         own = sum(_HASHED_COLUMN + one.nanoseconds + 2 * one.size.octets for one in names)
         own += sum(_LOOK for one in truncate.ordered_by if one.type.is_compound)
         own += sum(one.nanoseconds for one in columns.values())
-        self.tally.take(own + _SORTED_ROW, rows)
+        self._take(own + _SORTED_ROW, source)
         computed = (one for name, one in columns.items() if one.leaves != {name})
         width = sum(one.size.width for one in computed) + self.width(carried)
         self.tally.carry(2 * (width + _ROW_HEADER), rows)
@@ -617,7 +666,7 @@ class _Walk:
         left, right = self.level(join.left), self.level(join.right)
         columns = {**left.columns, **right.columns}
         known = join_rule(join, left.formed.known, right.formed.known, self.world)
-        formed = Formed(known, formed_rows.joined(join, known, left.formed, right.formed))
+        formed = formed_rows.joined(join, known, left.formed, right.formed)
         both = _Level(columns, formed)
         for side in (left, right):
             there = [price for name, price in side.columns.items() if name in self.mentioned]
@@ -627,7 +676,8 @@ class _Walk:
         own = rest.nanoseconds + sum(
             one.nanoseconds + _GROUPED_ROW + 2 * one.size.octets + one.size.digits for one in equal
         )
-        self.tally.take(own, formed.rows.plus(left.formed.rows).plus(right.formed.rows))
+        rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
+        self.tally.take(own, rows, is_repeated=formed.is_repeated)
         return both
 
 

@@ -17,7 +17,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.kernel.plan_check import check_bounded, check_plan
 from proxy.kernel.price import Price
-from proxy.kernel.work import TooMuchWork, check_work
+from proxy.kernel.work import TooMuchWork, check_work, longest_text
 from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -34,6 +34,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
+from proxy.planner.long_texts import with_beginnings
 from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import (
     MeasureContext,
@@ -97,7 +98,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """private: the plan before any bound is chosen; events: what is charged for it; prices: of its blocks, as
-    the kernel finds them."""
+    the kernel finds them; characters: of texts that a join repeats."""
 
     private: PrivatePlan
     events: tuple[Event, ...]
@@ -105,6 +106,7 @@ class Planned:
     known: PlanningContext
     drafts: tuple[_Draft, ...]
     spent: tuple[tuple[Loss, ...], ...]  # of each block, for each of its weights
+    characters: int | None = None
 
     def bounded(self, number: int, chosen: Mapping[int | None, int]) -> BlockPlan:
         """One block with bounds that were chosen, by release, None being that on rows. They change
@@ -114,6 +116,8 @@ class Planned:
         """
         draft = self.drafts[number].with_bounds(chosen)
         block = _planned(draft, iter(self.spent[number]))
+        if self.characters is not None:
+            block = with_beginnings(block, self.characters)
         of, charged = self.private.blocks[number], self.prices[number]
         check_bounded(block, of, charged, _world(self.known))
         self._check_work(number, block)
@@ -158,7 +162,17 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
                 raise
             most = fewer
         else:
-            return found
+            return _with_beginnings(found, world)
+
+
+def _with_beginnings(found: Planned, world: World) -> Planned:
+    """With texts cut to their beginnings, where a join repeats them."""
+    characters = longest_text(found.private.blocks, world)
+    if characters is None:
+        return found
+    blocks = tuple(with_beginnings(block, characters) for block in found.private.blocks)
+    private = replace(found.private, blocks=blocks)
+    return replace(found, private=private, characters=characters)
 
 
 def _fewer(refused: TooMuchWork, most: int | None) -> int | None:

@@ -21,14 +21,20 @@ CREATE TABLE h.stores (id int PRIMARY KEY, pid int NOT NULL, x int, n numeric, b
 INSERT INTO h.stores SELECT g, 100 + g / 3, g % 100, g, 'b' || g, 'flu' FROM generate_series(1, 300) g;
 INSERT INTO h.stores SELECT 10000 + g, 7, 1 + g % 50, 7 + random()::numeric, repeat('a', 1000), 'hiv'
     FROM generate_series(1, 10000) g;
+CREATE TABLE h.letters (id int PRIMARY KEY, pid int NOT NULL, x int, n numeric, body text, diagnosis text);
+INSERT INTO h.letters SELECT g, 100 + g / 3, g % 100, g, 'b' || g, 'flu' FROM generate_series(1, 300) g;
+INSERT INTO h.letters SELECT 10000 + g, 7, 1 + g % 50, 7, repeat('letter' || g, 60000), 'hiv'
+    FROM generate_series(1, 40) g;
 ANALYZE;
 """
 _COLUMNS = "{id: {}, x: {bounds: [0, 100]}, n: {bounds: [0, 100]}, body: {}, diagnosis: {values: [flu, hiv]}}"
 POLICY = "".join(
     f"  h.{name}: {{unit: {{person: pid}}, max_rows_per_unit: {rows}, columns: {_COLUMNS}}}\n"
-    for name, rows in (("few", 5), ("many", 100), ("stores", 5))
+    for name, rows in (("few", 5), ("many", 100), ("stores", 5), ("letters", 40))
 )
-GONE = "".join(f"DELETE FROM h.{name} WHERE pid = 7;\n" for name in ("few", "many", "stores"))
+GONE = "".join(
+    f"DELETE FROM h.{name} WHERE pid = 7;\n" for name in ("few", "many", "stores", "letters")
+)
 
 _LONG = "1.0000" + "".join(Random(1).choice("123456789") for _ in range(394))
 
@@ -110,6 +116,11 @@ def _sum(value: str, count: int) -> str:
     return " + ".join([value] * count)
 
 
+# A text of 400 kB of each of 1,600 pairs.
+LONG_TEXTS = (
+    "SELECT count(*) FROM h.letters a JOIN h.letters b ON a.pid = b.pid"
+    " WHERE CASE WHEN a.x < b.x + 100 THEN a.body END LIKE '%zz%yy%'"
+)
 # What took 0.3 to 72 seconds of one person's rows, or filled a disk with them.
 ATTACKS = {
     "products of 12,800 digits": _digits(16, 40, "*".join(["y"] * 60)),

@@ -11,6 +11,7 @@ import pytest
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.engine.answer_conditions import conditions
 from proxy.kernel import work
 from proxy.kernel.formed_rows import AS_STORED, RowCount, UnboundedRows
 from proxy.kernel.plan import BlockPlan
@@ -160,6 +161,45 @@ def test_texts_of_the_statement_are_priced(condition: str, source: str) -> None:
     short, long = (_block(source.format(condition), "a" * size) for size in (1, 8_000))
     assert long.most_stored is not None
     assert short.most_stored is None or long.most_stored < short.most_stored
+
+
+_PAIRS = "SELECT count(*) FROM orders a JOIN visits b ON a.uid = b.uid WHERE {}"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "a.t || b.t LIKE '%x%'",
+        "lower(CASE WHEN b.i4 > 2 THEN a.t END) = 'x'",
+        "a.t < b.t",
+        "greatest(a.t, b.t) = 'x'",
+        "CASE WHEN b.i4 > 2 THEN a.t END ~ 'x+y'",
+    ],
+)
+def test_texts_that_a_join_repeats_are_cut(condition: str) -> None:
+    block = _block(_PAIRS.format(condition))
+    assert block.text_characters in limits.TEXT_BEGINNINGS
+    assert "a join repeats it" in " ".join(conditions(block))
+    found = walk(_PAIRS.format(condition))
+    assert found is not None
+    text = found.queries[0][0].sql
+    assert re.search(r"pg_catalog\.left\(", text)
+    for mention in re.finditer(r'r\d\."t"', text.split(" WHERE ")[-1]):
+        assert "::text, %(" in text.split(" WHERE ")[-1][mention.end() :]
+
+
+def test_more_pairs_leave_shorter_texts() -> None:
+    condition = "a.t || b.t LIKE '%xyz%'"
+    more = f"SELECT count(*) FROM visits a JOIN visits b ON a.uid = b.uid JOIN orders c ON c.uid = a.uid WHERE {condition}"
+    few, many = _block(_PAIRS.format(condition)).text_characters, _block(more).text_characters
+    assert few is not None and many is not None and many <= few
+
+
+def test_texts_that_no_join_repeats_are_whole() -> None:
+    """Each costs in proportion to what is stored."""
+    assert _block("SELECT count(*) FROM orders WHERE t LIKE '%x%'").text_characters is None
+    alone = "SELECT count(*) FROM members a JOIN orders b ON a.uid = b.uid WHERE b.t LIKE '%x%'"
+    assert _block(alone).text_characters is None
 
 
 def test_keys_are_few() -> None:

@@ -23,6 +23,7 @@ from tests.kernel.costly_statements import (
     ATTACKS,
     FAMILIES,
     GONE,
+    LONG_TEXTS,
     POLICY,
     SCRIPT,
     Family,
@@ -63,7 +64,7 @@ def test_one_level_of_products_is_harmless(states: TwoStates) -> None:
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("family", [*list(FAMILIES)[:3], "a pattern of each row"])
+@pytest.mark.parametrize("family", [*list(FAMILIES)[:3], "products of each row"])
 def test_the_dearest_that_is_accepted(states: TwoStates, family: str) -> None:
     _check_dearest(states, FAMILIES[family])
 
@@ -79,6 +80,18 @@ def _check_dearest(states: TwoStates, family: Family) -> None:
     statement = _dearest(states, family)
     here, there = (_seconds(states, statement, dsn) for dsn in (states.here, states.there))
     assert here - there <= _LIMIT
+
+
+@pytest.mark.timed
+def test_long_texts_of_the_person(states: TwoStates, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A join repeats them: their beginnings are looked at."""
+    (block,) = states.plan(LONG_TEXTS).blocks
+    assert block.text_characters is not None
+    assert states.too_far(LONG_TEXTS) == []
+    here, there = (_seconds(states, LONG_TEXTS, dsn) for dsn in (states.here, states.there))
+    assert here - there <= _LIMIT
+    monkeypatch.setattr(planning, "longest_text", lambda *_: None)
+    assert _seconds(states, LONG_TEXTS, states.here) > _LIMIT
 
 
 def test_files_are_within_the_limit(states: TwoStates) -> None:

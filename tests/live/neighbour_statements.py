@@ -18,7 +18,9 @@ from proxy.base.limits import (
 from tests.live import attacks, public_data
 from tests.live.neighbour_data import LAB, PERSON, PUBLIC
 
-_TEXT_WORK = 4 * 1024  # so many octets of her text times what is searched for in it: within the price of a row
+_TEXT_WORK = (
+    4 * 1024
+)  # so many octets of her text times what is searched for in it: within the price of a row
 _LONG = "a" * CONSTANT_BYTES
 _WILD = "%a" * (PATTERN_WILDCARDS - 1) + "%b"
 _NEEDLE = "b" + "a" * (SEARCHED_BYTES - 1)
