@@ -249,12 +249,15 @@ def _hint(work: Work) -> str:
     return f"Use {work.dearest.written} fewer times."
 
 
-def longest_text(blocks: Iterable[BlockPlan], world: World) -> int | None:
+def longest_text(blocks: Iterable[BlockPlan], world: World, stored: Work) -> int | None:
     """So many characters of a stored text may be looked at where a join repeats the row that it stands in; None: any
     number, as nothing looks at one there.
 
     A text in a row that is not repeated is as much work as it is stored. One that is repeated is more by as often as it
     is, which the analyst decides.
+
+    Args:
+        stored: The work that `check_work` has found.
 
     Raises:
         TooMuchWork: Even the beginnings would take too long.
@@ -267,7 +270,6 @@ def longest_text(blocks: Iterable[BlockPlan], world: World) -> int | None:
             total = total.plus(block_work(block, world, octets))
         return total
 
-    stored = work(limits.STORED_TEXT_OCTETS)
     if not stored.repeated_nanoseconds:
         return None
     for characters in limits.TEXT_BEGINNINGS:

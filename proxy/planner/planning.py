@@ -17,7 +17,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.kernel.plan_check import check_bounded, check_plan
 from proxy.kernel.price import Price
-from proxy.kernel.work import TooMuchWork, check_work, longest_text
+from proxy.kernel.work import TooMuchWork, Work, check_work, longest_text
 from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -155,19 +155,19 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     while True:
         found = _planned_with(query, replace(known, most_stored=most) if most else known, wanted)
         try:
-            check_work(found.private.blocks, world)
+            work = check_work(found.private.blocks, world)
         except TooMuchWork as refused:
             fewer = _fewer(refused, most)
             if fewer is None:
                 raise
             most = fewer
         else:
-            return _with_beginnings(found, world)
+            return _with_beginnings(found, world, work)
 
 
-def _with_beginnings(found: Planned, world: World) -> Planned:
+def _with_beginnings(found: Planned, world: World, work: Work) -> Planned:
     """With texts cut to their beginnings, where a join repeats them."""
-    characters = longest_text(found.private.blocks, world)
+    characters = longest_text(found.private.blocks, world, work)
     if characters is None:
         return found
     blocks = tuple(with_beginnings(block, characters) for block in found.private.blocks)
