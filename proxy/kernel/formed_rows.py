@@ -56,8 +56,8 @@ NO_ROWS, ONE_ROW, AS_STORED = RowCount(0), RowCount(1), RowCount(0, 1)
 
 @dataclass(frozen=True, slots=True)
 class Formed:
-    """A relation: what is known of it, and how many rows of a unit it forms. is_repeated: one stored row may stand in
-    several of them."""
+    """A relation: what is known of it, and how many rows of a unit it forms. is_repeated: one stored row may
+    stand in several of them."""
 
     known: Known
     rows: RowCount

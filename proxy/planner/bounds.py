@@ -110,8 +110,9 @@ def bounded(expression: Expression, columns: Facts) -> Bounded:
 
 
 def _factor(expression: Expression, columns: Facts) -> Bounded:
-    """An operand of arithmetic. A stored number without a scale, which can have 16,383 digits after the point, is
-    rounded before it is clamped: products of such numbers cost the product of their digits (kernel/work_prices.py)."""
+    """An operand of arithmetic. A stored number without a scale, which can have 16,383 digits after the point,
+    is rounded before it is clamped: products of such numbers cost the product of their digits
+    (kernel/work_prices.py)."""
     found = bounded(expression, columns)
     clamped = found.expression
     if not isinstance(clamped, Clamped) or not isinstance(clamped.operand, ColumnRef):

@@ -40,7 +40,7 @@ _SHORT = (SqlType.BPCHAR, SqlType.ENUM)
 
 
 def with_beginnings(block: BlockPlan, characters: int) -> BlockPlan:
-    """The block with so many characters of each stored text, wherever one is gone through; itself, if none is."""
+    """The block with so many characters of each stored text that is gone through; itself, if none is."""
 
     def cut(expression: Expression) -> Expression:
         return rebuild(expression, lambda part: _cut(part, characters))

@@ -124,11 +124,11 @@ class Planned:
         return block
 
     def _check_work(self, number: int, block: BlockPlan) -> None:
-        """A bound that was chosen changes scales, not what a row costs: that was looked at before the charge."""
+        """A bound that was chosen changes scales, not what a row costs: that was seen before the charge."""
         blocks = list(self.private.blocks)
         blocks[number] = block
         try:
-            check_work(blocks, World(self.known.policy, self.known.catalog))
+            check_work(blocks, _world(self.known))
         except TooMuchWork:
             raise Fault from None
 
@@ -148,9 +148,9 @@ def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, w
 
 
 def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
-    """The plan, if what the rows of one unit cost is within the limits; where each row is dear, with fewer of them."""
+    """The plan, if what the rows of one unit cost is within the limits; where each row is dear, of fewer rows."""
     check_sizes(query)
-    world = World(known.policy, known.catalog)
+    world = _world(known)
     most: int | None = None
     while True:
         found = _planned_with(query, replace(known, most_stored=most) if most else known, wanted)
@@ -172,7 +172,8 @@ def _with_beginnings(found: Planned, world: World, work: Work) -> Planned:
         return found
     blocks = tuple(with_beginnings(block, characters) for block in found.private.blocks)
     private = replace(found.private, blocks=blocks)
-    return replace(found, private=private, characters=characters)
+    prices = check_plan(private, found.events, world)  # what is run is what the kernel has seen
+    return replace(found, private=private, prices=prices, characters=characters)
 
 
 def _fewer(refused: TooMuchWork, most: int | None) -> int | None:

@@ -60,8 +60,8 @@ def truncate_side(side: RelationWithUnit, known: PlanningContext) -> RelationWit
 
 
 def truncate_stored(table: RelationWithUnit, most: int, known: PlanningContext) -> RelationWithUnit:
-    """A table with at most so many rows of each unit, and no fewer than may count or be joined. Everything that a
-    question computes is computed above, conditions too."""
+    """A table with at most so many rows of each unit, and no fewer than may count or be joined. Everything that
+    a question computes is computed above, conditions too."""
     ownership = table.ownership
     assert isinstance(ownership, UnitRows)
     (whole,) = ownership.untruncated

@@ -190,7 +190,8 @@ def test_texts_that_a_join_repeats_are_cut(condition: str) -> None:
 
 def test_more_pairs_leave_shorter_texts() -> None:
     condition = "a.t || b.t LIKE '%xyz%'"
-    more = f"SELECT count(*) FROM visits a JOIN visits b ON a.uid = b.uid JOIN orders c ON c.uid = a.uid WHERE {condition}"
+    three = "visits a JOIN visits b ON a.uid = b.uid JOIN orders c ON c.uid = a.uid"
+    more = f"SELECT count(*) FROM {three} WHERE {condition}"
     few, many = _block(_PAIRS.format(condition)).text_characters, _block(more).text_characters
     assert few is not None and many is not None and many <= few
 

@@ -1,7 +1,7 @@
-"""What the rows of one person cost PostgreSQL: whole statements are refused, and what is accepted is within the limits.
+"""What the rows of one person cost PostgreSQL: statements are refused, or within the limits.
 
-Two neighbouring databases, with person 7 and without; processor time of the backend, so that other load on the machine is
-not in it.
+Two neighbouring databases, with person 7 and without; processor time of the backend, so that other load on
+the machine is not in it.
 """
 
 from __future__ import annotations
