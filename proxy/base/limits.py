@@ -35,8 +35,9 @@ r"""A limit on everything that a client can make large. Units last in the names.
 | bytes of an object in a jsonb that is printed | INSIDE_PRINTED_BYTES | MaxAllocSize: 1e131071 |
 | what the arguments of a run are in JSON | ARGUMENTS_JSON_BYTES | memory of this process |
 
-What a row may cost has one price, of all that it computes and carries: kernel/work_prices.py and kernel/work.py. The
-limits on single constants that stay here guard other things: memory of one call, stack, the statement's size.
+What a row may cost has one price, of all that it computes and carries: kernel/work_prices.py and
+kernel/work.py. The limits on single constants that stay here guard other things: memory of one call, stack,
+the statement's size.
 
 Constants are measured after binding and before the charge (planner/constant_sizes.py): an error that
 only large arguments cause, and only on some row, tells whether the row is there. Why nothing raises within

@@ -1,25 +1,24 @@
 """The work that the rows of one unit can cause: one price for everything that they evaluate and carry.
 
-Claim: of a plan that `check_work` lets pass, the rows of one unit take at most limits.UNIT_NANOSECONDS of a
-processor of the database, and limits.UNIT_CARRIED_BYTES of temporary files, whatever the unit stores; where a
-unit has as many rows as it stores, each takes limits.ROW_NANOSECONDS and limits.ROW_CARRIED_BYTES at most. So
-whether a statement meets a time limit, or a limit of disk space, is no question that one unit answers
-(PROOFS.md 22 A1).
+Claim: of a plan that `check_work` lets pass, rows of one unit of which there is a bounded number take at most
+limits.UNIT_NANOSECONDS of a processor of the database, and limits.UNIT_CARRIED_BYTES of temporary files. Where
+a unit has as many rows as it stores, each takes limits.ROW_NANOSECONDS and limits.ROW_CARRIED_BYTES at most. So
+an analyst cannot make one unit's rows meet a limit of time or of disk space (PROOFS.md 19 J5, 22 A1).
 
 Argument, from the tables up:
 
-    price      every node has one (work_prices); digits and octets are followed through every node
-    expansion  PostgreSQL puts the columns of a subquery in where they are mentioned: each mention costs the
-    whole
-               expression. The columns of GROUP BY, of a window and of a cut are computed once for each row
-               that is formed, and carried from there with their digits
-    formed     how many rows of a unit stand at each level (formed_rows); what is evaluated there is done for
-    each of them carried    a row that is sorted, hashed or joined holds the columns that anything above is
-    made of
+- NodePrice. Every node has one (work_prices); digits and octets are followed through every node.
+- Expansion. PostgreSQL puts the columns of a subquery in where they are mentioned: each mention costs the
+  whole expression. What GROUP BY, a window or a cut computes is computed once for each row that is formed, and
+  carried from there with its digits.
+- Formed rows. How many rows of a unit stand at each level (formed_rows): what is evaluated there is done for
+  each of them.
+- Carried. A row that is sorted, hashed or joined holds the columns that anything above is made of.
 
 CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants, lists) costs
 no row anything. A stored text has the price of limits.STORED_TEXT_OCTETS: a longer one counts as so many more
-rows that are stored."""
+rows that are stored. Where a join repeats it, its beginning is looked at (`longest_text`).
+"""
 
 from __future__ import annotations
 
@@ -58,9 +57,9 @@ from proxy.kernel.truncation_rules import truncation_rule
 from proxy.kernel.work_prices import (
     NO_NODE,
     Dearest,
+    NodePrice,
     NotPriced,
-    Price,
-    Size,
+    ResultSize,
     add_nanoseconds,
     column_size,
     compare_nanoseconds,
@@ -83,19 +82,19 @@ _INDEX = 400.0
 _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
 _ROW_HEADER = 24
 _OCTETS_OF_CHARACTER = 4
-_COUNT = Size(19)
+_COUNT = ResultSize(19)
 
 
 class TooMuchWork(Refusal):
     """A query takes too much of one unit's rows. work: where it may help to read fewer of them."""
 
-    def __init__(self, message: str, hint: str, work: Work | None = None) -> None:
+    def __init__(self, message: str, hint: str, work: UnitWork | None = None) -> None:
         super().__init__(Code.TOO_COMPLEX, message, hint)
         self.work = work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class UnitWork:
     """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row
     that a unit stores; public_nanoseconds: of each row of a public table; nodes: of all expressions, which
     PostgreSQL plans."""
@@ -110,9 +109,9 @@ class Work:
     nodes: int = 0
     dearest: Dearest = NO_NODE
 
-    def plus(self, other: Work) -> Work:
+    def plus(self, other: UnitWork) -> UnitWork:
         """Of two blocks: one after the other, so that the files of the first are gone."""
-        return Work(
+        return UnitWork(
             nanoseconds=self.nanoseconds + other.nanoseconds,
             repeated_nanoseconds=self.repeated_nanoseconds + other.repeated_nanoseconds,
             octets=max(self.octets, other.octets),
@@ -145,13 +144,13 @@ class Work:
         return max(0, int(min(by_time, room / max(1.0, self.stored_octets))))
 
 
-def check_work(blocks: Iterable[BlockPlan], world: World) -> Work:
+def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
     """The work of a statement.
 
     Raises:
         TooMuchWork: It is above the limits.
     """
-    total = Work()
+    total = UnitWork()
     blocks = tuple(blocks)
     _check_patterns(blocks)
     for block in blocks:
@@ -181,12 +180,12 @@ def _check_patterns(blocks: tuple[BlockPlan, ...]) -> None:
     }
     if len(different) > limits.REGULAR_EXPRESSIONS:
         raise TooMuchWork(
-            f"a query on protected tables has at most {limits.REGULAR_EXPRESSIONS} different regular expressions",
+            f"more than {limits.REGULAR_EXPRESSIONS} different regular expressions in a query",
             "Put several into one: (one|other|third).",
         )
 
 
-def _check_limits(work: Work) -> None:
+def _check_limits(work: UnitWork) -> None:
     if work.nodes > limits.EXPANDED_NODES:
         raise TooMuchWork(
             "the expressions of this query, with subqueries expanded, are too large together",
@@ -212,11 +211,13 @@ def _check_limits(work: Work) -> None:
         raise TooMuchWork(_of_time(work, per_row, each=True), _hint(work), work)
 
 
-def _of_time(work: Work, seconds: float, *, each: bool = False) -> str:
+def _of_time(work: UnitWork, seconds: float, *, each: bool = False) -> str:
     """
-    >>> _of_time(Work(rows=10_000, dearest=Dearest(9e4, "ln()", 400)), 8.4)
-    'the rows of one privacy unit could keep the database busy for 8.4 seconds, more than 0.25: up to 10000 rows, of which
-    ln() on numbers of 400 digits is the dearest step'
+    >>> found = _of_time(UnitWork(rows=10_000, dearest=Dearest(9e4, "ln()", 400)), 8.4)
+    >>> found.partition(", ")[0]
+    'the rows of one privacy unit could keep the database busy for 8.4 seconds'
+    >>> found.partition("which ")[2]
+    'ln() on numbers of 400 digits is the dearest step'
     """
     dearest = work.dearest
     of_digits = f" on numbers of {dearest.digits} digits" if dearest.digits > 60 else ""
@@ -238,7 +239,7 @@ def _megabytes(octets: float) -> str:
     return f"{octets / 2**20:.0f} MB"
 
 
-def _hint(work: Work) -> str:
+def _hint(work: UnitWork) -> str:
     if work.dearest.digits > 60:
         return "Round the numbers first: round(x, 2)."
     if work.rows > 100:
@@ -249,12 +250,11 @@ def _hint(work: Work) -> str:
     return f"Use {work.dearest.written} fewer times."
 
 
-def longest_text(blocks: Iterable[BlockPlan], world: World, stored: Work) -> int | None:
-    """So many characters of a stored text may be looked at where a join repeats the row that it stands in; None: any
-    number, as nothing looks at one there.
+def longest_text(blocks: Iterable[BlockPlan], world: World, stored: UnitWork) -> int | None:
+    """How many characters of a stored text may be looked at, where a join repeats its row.
 
-    A text in a row that is not repeated is as much work as it is stored. One that is repeated is more by as often as it
-    is, which the analyst decides.
+    None: any number, as nothing looks at one there. A text in a row that is not repeated is as much work as it
+    is stored; of one that is repeated the analyst decides how often.
 
     Args:
         stored: The work that `check_work` has found.
@@ -264,8 +264,8 @@ def longest_text(blocks: Iterable[BlockPlan], world: World, stored: Work) -> int
     """
     several = tuple(blocks)
 
-    def work(octets: int) -> Work:
-        total = Work()
+    def work(octets: int) -> UnitWork:
+        total = UnitWork()
         for block in several:
             total = total.plus(block_work(block, world, octets))
         return total
@@ -282,7 +282,9 @@ def longest_text(blocks: Iterable[BlockPlan], world: World, stored: Work) -> int
     raise TooMuchWork(_of_time(stored, total / 1e9), _hint(stored))
 
 
-def block_work(plan: BlockPlan, world: World, text_octets: int = limits.STORED_TEXT_OCTETS) -> Work:
+def block_work(
+    plan: BlockPlan, world: World, text_octets: int = limits.STORED_TEXT_OCTETS
+) -> UnitWork:
     """The work of all statements that one block becomes.
 
     Args:
@@ -292,7 +294,7 @@ def block_work(plan: BlockPlan, world: World, text_octets: int = limits.STORED_T
         NotPriced, UnboundedRows: A part of it has no bound.
     """
     mentioned = frozenset(column_name(part) for part in _nodes(plan) if isinstance(part, ColumnRef))
-    walk = _Walk(world, mentioned, text_octets)
+    walk = _Pricer(world, mentioned, text_octets)
     source = walk.level(plan.source)
     rows = formed_rows.passing(plan.where, source.formed)
     statements = _statements(plan)
@@ -300,7 +302,7 @@ def block_work(plan: BlockPlan, world: World, text_octets: int = limits.STORED_T
     own = _Tally()
     _weigh_top(plan, source, rows, own, walk, statements)
     top = own.work(1)
-    return Work(
+    return UnitWork(
         nanoseconds=below.nanoseconds + top.nanoseconds,
         repeated_nanoseconds=below.repeated_nanoseconds + top.repeated_nanoseconds,
         octets=below.octets + top.octets,
@@ -328,7 +330,7 @@ def _stands_apart(release: Release, plan: BlockPlan) -> bool:
 
 
 def _weigh_top(
-    plan: BlockPlan, source: _Level, rows: RowCount, tally: _Tally, walk: _Walk, statements: int
+    plan: BlockPlan, source: _Level, rows: RowCount, tally: _Tally, walk: _Pricer, statements: int
 ) -> None:
     """The condition, the keys and what is measured of each row, in every statement."""
     where = walk.price(plan.where, source)
@@ -354,11 +356,13 @@ def _times_said(key: KeyPlan) -> int:
     return 4 if key.type.is_number else 1
 
 
-def _key_nanoseconds(size: Size) -> float:
+def _key_nanoseconds(size: ResultSize) -> float:
     return _GROUPED_ROW + 2 * size.octets + 3 * size.digits
 
 
-def _release_prices(plan: BlockPlan, source: _Level, walk: _Walk) -> Iterator[tuple[Price, int]]:
+def _release_prices(
+    plan: BlockPlan, source: _Level, walk: _Pricer
+) -> Iterator[tuple[NodePrice, int]]:
     """What is computed of each row for each release, and how often its statement says it
     (compiler/statistic_sql.py, value_scan.py): twice what is summed and counted, three times what is
     squared."""
@@ -423,12 +427,12 @@ class _Tally:
         self.octets += octets * rows.bounded
         self.stored_octets += octets * rows.stored
 
-    def look_at(self, price: Price) -> None:
+    def look_at(self, price: NodePrice) -> None:
         self.dearest = self.dearest.or_dearer(price.dearest)
         self.nodes += price.nodes
 
-    def work(self, statements: int) -> Work:
-        return Work(
+    def work(self, statements: int) -> UnitWork:
+        return UnitWork(
             nanoseconds=self.nanoseconds * statements,
             repeated_nanoseconds=self.repeated_nanoseconds * statements,
             octets=self.octets,
@@ -445,12 +449,12 @@ class _Tally:
 class _Level:
     """A relation: what a mention of its columns costs, and how many rows of a unit it forms."""
 
-    columns: Mapping[ColumnName, Price]
+    columns: Mapping[ColumnName, NodePrice]
     formed: Formed
 
 
 @dataclass(slots=True)
-class _Walk:
+class _Pricer:
     world: World
     mentioned: frozenset[ColumnName]
     text_octets: int
@@ -478,12 +482,12 @@ class _Walk:
     def _take(self, nanoseconds: float, level: _Level) -> None:
         self.tally.take(nanoseconds, level.formed.rows, is_repeated=level.formed.is_repeated)
 
-    def price(self, expression: Expression | None, level: _Level) -> Price:
+    def price(self, expression: Expression | None, level: _Level) -> NodePrice:
         found = expression_price(expression, level.columns, limits.STORED_TEXT_OCTETS)
         self.tally.look_at(found)
         return found
 
-    def width(self, prices: Iterable[Price]) -> int:
+    def width(self, prices: Iterable[NodePrice]) -> int:
         """Of the columns that a row has to carry for these to be computed of it. What a table stores of a row
         beside pointers to longer values has a place in one page."""
         found: dict[str, int] = {}
@@ -494,30 +498,30 @@ class _Walk:
             for alias, width in found.items()
         )
 
-    def counted(self, counted: Counted, level: _Level) -> Price:
+    def counted(self, counted: Counted, level: _Level) -> NodePrice:
         prices = [self.price(part, level) for part in (counted.operand, counted.condition)]
-        return _together(prices, 50.0, Size(1))
+        return _together(prices, 50.0, ResultSize(1))
 
-    def measured(self, measured: Measured, level: _Level) -> Price:
+    def measured(self, measured: Measured, level: _Level) -> NodePrice:
         """The grid index: clamped, divided by the grid, rounded. A column that is no numeric is cut in its
         own type (compiler/aggregate_sql.py), where nothing costs more than to take the seconds out of a
         time."""
         condition = self.price(measured.condition, level)
         inner = measured.operand.operand if isinstance(measured.operand, Clamped) else None
         if isinstance(inner, ColumnRef) and inner.type is not SqlType.NUMERIC:
-            return _together((self.price(inner, level), condition), _INDEX, Size(19))
+            return _together((self.price(inner, level), condition), _INDEX, ResultSize(19))
         operand = self.price(measured.operand, level)
         digits = operand.size.digits
         own = 2 * compare_nanoseconds(digits, digits) + multiply_nanoseconds(digits, 40)
-        return _together((operand, condition), own + _INDEX + digits, Size(19))
+        return _together((operand, condition), own + _INDEX + digits, ResultSize(19))
 
-    def _leaf(self, column: ColumnName, size: Size) -> Price:
+    def _leaf(self, column: ColumnName, size: ResultSize) -> NodePrice:
         """A column that is there: of a table, or computed below and carried."""
         self.widths[column] = size.width
-        return Price(_MENTION, size, frozenset((column,)))
+        return NodePrice(_MENTION, size, frozenset((column,)))
 
     def _scan(self, scan: Scan) -> _Level:
-        columns: dict[ColumnName, Price] = {}
+        columns: dict[ColumnName, NodePrice] = {}
         self.tables.add(scan.alias)
         for column in self.world.catalog.tables[scan.table].columns:
             name = (scan.alias, column.name)
@@ -525,7 +529,7 @@ class _Walk:
                 columns[name] = self._leaf(name, column_size(column, self.text_octets))
         place = (scan.alias, "ctid")
         if place in self.mentioned:
-            columns.setdefault(place, self._leaf(place, Size(10)))
+            columns.setdefault(place, self._leaf(place, ResultSize(10)))
         known = scan_rule(scan, self.world)
         return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)))
 
@@ -544,8 +548,8 @@ class _Walk:
         return _Level(columns, formed)
 
     def _windows(
-        self, subquery: Subquery, source: _Level, outputs: dict[ColumnName, Price]
-    ) -> dict[ColumnName, Price]:
+        self, subquery: Subquery, source: _Level, outputs: dict[ColumnName, NodePrice]
+    ) -> dict[ColumnName, NodePrice]:
         """Rows are sorted with all that is asked of them, and kept once more while their window is looked
         at."""
         rows = source.formed.rows
@@ -562,7 +566,7 @@ class _Walk:
             found[name] = self._leaf(name, self._window_size(one, source))
         return found
 
-    def _window_size(self, window: WindowColumn, source: _Level) -> Size:
+    def _window_size(self, window: WindowColumn, source: _Level) -> ResultSize:
         if window.aggregate is not None:
             return self._aggregated(window.aggregate, source)
         if window.operand is not None:
@@ -600,7 +604,7 @@ class _Walk:
         formed = Formed(known, bounded_by(known.owner, rows), source.formed.is_repeated)
         return _Level(columns, formed)
 
-    def _aggregated(self, aggregate: Aggregate, source: _Level) -> Size:
+    def _aggregated(self, aggregate: Aggregate, source: _Level) -> ResultSize:
         """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows
         has."""
         if aggregate.operand is None:
@@ -612,14 +616,14 @@ class _Walk:
             case AggregateKind.MIN | AggregateKind.MAX:
                 return size
             case AggregateKind.SUM | AggregateKind.AVG:
-                return Size(size.before + 12, max(20, size.after), size.octets, size.is_raw)
+                return ResultSize(size.before + 12, max(20, size.after), size.octets, size.is_raw)
             case _:
                 raise NotPriced(aggregate.kind.value)
 
     def _union(self, united: UnionAll) -> _Level:
         """A column costs what the dearest of its parts does."""
         parts = [self.level(part) for part in united.parts]
-        columns: dict[ColumnName, Price] = {}
+        columns: dict[ColumnName, NodePrice] = {}
         for place, (name, _) in enumerate(united.parts[0].outputs):
             each = [
                 level.columns[part.alias, part.outputs[place][0]]
@@ -683,16 +687,16 @@ class _Walk:
         return both
 
 
-def _together(prices: Iterable[Price], own: float, size: Size) -> Price:
+def _together(prices: Iterable[NodePrice], own: float, size: ResultSize) -> NodePrice:
     total, leaves, dearest = own, frozenset[ColumnName](), NO_NODE
     for one in prices:
         total += one.nanoseconds
         leaves |= one.leaves
         dearest = dearest.or_dearer(one.dearest)
-    return Price(total, size, leaves, dearest)
+    return NodePrice(total, size, leaves, dearest)
 
 
-def _cut_text(price: Price, expression: Expression) -> Price:
+def _cut_text(price: NodePrice, expression: Expression) -> NodePrice:
     """A computed text is cut to its first characters where a subquery puts it out
     (compiler/relation_sql.py)."""
     most = 4 * limits.KEY_CHARACTERS

@@ -11,14 +11,14 @@ exp and power those of the result too), x octets of texts.
 | column, CASE arm, NOT, IS | 30 | of the type | int + int 10, CASE 14 |
 | + - | 100 + n + m | one digit more before, the longer after | 8 digits 163, 12,800 digits 16,520 |
 | * | 100 + 4 (n + m) + n m / 100 | the sums | 100 digits 455, 12,800 digits 866,388 |
-| / % | as *, n + 20, m + 20 | before: n and what the divisor has after; after: 24 and n after and m before | 12,800 digits 165,255 |
+| / % | as *, n + 20, m + 20 | n and m after; 24 and n after and m before | 12,800 digits 165,255 |
 | comparison, greatest, clamp | 100 + (n + m) / 2 | of the bounds | text of 16 kB: 2,000 |
 | round, floor, abs, sign, casts | 100 + n; casts 400 + 3 n | digits that are asked for | float to numeric 471 |
 | sqrt | 500 + 40 n + n^2 / 20 | half the digits | 1e-300: 1,636 |
 | ln; log | 5,000 + 200 n + 1.7 min(n, 1000)^2; twice | 20 more after | 1e-300: 91,841, 800 digits: 1,028,201 |
 | exp | 4,000 + 100 n + 1.2 min(n, 1000)^2 | of the operand's bounds | exp(690): 36,393 |
 | power | 1.3 (ln + exp) | of the operand's bounds | power(1000.5, 90.5): 106,077 |
-| lower, upper, substr, trims of s octets, replace .. | 200 + 1 to 16 x, + 4 s x (trims), s x | x, + padding, x growth | a trim of 100: 304 an octet, initcap 6 |
+| functions of texts, s octets given | 200 + 1 to 16 x, + s x (trims 4 s x) | x, grown | a trim of 100: 304 x |
 | LIKE (ILIKE) of s octets | 300 + (3 + 1.25 s) x (12) | truth | 256 octets: 292 an octet |
 | regular expression of s states | 1,000 + (10 + 4.5 s) x | truth | (a|b)*a(a|b){12}c: 129 an octet, {90}: 344 |
 | extract, date_trunc, + interval; to_char | 700; 1,200 | of the type | AT TIME ZONE 544, to_char 509 |
@@ -101,7 +101,7 @@ class NotPriced(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class ResultSize:
     """Digits of a number before and after the point; octets of a text. is_raw: a number without a scale as it
     is stored, of which a longer one counts as more rows where a node's price grows as its digits do, and not
     where it grows faster."""
@@ -145,94 +145,96 @@ NO_COLUMNS: frozenset[ColumnName] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class NodePrice:
     """Of computing an expression once. nodes: with subqueries put in, what PostgreSQL plans; leaves: the
     columns of tables, groups, windows and cuts that it is made of, which a row that is sorted carries until
     it is computed."""
 
     nanoseconds: float
-    size: Size
+    size: ResultSize
     leaves: frozenset[ColumnName] = NO_COLUMNS
     dearest: Dearest = NO_NODE
     nodes: int = 1
 
 
-Prices = Mapping[ColumnName, Price]
-_TRUTH = Size(1)
-_INTEGER = Size(10)
-NOTHING = Price(0.0, _TRUTH)
+Prices = Mapping[ColumnName, NodePrice]
+_TRUTH = ResultSize(1)
+_INTEGER = ResultSize(10)
+NOTHING = NodePrice(0.0, _TRUTH)
 
 _TYPE_SIZES = {
     SqlType.BOOL: _TRUTH,
-    SqlType.INT2: Size(5),
+    SqlType.INT2: ResultSize(5),
     SqlType.INT4: _INTEGER,
-    SqlType.INT8: Size(19),
-    SqlType.FLOAT4: Size(39, 45),
-    SqlType.FLOAT8: Size(309, 340),
-    SqlType.DATE: Size(8),
-    SqlType.TIMESTAMP: Size(20, 6),
-    SqlType.TIMESTAMPTZ: Size(20, 6),
-    SqlType.UUID: Size(0, 0, 16),
+    SqlType.INT8: ResultSize(19),
+    SqlType.FLOAT4: ResultSize(39, 45),
+    SqlType.FLOAT8: ResultSize(309, 340),
+    SqlType.DATE: ResultSize(8),
+    SqlType.TIMESTAMP: ResultSize(20, 6),
+    SqlType.TIMESTAMPTZ: ResultSize(20, 6),
+    SqlType.UUID: ResultSize(0, 0, 16),
     SqlType.TID: _INTEGER,
-    SqlType.NUMERIC: Size(40, limits.NUMBER_AFTER_POINT, is_raw=True),
+    SqlType.NUMERIC: ResultSize(40, limits.NUMBER_AFTER_POINT, is_raw=True),
 }
 
 
-def type_size(kind: SqlType | None, text_octets: int) -> Size:
+def type_size(kind: SqlType | None, text_octets: int) -> ResultSize:
     """Of a stored value. Numbers without a scale have `limits.NUMBER_AFTER_POINT` digits where they enter
     arithmetic, as they are rounded there (planner/bounds.py).
 
     >>> type_size(SqlType.INT4, 1024)
-    Size(before=10, after=0, octets=0)
+    ResultSize(before=10, after=0, octets=0, is_raw=False)
     >>> type_size(SqlType.TEXT, 1024).octets
     1024
     """
     found = None if kind is None else _TYPE_SIZES.get(kind)
-    return Size(0, 0, text_octets) if found is None else found
+    return ResultSize(0, 0, text_octets) if found is None else found
 
 
-def column_size(column: StoredColumn, text_octets: int) -> Size:
+def column_size(column: StoredColumn, text_octets: int) -> ResultSize:
     """Of a column of a table, by what the server holds its values to.
 
     >>> column_size(StoredColumn("n", SqlType.NUMERIC, "numeric(8,2)", True, 8, 2), 1024)
-    Size(before=6, after=2, octets=0)
+    ResultSize(before=6, after=2, octets=0, is_raw=False)
     >>> column_size(StoredColumn("s", SqlType.VARCHAR, "character varying(20)", True), 1024)
-    Size(before=0, after=0, octets=80)
+    ResultSize(before=0, after=0, octets=80, is_raw=False)
     """
     found = type_size(column.type, text_octets)
     if not column.is_enforced:
         return found
     if column.type is SqlType.NUMERIC and column.precision is not None:
         scale = column.scale or 0
-        return Size(max(1, column.precision - scale), max(0, scale))
+        return ResultSize(max(1, column.precision - scale), max(0, scale))
     declared = _DECLARED.fullmatch(column.type_name)
     if column.type in (SqlType.VARCHAR, SqlType.BPCHAR) and declared is not None:
-        return Size(0, 0, min(text_octets, _CHARACTER * int(declared[1])))
-    return Size(0, 0, 64) if column.type is SqlType.ENUM else found
+        return ResultSize(0, 0, min(text_octets, _CHARACTER * int(declared[1])))
+    return ResultSize(0, 0, 64) if column.type is SqlType.ENUM else found
 
 
-def constant_size(constant: Constant | Parameter | None) -> Size:
+def constant_size(constant: Constant | Parameter | None) -> ResultSize:
     """
     >>> constant_size(Constant(Fraction("12.345"), SqlType.NUMERIC))
-    Size(before=2, after=3, octets=0)
+    ResultSize(before=2, after=3, octets=0, is_raw=False)
     """
     match constant:
         case Constant(value=Fraction() as number):
             return _number_size(number)
         case Constant(value=str() as text):
-            return Size(1, 0, len(text.encode("utf-8", "surrogatepass")))
+            return ResultSize(1, 0, len(text.encode("utf-8", "surrogatepass")))
         case Constant() | None:
             return _TRUTH
         case Parameter():  # an answer of an earlier block, which is public
-            return Size(60, 60, 64)
+            return ResultSize(60, 60, 64)
         case _:
             assert_never(constant)
 
 
-def _number_size(number: Fraction) -> Size:
+def _number_size(number: Fraction) -> ResultSize:
     """A decimal has as many digits after the point as its denominator has factors of 2 or of 5."""
     after = max(_factors(number.denominator, 2), _factors(number.denominator, 5))
-    return Size(len(str(abs(number.numerator) // number.denominator)), min(after, _MOST_AFTER))
+    return ResultSize(
+        len(str(abs(number.numerator) // number.denominator)), min(after, _MOST_AFTER)
+    )
 
 
 def _factors(number: int, of: int) -> int:
@@ -263,10 +265,10 @@ def _exponential_nanoseconds(digits: int) -> float:
     return 4_000.0 + 100 * digits + 1.2 * min(digits, _REAL_AFTER) ** 2
 
 
-def union(sizes: Iterable[Size]) -> Size:
+def union(sizes: Iterable[ResultSize]) -> ResultSize:
     """Large enough for each."""
     found = tuple(sizes)
-    return Size(
+    return ResultSize(
         max((one.before for one in found), default=1),
         max((one.after for one in found), default=0),
         max((one.octets for one in found), default=0),
@@ -274,7 +276,7 @@ def union(sizes: Iterable[Size]) -> Size:
     )
 
 
-def expression_price(expression: Expression | None, columns: Prices, text_octets: int) -> Price:
+def expression_price(expression: Expression | None, columns: Prices, text_octets: int) -> NodePrice:
     """What it costs to compute an expression on one row.
 
     Args:
@@ -292,12 +294,12 @@ class _Pricing:
     columns: Prices
     text_octets: int
 
-    def of(self, expression: Expression) -> Price:
+    def of(self, expression: Expression) -> NodePrice:
         match expression:
             case ColumnRef():
                 return self._column(expression)
             case Constant() | Parameter():
-                return Price(_CONSTANT, constant_size(expression))
+                return NodePrice(_CONSTANT, constant_size(expression))
             case Comparison():
                 return self._comparison(expression)
             case Connective():
@@ -339,7 +341,7 @@ class _Pricing:
 
     def _number(
         self, expression: Clamped | Arithmetic | Quotient | NumericCall | RealCall | Bucket | Cast
-    ) -> Price:
+    ) -> NodePrice:
         match expression:
             case Clamped():
                 return self._clamped(expression)
@@ -360,21 +362,23 @@ class _Pricing:
             case _:
                 assert_never(expression)
 
-    def _node(self, written: str, operands: Iterable[Expression], own: float, size: Size) -> Price:
+    def _node(
+        self, written: str, operands: Iterable[Expression], own: float, size: ResultSize
+    ) -> NodePrice:
         return _sum(written, own, size, tuple(map(self.of, operands)))
 
-    def _column(self, column: ColumnRef) -> Price:
+    def _column(self, column: ColumnRef) -> NodePrice:
         found = self.columns.get((column.relation, column.column))
         if found is None:
             raise NotPriced(f"column {column.column}")
         return found
 
-    def _connective(self, connective: Connective) -> Price:
+    def _connective(self, connective: Connective) -> NodePrice:
         operands = tuple(map(self.of, connective.operands))
         found = _sum(connective.word, _NODE, _TRUTH, operands)
         return replace(found, nanoseconds=found.nanoseconds + _NODE * len(operands))
 
-    def _comparison(self, comparison: Comparison) -> Price:
+    def _comparison(self, comparison: Comparison) -> NodePrice:
         left, right = self.of(comparison.left), self.of(comparison.right)
         own = compare_nanoseconds(left.size.digits, right.size.digits) + 2 * _CAST
         own += min(left.size.octets, right.size.octets) / 4
@@ -383,17 +387,17 @@ class _Pricing:
         own += _float_cast(comparison.left) + _float_cast(comparison.right)
         return _sum(f"a comparison ({comparison.comparator.value})", own, _TRUTH, (left, right))
 
-    def _in(self, listed: In) -> Price:
+    def _in(self, listed: In) -> NodePrice:
         operand = self.of(listed.operand)
         own = 200 + 10 * min(len(listed.items), 8) + operand.size.octets + operand.size.digits
         return _sum("IN", own + _float_cast(listed.operand), _TRUTH, (operand,))
 
-    def _in_public(self, listed: InPublic) -> Price:
+    def _in_public(self, listed: InPublic) -> NodePrice:
         operand = self.of(listed.operand)
         own = 300 + operand.size.octets + operand.size.digits
         return _sum("IN (SELECT ...)", own + _float_cast(listed.operand), _TRUTH, (operand,))
 
-    def _like(self, like: Like) -> Price:
+    def _like(self, like: Like) -> NodePrice:
         operand = self.of(like.operand)
         octets, searched = operand.size.octets, constant_size(like.pattern).octets
         if like.syntax is PatternSyntax.LIKE:
@@ -406,7 +410,7 @@ class _Pricing:
         own = 1_000 + (10 + 4.5 * states) * octets
         return _sum("a regular expression", own, _TRUTH, (operand,))
 
-    def _text_call(self, call: TextCall) -> Price:
+    def _text_call(self, call: TextCall) -> NodePrice:
         operand = self.of(call.operand)
         octets = operand.size.octets
         own = 200 + _each_octet(call) * octets
@@ -415,13 +419,13 @@ class _Pricing:
         size = _text_size(call, octets) if call.type.is_text else _INTEGER
         return _sum(f"{call.function.value}()", own, size, (operand,))
 
-    def _concat(self, concat: Concat) -> Price:
+    def _concat(self, concat: Concat) -> NodePrice:
         operands = tuple(map(self.of, concat.operands))
         octets = sum(one.size.octets + one.size.digits for one in operands)
         own = 200 * len(operands) + octets * (len(operands) + 1)
-        return _sum("||", own, Size(1, 0, octets), operands)
+        return _sum("||", own, ResultSize(1, 0, octets), operands)
 
-    def _inside(self, inside: Inside) -> Price:
+    def _inside(self, inside: Inside) -> NodePrice:
         """Each step and each constant goes through the value; the text of a member is looked at three times,
         to see how long it is, and a member that a subquery carries twice."""
         looked_for = 0
@@ -434,8 +438,8 @@ class _Pricing:
         found = self._node("a look into jsonb or an array", (inside.operand,), _LOOK * looks, size)
         return replace(found, nodes=found.nodes + _LOOK_NODES * looks)
 
-    def _time(self, expression: Extract | DateTrunc | Shift | TimeBin | FormattedTime) -> Price:
-        size = Size(20, 6)
+    def _time(self, expression: Extract | DateTrunc | Shift | TimeBin | FormattedTime) -> NodePrice:
+        size = ResultSize(20, 6)
         match expression:
             case Extract():
                 written, own = "extract()", _TIME
@@ -447,12 +451,12 @@ class _Pricing:
                 written, own = "date_bin()", 2 * _TIME
             case FormattedTime():
                 octets = 16 * len(expression.template)
-                written, own, size = "to_char()", 1_200.0 + 4 * octets, Size(1, 0, octets)
+                written, own, size = "to_char()", 1_200.0 + 4 * octets, ResultSize(1, 0, octets)
             case _:
                 assert_never(expression)
         return self._node(written, (expression.operand,), own, size)
 
-    def _case(self, case: Case) -> Price:
+    def _case(self, case: Case) -> NodePrice:
         """All conditions may be looked at, and one arm is taken."""
         conditions = [self.of(condition) for condition, _ in case.whens]
         arms = [*(self.of(arm) for _, arm in case.whens), self.of(case.otherwise)]
@@ -463,7 +467,7 @@ class _Pricing:
         nodes = 1 + sum(one.nodes for one in (*conditions, *arms))
         return replace(total, leaves=leaves, nodes=nodes)
 
-    def _choose(self, choose: Choose) -> Price:
+    def _choose(self, choose: Choose) -> NodePrice:
         operands = tuple(map(self.of, choose.operands))
         digits = sum(one.size.digits for one in operands)
         octets = sum(one.size.octets for one in operands)
@@ -471,49 +475,49 @@ class _Pricing:
         own += sum(map(_float_cast, choose.operands))
         return _sum(f"{choose.choice.value}()", own, union(one.size for one in operands), operands)
 
-    def _null_if(self, null_if: NullIf) -> Price:
+    def _null_if(self, null_if: NullIf) -> NodePrice:
         operand, other = self.of(null_if.operand), self.of(null_if.other)
         own = compare_nanoseconds(operand.size.digits, other.size.digits)
         own += 2 * _CAST + min(operand.size.octets, other.size.octets) / 4
         own += _float_cast(null_if.operand) + _float_cast(null_if.other)
         return _sum("nullif()", own, operand.size, (operand, other))
 
-    def _clamped(self, clamped: Clamped) -> Price:
+    def _clamped(self, clamped: Clamped) -> NodePrice:
         operand = self.of(clamped.operand)
         if clamped.type.is_time:
             return _sum("", 2 * _CAST, operand.size, (operand,))
         ends = union(map(_number_size, (clamped.low, clamped.high)))
         before = min(operand.size.before, ends.before) if operand.size.before else ends.before
         after = max(operand.size.after, ends.after)
-        size = Size(before, after, is_raw=operand.size.is_raw)
+        size = ResultSize(before, after, is_raw=operand.size.is_raw)
         if not isinstance(clamped.operand, ColumnRef) or clamped.operand.type is SqlType.NUMERIC:
             own = 2 * compare_nanoseconds(operand.size.digits, ends.digits) + _CAST
         else:
             own = 2 * _CAST
         return _sum("", own + _float_cast(clamped.operand), size, (operand,))
 
-    def _arithmetic(self, arithmetic: Arithmetic) -> Price:
+    def _arithmetic(self, arithmetic: Arithmetic) -> NodePrice:
         left, right = self.of(arithmetic.left), self.of(arithmetic.right)
         one, other = left.size, right.size
         if arithmetic.operator is Operator.MULTIPLY:
             own = multiply_nanoseconds(one.factor, other.factor)
-            size = Size(one.before + other.before, min(_MOST_AFTER, one.after + other.after))
+            size = ResultSize(one.before + other.before, min(_MOST_AFTER, one.after + other.after))
         else:
             own = add_nanoseconds(one.digits, other.digits)
             digits = (max(one.before, other.before) + 1, max(one.after, other.after))
-            size = Size(*digits, is_raw=one.is_raw or other.is_raw)
+            size = ResultSize(*digits, is_raw=one.is_raw or other.is_raw)
         return _sum(arithmetic.operator.value, own + 2 * _CAST, size, (left, right))
 
-    def _quotient(self, quotient: Quotient) -> Price:
+    def _quotient(self, quotient: Quotient) -> NodePrice:
         left, right = self.of(quotient.operand), self.of(quotient.divisor)
         one, other = left.size, right.size
         own = multiply_nanoseconds(one.factor + 20, other.factor + 20) + 2 * _CAST
         # Sixteen digits of the quotient that are not 0 (numeric.c, select_div_scale).
         after = max(one.after, other.after, min(_REAL_AFTER, 24 + one.after + other.before))
-        size = Size(one.before + other.after, after)
+        size = ResultSize(one.before + other.after, after)
         return _sum("%" if quotient.remainder else "/", own, size, (left, right))
 
-    def _numeric_call(self, call: NumericCall) -> Price:
+    def _numeric_call(self, call: NumericCall) -> NodePrice:
         operand = self.of(call.operand)
         match call.function:
             case NumericFunction.ROUND | NumericFunction.TRUNC:
@@ -525,11 +529,11 @@ class _Pricing:
             case _:
                 assert_never(call.function)
         is_raw = operand.size.is_raw and call.function in _KEEPS_DIGITS
-        size = Size(operand.size.before + 1, after, is_raw=is_raw)
+        size = ResultSize(operand.size.before + 1, after, is_raw=is_raw)
         own = 2 * _CAST + operand.size.digits + _float_cast(call.operand)
         return _sum(f"{call.function.value}()", own, size, (operand,))
 
-    def _real_call(self, call: RealCall) -> Price:
+    def _real_call(self, call: RealCall) -> NodePrice:
         operand = self.of(call.operand)
         constant = None if call.constant is None else Constant(call.constant, SqlType.NUMERIC)
         over, under = _result_digits(call, operand.size)
@@ -550,23 +554,27 @@ class _Pricing:
                 own = 1.3 * (logarithm + exponential)
             case _:
                 assert_never(call.function)
-        size = Size(over + 1, min(_REAL_AFTER, max(operand.size.after, under) + 20))
+        size = ResultSize(over + 1, min(_REAL_AFTER, max(operand.size.after, under) + 20))
         written = "power()" if call.function is RealFunction.RAISED else f"{call.function.value}()"
         return _sum(written, own, size, (operand,), digits)
 
-    def _cast(self, cast: Cast) -> Price:
+    def _cast(self, cast: Cast) -> NodePrice:
         operand = self.of(cast.operand)
         own = 4 * _CAST + 3 * operand.size.digits + operand.size.octets + _TIME * cast.type.is_time
         if cast.type.is_text:
-            size = Size(1, 0, operand.size.digits + operand.size.octets + 32)
+            size = ResultSize(1, 0, operand.size.digits + operand.size.octets + 32)
         else:
             size = operand.size if cast.type.is_number else type_size(cast.type, self.text_octets)
         return _sum("a cast", own, size, (operand,))
 
 
 def _sum(
-    written: str, own: float, size: Size, operands: tuple[Price, ...], digits: int | None = None
-) -> Price:
+    written: str,
+    own: float,
+    size: ResultSize,
+    operands: tuple[NodePrice, ...],
+    digits: int | None = None,
+) -> NodePrice:
     """A node over what its operands cost. written: empty of one that no analyst has written."""
     total, dearest = own, NO_NODE
     if written:
@@ -577,10 +585,10 @@ def _sum(
         nodes += one.nodes
         leaves = one.leaves if not leaves else leaves | one.leaves if one.leaves else leaves
         dearest = dearest.or_dearer(one.dearest)
-    return Price(total, size, leaves, dearest, nodes)
+    return NodePrice(total, size, leaves, dearest, nodes)
 
 
-def _result_digits(call: RealCall, operand: Size) -> tuple[int, int]:
+def _result_digits(call: RealCall, operand: ResultSize) -> tuple[int, int]:
     """Digits before the point of the largest result, and zeros after the point of the smallest: what is
     computed in between has as many."""
     over, under = _powers_of_ten(call.operand, operand)
@@ -617,7 +625,7 @@ def _interval(operand: Expression) -> tuple[Fraction, Fraction]:
     return Fraction(-10 * _LARGEST_POWER), Fraction(10 * _LARGEST_POWER)
 
 
-def _powers_of_ten(operand: Expression, size: Size) -> tuple[int, int]:
+def _powers_of_ten(operand: Expression, size: ResultSize) -> tuple[int, int]:
     """Digits before the point of the largest value, zeros after it of the smallest that is not 0."""
     if not isinstance(operand, Clamped):
         return size.before, size.after
@@ -644,7 +652,7 @@ def _float_cast(operand: Expression) -> float:
     return 600.0 if is_float and isinstance(operand, ColumnRef) else 0.0
 
 
-def _ordering_nanoseconds(left: Size, right: Size) -> float:
+def _ordering_nanoseconds(left: ResultSize, right: ResultSize) -> float:
     """Texts are compared by their collation up to the end of the shorter."""
     return 4.0 * min(left.octets, right.octets)
 
@@ -673,16 +681,16 @@ def _each_octet(call: TextCall) -> float:
     return each
 
 
-def _text_size(call: TextCall, octets: int) -> Size:
+def _text_size(call: TextCall, octets: int) -> ResultSize:
     match call.function:
         case TextFunction.LPAD | TextFunction.RPAD:
-            return Size(1, 0, octets + _CHARACTER * limits.PADDED_CHARACTERS)
+            return ResultSize(1, 0, octets + _CHARACTER * limits.PADDED_CHARACTERS)
         case TextFunction.LEFT | TextFunction.RIGHT:
             most = call.arguments[0].value if isinstance(call.arguments[0], Constant) else None
             kept = octets if not isinstance(most, Fraction) or most < 0 else _CHARACTER * int(most)
-            return Size(1, 0, min(octets, kept))
+            return ResultSize(1, 0, min(octets, kept))
         case TextFunction.REPLACE:
             taken, put = (constant_size(one).octets for one in call.arguments[:2])
-            return Size(1, 0, octets * max(1, -(-put // max(1, taken))))
+            return ResultSize(1, 0, octets * max(1, -(-put // max(1, taken))))
         case _:
-            return Size(1, 0, octets)
+            return ResultSize(1, 0, octets)

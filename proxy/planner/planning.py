@@ -17,7 +17,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.kernel.plan_check import check_bounded, check_plan
 from proxy.kernel.price import Price
-from proxy.kernel.work import TooMuchWork, Work, check_work, longest_text
+from proxy.kernel.work import TooMuchWork, UnitWork, check_work, longest_text
 from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -148,7 +148,7 @@ def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, w
 
 
 def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
-    """The plan, if what the rows of one unit cost is within the limits; where each row is dear, of fewer rows."""
+    """The plan, if what rows of one unit cost is within the limits; where each row is dear, of fewer rows."""
     check_sizes(query)
     world = _world(known)
     most: int | None = None
@@ -165,7 +165,7 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
             return _with_beginnings(found, world, work)
 
 
-def _with_beginnings(found: Planned, world: World, work: Work) -> Planned:
+def _with_beginnings(found: Planned, world: World, work: UnitWork) -> Planned:
     """With texts cut to their beginnings, where a join repeats them."""
     characters = longest_text(found.private.blocks, world, work)
     if characters is None:

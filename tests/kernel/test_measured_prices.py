@@ -11,7 +11,7 @@ import pytest
 
 from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
-from proxy.kernel.work_prices import Price, Size, expression_price
+from proxy.kernel.work_prices import NodePrice, ResultSize, expression_price
 from proxy.query.ir.expressions import (
     Arithmetic,
     Clamped,
@@ -90,8 +90,8 @@ def test_numbers(connection: psycopg.Connection, node: str, digits: int) -> None
     expression, priced = _ON_NUMBERS[node]
     after = digits - 4
     row = f"{_number(digits, after)}::numeric + 0 * g AS x, {_number(digits, after)}::numeric + 0 * g AS y"
-    size = Size(4, after)
-    columns = {("p", "x"): Price(0.0, size), ("p", "y"): Price(0.0, size)}
+    size = ResultSize(4, after)
+    columns = {("p", "x"): NodePrice(0.0, size), ("p", "y"): NodePrice(0.0, size)}
     price = expression_price(priced, columns, 0).nanoseconds
     rows = max(20, min(20_000, int(1e8 / price)))
     assert _nanoseconds(connection, expression, row, rows) <= price
@@ -129,7 +129,7 @@ _LARGE: dict[str, tuple[str, str, RealCall]] = {
 def test_large_results(connection: psycopg.Connection, call: str) -> None:
     expression, number, priced = _LARGE[call]
     after = 300 if "e-" in number else 1
-    columns = {("p", "x"): Price(0.0, Size(4, after))}
+    columns = {("p", "x"): NodePrice(0.0, ResultSize(4, after))}
     price = expression_price(priced, columns, 0).nanoseconds
     assert _nanoseconds(connection, expression, f"{number}::numeric + 0 * g AS x", 500) <= price
 
@@ -177,6 +177,6 @@ _MIXED = f"'{bin(7**6_000)[3:][:_OCTETS].translate({48: 97, 49: 98})}' || (g % 7
 @pytest.mark.parametrize("node", _ON_TEXTS)
 def test_texts(connection: psycopg.Connection, node: str, row: str) -> None:
     expression, priced = _ON_TEXTS[node]
-    columns = {("p", "t"): Price(0.0, Size(0, 0, _OCTETS))}
+    columns = {("p", "t"): NodePrice(0.0, ResultSize(0, 0, _OCTETS))}
     price = expression_price(priced, columns, 0).nanoseconds
     assert _nanoseconds(connection, expression, row, 60) <= price

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,8 @@ from proxy.engine.answer_conditions import conditions
 from proxy.kernel import work
 from proxy.kernel.formed_rows import AS_STORED, RowCount, UnboundedRows
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.work import TooMuchWork, Work, block_work, check_work
-from proxy.kernel.work_prices import NotPriced, Price, Size, expression_price
+from proxy.kernel.work import TooMuchWork, UnitWork, block_work, check_work
+from proxy.kernel.work_prices import NodePrice, NotPriced, ResultSize, expression_price
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import Arithmetic, ColumnRef, Constant, Operator
 from tests.pipeline_world import CATALOG, POLICIES, walk
@@ -31,7 +32,7 @@ def _block(question: str, *arguments: str) -> BlockPlan:
     return found.plan.blocks[0]
 
 
-def _work(question: str) -> Work:
+def _work(question: str) -> UnitWork:
     return block_work(_block(question), _WORLD)
 
 
@@ -250,16 +251,15 @@ def test_a_row_of_a_public_table_is_priced() -> None:
 
 
 def test_without_a_price_nothing_is_planned() -> None:
-    unknown = Arithmetic(
-        Operator.ADD,
-        ColumnRef("x", SqlType.INT4),
-        object(),
-        SqlType.INT4,  # type: ignore[arg-type]
-    )
+    column = ColumnRef("x", SqlType.INT4)
     with pytest.raises(NotPriced):
-        expression_price(unknown, {("", "x"): Price(1.0, Size())}, 1024)
+        expression_price(column, {}, 1024)
+    unknown: Any = object()
     with pytest.raises(NotPriced):
-        expression_price(ColumnRef("y", SqlType.INT4), {}, 1024)
+        expression_price(Arithmetic(Operator.ADD, column, unknown, SqlType.INT4), _OF_X, 1024)
+
+
+_OF_X = {("", "x"): NodePrice(1.0, ResultSize())}
 
 
 def test_rows_of_two_stores_do_not_multiply() -> None:
@@ -278,13 +278,13 @@ def test_the_size_of_a_product() -> None:
 
 def test_limits_are_met_in_every_currency() -> None:
     for above in (
-        Work(nanoseconds=limits.UNIT_NANOSECONDS + 1),
-        Work(octets=limits.UNIT_CARRIED_BYTES + 1),
-        Work(stored_nanoseconds=limits.ROW_NANOSECONDS + 1),
-        Work(stored_octets=limits.ROW_CARRIED_BYTES + 1),
-        Work(public_nanoseconds=limits.PUBLIC_ROW_NANOSECONDS + 1),
-        Work(nodes=limits.EXPANDED_NODES + 1),
+        UnitWork(nanoseconds=limits.UNIT_NANOSECONDS + 1),
+        UnitWork(octets=limits.UNIT_CARRIED_BYTES + 1),
+        UnitWork(stored_nanoseconds=limits.ROW_NANOSECONDS + 1),
+        UnitWork(stored_octets=limits.ROW_CARRIED_BYTES + 1),
+        UnitWork(public_nanoseconds=limits.PUBLIC_ROW_NANOSECONDS + 1),
+        UnitWork(nodes=limits.EXPANDED_NODES + 1),
     ):
         with pytest.raises(TooMuchWork):
             work._check_limits(above)
-    work._check_limits(Work(nanoseconds=limits.UNIT_NANOSECONDS, nodes=limits.EXPANDED_NODES))
+    work._check_limits(UnitWork(nanoseconds=limits.UNIT_NANOSECONDS, nodes=limits.EXPANDED_NODES))

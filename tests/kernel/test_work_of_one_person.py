@@ -51,7 +51,7 @@ def test_a_statement_that_takes_too_long_is_refused(states: TwoStates, attack: s
 def test_without_the_check_it_would_be_run(
     states: TwoStates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planning, "check_work", lambda *_: work.Work())
+    monkeypatch.setattr(planning, "check_work", lambda *_: work.UnitWork())
     assert states.plan(ATTACKS["50 powers of a pair"])
 
 
