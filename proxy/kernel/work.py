@@ -279,7 +279,8 @@ def longest_text(blocks: Iterable[BlockPlan], world: World, stored: UnitWork) ->
         total = stored.nanoseconds - stored.repeated_nanoseconds + longer
         if total <= limits.UNIT_NANOSECONDS:
             return characters
-    raise TooMuchWork(_of_time(stored, total / 1e9), _hint(stored))
+    found = replace(stored, nanoseconds=total)
+    raise TooMuchWork(_of_time(found, total / 1e9), _hint(found), found)
 
 
 def block_work(
@@ -512,7 +513,7 @@ class _Pricer:
             return _together((self.price(inner, level), condition), _INDEX, ResultSize(19))
         operand = self.price(measured.operand, level)
         digits = operand.size.digits
-        own = 2 * compare_nanoseconds(digits, digits) + multiply_nanoseconds(digits, 40)
+        own = 2 * compare_nanoseconds(digits, 40) + multiply_nanoseconds(digits, 40)
         return _together((operand, condition), own + _INDEX + digits, ResultSize(19))
 
     def _leaf(self, column: ColumnName, size: ResultSize) -> NodePrice:

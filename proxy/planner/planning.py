@@ -156,13 +156,12 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
         found = _planned_with(query, replace(known, most_stored=most) if most else known, wanted)
         try:
             work = check_work(found.private.blocks, world)
+            return _with_beginnings(found, world, work)
         except TooMuchWork as refused:
             fewer = _fewer(refused, most)
             if fewer is None:
                 raise
             most = fewer
-        else:
-            return _with_beginnings(found, world, work)
 
 
 def _with_beginnings(found: Planned, world: World, work: UnitWork) -> Planned:
