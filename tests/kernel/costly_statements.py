@@ -69,9 +69,11 @@ def _one_constant(constant: str) -> str:
     return f"SELECT count(*) FROM (SELECT f, {value} AS p FROM ({grouped}) g) s WHERE {_hers(60)}"
 
 
-def joined(value: str, mentions: int = 1) -> str:
-    """A value of each of the 10,000 pairs of the person's rows."""
-    below = f"SELECT a.pid, a.diagnosis, {value} AS p FROM h.many a JOIN h.many b ON a.pid = b.pid"
+def joined(value: str, mentions: int = 1, table: str = "h.many") -> str:
+    """A value of each pair of the person's rows that count: 10,000 of h.many, 25 of h.few."""
+    below = (
+        f"SELECT a.pid, a.diagnosis, {value} AS p FROM {table} a JOIN {table} b ON a.pid = b.pid"
+    )
     return f"SELECT count(*) FROM ({below}) s WHERE {_hers(mentions, _PERSON)}"
 
 
@@ -147,7 +149,9 @@ FAMILIES: dict[str, Family] = {
     "product of a pair": lambda n: joined(_sum("a.x * b.x", n)),
     "sum of a pair": lambda n: joined(_sum("a.x + b.x", n)),
     "power of a pair": lambda n: joined(_sum("power(a.x + b.x + 0.5, 2.5)", n)),
-    "large power of a pair": lambda n: joined(_sum("power(a.x + b.x + 800.5, 80.5)", n)),
+    "large power of a pair": lambda n: joined(
+        _sum("power(a.x + b.x + 800.5, 80.5)", n), table="h.few"
+    ),
     "logarithm of a pair": lambda n: joined(_sum("ln(a.x + b.x + 1)", n)),
     "root of a pair": lambda n: joined(_sum("sqrt(a.x + b.x)", n)),
     "long constant times a pair": lambda n: joined(_sum(f"a.x * {_FRACTION} * b.x", n)),
@@ -156,7 +160,7 @@ FAMILIES: dict[str, Family] = {
     ),
     "greatest of a pair": lambda n: joined(_sum("greatest(a.x, b.x, 17)", n)),
     "LIKE of a pair": lambda n: joined(
-        _sum("CASE WHEN lower(a.body) LIKE '%zz%yy%' THEN 1 ELSE b.x END", n)
+        _sum("CASE WHEN lower(a.body) LIKE '%zz%yy%' THEN 1 ELSE b.x END", n), table="h.few"
     ),
     "numbers without a scale": lambda n: joined(_sum("a.n * b.n", n)),
     "products of each row": lambda n: of_each_row(_sum("x * x", n)),
