@@ -10,28 +10,34 @@ r"""A limit on everything that a client can make large. Units last in the names.
 | bytes that replace() puts in | REPLACEMENT_BYTES | a text of TEXT_CHARACTERS grows so many times |
 | characters of lpad() and rpad() | PADDED_CHARACTERS | bytes of a row that is sorted |
 | characters that a trim takes away | TRIM_CHARACTERS | 12 bytes are allocated for each |
-| constant texts times what is looked for in them, all together | TEXT_WORK | time one row can cost |
-| all that is looked for in texts | SEARCHED_TOGETHER | time one row of a long text can cost |
-| constants in columns of subqueries and in keys | CARRIED_BYTES | bytes of a row that is sorted |
 | characters of a text by which rows are grouped | KEY_CHARACTERS | bytes of a row that is sorted |
 | digits of a private key, before and after the point | KEY_DIGITS | bytes of a row that is sorted |
 | keys of a GROUP BY | GROUP_KEYS | bytes of a row that is sorted |
 | levels of GROUPING SETS, ROLLUP and CUBE, written out | GROUPING_SETS | each is a query of its own |
-| nodes, with subqueries put in | EXPANDED_NODES | time one row can cost; planning |
+| nodes, with subqueries put in | EXPANDED_NODES | time of planning, here and in PostgreSQL |
+| different regular expressions | REGULAR_EXPRESSIONS | time: PostgreSQL keeps so many compiled |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
 | values of public keys, of all queries together | KEY_VALUES_TOGETHER | time of planning |
 | digits of the fraction of a percentile | FRACTION_DIGITS | time of a draw, which data sets off |
 | digits of a bound of computed values | BOUND_DIGITS | time of planning; Python prints 4,300 |
 | tables and subqueries, with CTEs put in | RELATIONS | time of reading and planning |
 | elements of an IN list | LIST_ELEMENTS | expressions of one statement |
+| time that the rows of one unit take | UNIT_NANOSECONDS | a client's time limit would tell of it |
+| bytes of temporary files of one unit | UNIT_CARRIED_BYTES | temp_file_limit would tell of it |
+| the same of a row of which a unit has as many as it stores | ROW_NANOSECONDS, ROW_CARRIED_BYTES | the same |
+| time that a row of a public table takes | PUBLIC_ROW_NANOSECONDS | one person decides whether it is read |
+| rows that joins form of one unit | JOINED_ROWS_PER_UNIT | accuracy: noise grows with it |
 | rows between one and that of its lag() or lead() | WINDOW_OFFSET | rows kept in memory |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
 | characters of a stored text beside \|\| | CONCATENATED_CHARACTERS | memory: it copies what is before it |
 | bytes that are stored of a jsonb or an array | INSIDE_STORED_BYTES | memory: each look unpacks it |
 | elements of an array that is looked into | INSIDE_ELEMENTS | time: each look goes through them |
 | bytes of an object in a jsonb that is printed | INSIDE_PRINTED_BYTES | MaxAllocSize: 1e131071 |
-| looks at what is in jsonb and arrays, of a statement | INSIDE_LOOKS | memory and time one row can cost |
 | what the arguments of a run are in JSON | ARGUMENTS_JSON_BYTES | memory of this process |
+
+What a row may cost has one price, of all that it computes and carries: kernel/work_prices.py and
+kernel/work.py. The limits on single constants that stay here guard other things: memory of one call, stack,
+the statement's size.
 
 Constants are measured after binding and before the charge (planner/constant_sizes.py): an error that
 only large arguments cause, and only on some row, tells whether the row is there. Why nothing raises within
@@ -65,6 +71,18 @@ PUBLIC_LIST_BYTES = 1024 * 1024  # of their texts
 POLICY_BYTES = 1024 * 1024
 IDENTIFIER_BYTES = 63  # NAMEDATALEN - 1
 
+UNIT_NANOSECONDS = (
+    250_000_000  # of the database's processor, for all rows of one unit in a statement
+)
+UNIT_CARRIED_BYTES = 64 * 1024 * 1024  # of temporary files, for all rows of one unit in a statement
+ROW_NANOSECONDS = 25_000  # where a unit has as many rows as it stores: 0.25 s for 10,000 of them
+ROW_CARRIED_BYTES = 32 * 1024
+PUBLIC_ROW_NANOSECONDS = 25_000
+NUMBER_AFTER_POINT = 40  # digits of a number without a scale, where it enters arithmetic
+# Characters of a stored text that are looked at, where a join repeats its row: the most that the price allows.
+TEXT_BEGINNINGS = (1024 * 1024, 64 * 1024, 8 * 1024, 1024)
+STORED_TEXT_OCTETS = 1024  # a longer stored text counts as so many more rows
+
 CONSTANT_BYTES = 8 * 1024
 CONSTANTS_BYTES = 64 * 1024
 PATTERN_WILDCARDS = 100
@@ -72,19 +90,15 @@ SEARCHED_BYTES = 256
 TRIM_CHARACTERS = 100
 REPLACEMENT_BYTES = 16
 PADDED_CHARACTERS = 1024
-# About 15 ns each: 0.06 ms for a row that meets every one of them, 0.6 s for JOINED_ROWS_PER_UNIT of them
-# (planner/row_work.py). A CASE of labels of ten letters, searched for words of ten, is 100.
-TEXT_WORK = 4 * 1024
-SEARCHED_TOGETHER = 8 * 1024
-CARRIED_BYTES = (
-    4 * 1024
-)  # of constants, counted in each column of a subquery and each key that holds them
 GROUP_KEYS = 16
 GROUPING_SETS = 64
 KEY_CHARACTERS = 1024  # of a stored text as a key, and where distinct texts are counted
 KEY_DIGITS = 500  # of a number as a private key, before and after the point: with both KEY_CHARACTERS at most
 EXPANDED_NODES = (
-    20_000  # of the expressions of a block, with subqueries put in: PostgreSQL puts them in
+    20_000  # of a statement's expressions, with subqueries put in: PostgreSQL plans so many
+)
+REGULAR_EXPRESSIONS = (
+    32  # that PostgreSQL keeps compiled (regexp.c, MAX_CACHED_RES): others it would for each row
 )
 NUMBER_DIGITS = 400
 FRACTION_DIGITS = 15
@@ -102,10 +116,6 @@ INSIDE_STORED_BYTES = (
 )  # of which lz4 makes 4 MiB in memory at most; a longer value counts as NULL
 INSIDE_ELEMENTS = 64 * 1024  # of an array of NULLs 32 million are stored in 16 KiB
 INSIDE_PRINTED_BYTES = 1024  # 64 numbers of 131,072 digits
-INSIDE_LOOKS = 128  # each step of a path and each constant is one
-# What the rows of one person can add to temporary files: as many as may be joined, of as many and as long keys
-# as may be, four bytes a character (TOTALITY.md). A temp_file_limit below it could be met for one person alone.
-TEMPORARY_BYTES = JOINED_ROWS_PER_UNIT * GROUP_KEYS * 4 * KEY_CHARACTERS
 PROTECTED_SECONDS = 120  # of one query on the protected server: what ends it after the charge
 ARGUMENTS_BYTES = 256 * 1024  # of one Bind, as the client sends them
 # Six bytes of JSON for one of text at the worst (\u0001), and room for numbers and times.

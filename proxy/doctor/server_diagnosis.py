@@ -122,7 +122,7 @@ def _logging(connection: Connection, own_role: str) -> Iterator[Finding]:
 
 def _temporary_files(connection: Connection, own_role: str) -> Iterator[Finding]:
     limit = _unit_amount(connection, "temp_file_limit")  # in kB
-    least = -(-limits.TEMPORARY_BYTES // 1024)
+    least = -(-limits.UNIT_CARRIED_BYTES // 1024)
     if 0 <= limit < least:
         yield Finding(
             name=FindingName.TEMP_FILES_TOO_SMALL,

@@ -24,6 +24,13 @@ def conditions(block: BlockPlan) -> Iterator[str]:
         yield _TRUTHS
     if block.is_summed:
         yield "the statement adds up such answers, each with an error of its own"
+    if block.most_stored is not None:
+        yield (
+            f"at most {block.most_stored} rows of each privacy unit are read of a table, chosen at random, as"
+            " the query computes much of each row"
+        )
+    if block.text_characters is not None:
+        yield f"of each text the first {block.text_characters} characters are looked at, as a join repeats it"
     for column in block.unowned:
         yield f"rows whose {column} is null belong to nobody and do not count"
     for key in block.keys:

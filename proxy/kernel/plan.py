@@ -243,7 +243,8 @@ class BlockPlan:
     chosen from few units, so that what is cut may be far above the noise: no error of it is stated; clipped: of
     releases with a bound that was chosen, the noisy share of units that are above it; is_rounded: answers are
     printed to the digits that mean something; unowned: columns that name the unit of a row and can be null,
-    such rows do not count."""
+    such rows do not count; most_stored: so many rows of a unit are read of a table at most, as the query is
+    dear for each (None: all); text_characters: so many of each text that a join repeats (None: all)."""
 
     source: Relation
     neighbours: Neighbours
@@ -267,6 +268,8 @@ class BlockPlan:
     clipped: tuple[tuple[int, Fraction], ...] = ()
     is_rounded: bool = False
     unowned: tuple[str, ...] = ()
+    most_stored: int | None = None
+    text_characters: int | None = None
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:

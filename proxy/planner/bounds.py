@@ -59,6 +59,7 @@ from proxy.query.ir.expressions import (
     Not,
     NullIf,
     NumericCall,
+    NumericFunction,
     Parameter,
     Quotient,
     RealCall,
@@ -108,6 +109,23 @@ def bounded(expression: Expression, columns: Facts) -> Bounded:
     return found
 
 
+def _factor(expression: Expression, columns: Facts) -> Bounded:
+    """An operand of arithmetic. A stored number without a scale, which can have 16,383 digits after the point,
+    is rounded before it is clamped: products of such numbers cost the product of their digits
+    (kernel/work_prices.py)."""
+    found = bounded(expression, columns)
+    clamped = found.expression
+    if not isinstance(clamped, Clamped) or not isinstance(clamped.operand, ColumnRef):
+        return found
+    column = clamped.operand
+    known = columns.get((column.relation, column.column))
+    if known is None or not known.is_long:
+        return found
+    digits = limits.NUMBER_AFTER_POINT
+    rounded = NumericCall(NumericFunction.ROUND, column, digits, SqlType.NUMERIC)
+    return Bounded(replace(clamped, operand=rounded), found.interval)
+
+
 def _bounded(expression: Expression, columns: Facts) -> Bounded:
     match expression:
         case Constant():
@@ -120,7 +138,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Clamped():
             return Bounded(expression, Bounds(expression.low, expression.high))
         case Arithmetic():
-            left, right = bounded(expression.left, columns), bounded(expression.right, columns)
+            left, right = _factor(expression.left, columns), _factor(expression.right, columns)
             changed = replace(expression, left=left.expression, right=right.expression)
             interval = intervals.of_arithmetic(expression.operator, left.interval, right.interval)
             intervals.check_range(expression, interval)
@@ -128,14 +146,14 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Quotient():
             return _quotient(expression, columns)
         case RealCall():
-            inner = bounded(expression.operand, columns)
+            inner = _factor(expression.operand, columns)
             return Bounded(*divisors.real_call(expression, (inner.expression, inner.interval)))
         case NumericCall():
             return _rounded(expression, bounded(expression.operand, columns))
         case Extract():
             return _extracted(expression, columns)
         case Bucket():
-            inner = bounded(expression.operand, columns)
+            inner = _factor(expression.operand, columns)
             place_bounds = Bounds(Fraction(0), Fraction(expression.count + 1))
             return Bounded(replace(expression, operand=inner.expression), place_bounds)
         case Case():
@@ -267,12 +285,12 @@ def _with_lengths(expression: Expression, columns: Facts) -> Expression:
 
 
 def _quotient(quotient: Quotient, columns: Facts) -> Bounded:
-    inner = bounded(quotient.operand, columns)
+    inner = _factor(quotient.operand, columns)
     if isinstance(quotient.divisor, Constant | Parameter):
         divisor = checked_divisor(quotient)
         changed = replace(quotient, operand=inner.expression)
         return Bounded(changed, intervals.of_quotient(quotient, divisor, inner.interval))
-    by = bounded(quotient.divisor, columns)
+    by = _factor(quotient.divisor, columns)
     operands = ((inner.expression, inner.interval), (by.expression, by.interval))
     return Bounded(*divisors.divided(quotient, *operands, columns))
 

@@ -15,7 +15,6 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.node_parts import is_kind_of, parts_getter
 from proxy.base.patterns import PatternSyntax
-from proxy.planner.row_work import check_row_work
 from proxy.query.ir.expressions import (
     Constant,
     Expression,
@@ -74,7 +73,12 @@ def check_sizes(query: Query) -> None:
             None,
         )
     for block in query.blocks:
-        check_row_work(block)
+        if len(block.keys) > limits.GROUP_KEYS:
+            raise Refusal(
+                Code.TOO_COMPLEX,
+                f"a GROUP BY on a protected table has at most {limits.GROUP_KEYS} keys",
+                "Split it into several statements.",
+            )
 
 
 def _check_searched(arguments: Sequence[Expression], position: int | None) -> None:

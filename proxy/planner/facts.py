@@ -79,6 +79,7 @@ class ColumnFacts:
     of_row: PublicRow | None = None
     computed_of: ComputedOf | None = None
     held: Bounds | None = None
+    is_long: bool = False  # a number of which the type lets any digits stand after the point
 
 
 # (alias of the relation, name of the column)
@@ -175,6 +176,8 @@ class PlanningContext:
     rows: PublicRowsOf = field(default_factory=dict)
     bounds: PublicBounds = field(default_factory=dict)
     # Not handed on by `replace`: another context begins with none.
+    # So many rows of a unit are read of each table, of a statement that is dear for each of them (None: all).
+    most_stored: int | None = None
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )

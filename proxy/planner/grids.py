@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
 from proxy.planner.intervals import is_within_limits
@@ -111,6 +112,8 @@ def _of_node(expression: Expression, facts: Facts) -> Fraction | None:
             return _gcd(of(expression.left), of(expression.right))
         case NumericCall(function=NumericFunction.ABS | NumericFunction.NEGATE):
             return of(expression.operand)
+        case NumericCall(operand=ColumnRef(), digits=limits.NUMBER_AFTER_POINT):
+            return of(expression.operand)  # the planner's own rounding (bounds.py)
         case NumericCall():
             return Fraction(10) ** -expression.digits
         case Bucket():

@@ -17,6 +17,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.kernel.plan_check import check_bounded, check_plan
 from proxy.kernel.price import Price
+from proxy.kernel.work import TooMuchWork, UnitWork, check_work, longest_text
 from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -33,6 +34,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
+from proxy.planner.long_texts import with_beginnings
 from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import (
     MeasureContext,
@@ -46,7 +48,7 @@ from proxy.planner.neighbours import most_rows, neighbours_of
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.shared_releases import Spent, block_releases
-from proxy.planner.unit_truncation import with_condition
+from proxy.planner.unit_truncation import most_read, with_condition
 from proxy.planner.unowned_rows import columns_without_unit
 from proxy.planner.wanted_intervals import wanted_levels
 from proxy.policy.policy_model import Privacy, Weighed
@@ -96,7 +98,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """private: the plan before any bound is chosen; events: what is charged for it; prices: of its blocks, as
-    the kernel finds them."""
+    the kernel finds them; characters: of texts that a join repeats."""
 
     private: PrivatePlan
     events: tuple[Event, ...]
@@ -104,6 +106,7 @@ class Planned:
     known: PlanningContext
     drafts: tuple[_Draft, ...]
     spent: tuple[tuple[Loss, ...], ...]  # of each block, for each of its weights
+    characters: int | None = None
 
     def bounded(self, number: int, chosen: Mapping[int | None, int]) -> BlockPlan:
         """One block with bounds that were chosen, by release, None being that on rows. They change
@@ -113,9 +116,21 @@ class Planned:
         """
         draft = self.drafts[number].with_bounds(chosen)
         block = _planned(draft, iter(self.spent[number]))
+        if self.characters is not None:
+            block = with_beginnings(block, self.characters)
         of, charged = self.private.blocks[number], self.prices[number]
         check_bounded(block, of, charged, _world(self.known))
+        self._check_work(number, block)
         return block
+
+    def _check_work(self, number: int, block: BlockPlan) -> None:
+        """A bound that was chosen changes scales, not what a row costs: that was seen before the charge."""
+        blocks = list(self.private.blocks)
+        blocks[number] = block
+        try:
+            check_work(blocks, _world(self.known))
+        except TooMuchWork:
+            raise Fault from None
 
 
 def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, wanted: Loss) -> str:
@@ -133,7 +148,45 @@ def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, w
 
 
 def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
+    """The plan, if what rows of one unit cost is within the limits; where each row is dear, of fewer rows."""
     check_sizes(query)
+    world = _world(known)
+    most: int | None = None
+    while True:
+        found = _planned_with(query, replace(known, most_stored=most) if most else known, wanted)
+        try:
+            work = check_work(found.private.blocks, world)
+            return _with_beginnings(found, world, work)
+        except TooMuchWork as refused:
+            fewer = _fewer(refused, most)
+            if fewer is None:
+                raise
+            most = fewer
+
+
+def _with_beginnings(found: Planned, world: World, work: UnitWork) -> Planned:
+    """With texts cut to their beginnings, where a join repeats them."""
+    characters = longest_text(found.private.blocks, world, work)
+    if characters is None:
+        return found
+    blocks = tuple(with_beginnings(block, characters) for block in found.private.blocks)
+    private = replace(found.private, blocks=blocks)
+    prices = check_plan(private, found.events, world)  # what is run is what the kernel has seen
+    return replace(found, private=private, prices=prices, characters=characters)
+
+
+def _fewer(refused: TooMuchWork, most: int | None) -> int | None:
+    """How many rows of each unit may be read at most; None: reading fewer would not help."""
+    work = refused.work
+    if work is None:
+        return None
+    if most is None:
+        return work.most_stored or None if work.is_dear_for_each else None
+    fewer = int(most * min(work.share_of_limits, Fraction(9, 10)))
+    return fewer if fewer > 0 and not work.is_dear_for_each and most > 1 else None
+
+
+def _planned_with(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     with_unit = tuple(blocks_with_units(query, known))
     releases = sum(len(block.aggregates) for block in query.blocks)
     # The choice of private groups is a release of its own.
@@ -190,6 +243,7 @@ class _Draft:
     ownership: RowOwnership
     group_bound: int | None
     unowned: tuple[str, ...]
+    most_stored: int | None
 
     def with_bounds(self, chosen: Mapping[int | None, int]) -> _Draft:
         """With what follows from bounds; the rest, of which keys and conditions take long, stays."""
@@ -281,6 +335,7 @@ def _draft(
         ownership=ownership,
         group_bound=group_bound,
         unowned=columns_without_unit(with_unit.relation, known),
+        most_stored=most_read(with_unit.relation, known.most_stored),
     )
 
 
@@ -325,6 +380,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         selection=selection,
         rows_choice=rows_choice,
         unowned=draft.unowned,
+        most_stored=draft.most_stored,
     )
 
 

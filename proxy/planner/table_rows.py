@@ -18,6 +18,7 @@ from proxy.planner.facts import (
     Values,
 )
 from proxy.planner.text_lengths import type_characters
+from proxy.planner.unit_truncation import truncate_stored
 from proxy.policy.grid import grid_of, grid_within, type_least, type_step
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
 from proxy.query.ir.expressions import ColumnRef
@@ -25,6 +26,15 @@ from proxy.query.ir.relations import Join, Relation, Scan
 
 
 def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
+    """The rows of a table, of each unit no more than are to be read."""
+    found = _table_rows(scan, known)
+    ownership = found.ownership
+    if known.most_stored is None or not isinstance(ownership, UnitRows) or ownership.unique:
+        return found
+    return truncate_stored(found, known.most_stored, known)
+
+
+def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     described = known.catalog.tables[scan.table]
     policy = known.policy.tables[scan.table]
     if not isinstance(policy, ProtectedTable):
@@ -43,6 +53,7 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
                 if c.name in listed
                 else None,
                 held=within,
+                is_long=_is_long(c),
             )
         return RelationWithUnit(scan, facts, PublicRows())
     columns = {column.name: column for column in described.columns}
@@ -149,9 +160,14 @@ def _column_facts(column: Column, policy: ProtectedTable, known: PlanningContext
         partitions=own.partitions,
         mechanism=own.mechanism,
         characters=type_characters(column),
+        is_long=_is_long(column),
         per_unit=own.per_unit,
         chooses_per_unit=own.chooses_per_unit,
     )
+
+
+def _is_long(column: Column) -> bool:
+    return column.type is SqlType.NUMERIC and not (column.is_enforced and column.precision)
 
 
 def _labels(column: Column, values: Values | None) -> Values | None:

@@ -245,7 +245,10 @@ def _meet(parts: list[ColumnFacts]) -> ColumnFacts:
     ranges = None
     if all(part.ranges is not None for part in parts):
         ranges = tuple(one for part in parts for one in part.ranges or ())
-    return ColumnFacts(kind, span, grid, merged, ranges, is_unit=is_unit, characters=longest)
+    is_long = any(part.is_long for part in parts)
+    return ColumnFacts(
+        kind, span, grid, merged, ranges, is_unit=is_unit, characters=longest, is_long=is_long
+    )
 
 
 def _flat(values: list[tuple[str | None, ...]]) -> Iterator[str | None]:

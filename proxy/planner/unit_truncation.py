@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from typing_extensions import assert_never
+
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
@@ -17,7 +19,7 @@ from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRo
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression
-from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 UNIT = "dp_unit"
 _PLACE = "dp_place_of_unit"
@@ -55,6 +57,57 @@ def truncate_side(side: RelationWithUnit, known: PlanningContext) -> RelationWit
             column = unit if column == part.column else column
     truncated = replace(ownership, column=column, rows=ownership.joined, untruncated=())
     return RelationWithUnit(relation, facts, truncated)
+
+
+def truncate_stored(table: RelationWithUnit, most: int, known: PlanningContext) -> RelationWithUnit:
+    """A table with at most so many rows of each unit, and no fewer than may count or be joined. Everything that
+    a question computes is computed above, conditions too."""
+    ownership = table.ownership
+    assert isinstance(ownership, UnitRows)
+    (whole,) = ownership.untruncated
+    read = replace(whole, rows=max(most, whole.rows))
+    cut = truncate_side(replace(table, ownership=replace(ownership, untruncated=(read,))), known)
+    assert isinstance(cut.ownership, UnitRows)
+    column = cut.ownership.column
+    still = (replace(whole, column=column),)
+    return replace(
+        cut,
+        relation=_above_conditions(cut.relation),
+        ownership=replace(ownership, column=column, untruncated=still),
+    )
+
+
+def most_read(relation: Relation, most: int | None) -> int | None:
+    """How many rows of a unit are read of a table at most; None: all of them."""
+    if most is None:
+        return None
+    read = [one.most for one in _truncates(relation) if not one.below_join and one.most]
+    return max(read, default=None)
+
+
+def _truncates(relation: Relation) -> Iterator[Truncate]:
+    match relation:
+        case Truncate():
+            yield relation
+            yield from _truncates(relation.source)
+        case Join():
+            yield from _truncates(relation.left)
+            yield from _truncates(relation.right)
+        case Subquery() | GroupByUnit():
+            yield from _truncates(relation.source)
+        case UnionAll():
+            for part in relation.parts:
+                yield from _truncates(part)
+        case Scan():
+            return
+        case _:
+            assert_never(relation)
+
+
+def _above_conditions(relation: Relation) -> Relation:
+    """So that no condition of WHERE or ON is put below the cut."""
+    assert isinstance(relation, Truncate)
+    return replace(relation, below_join=False)
 
 
 def with_condition(
@@ -142,7 +195,7 @@ def _truncate_source(
                 return replace(relation, left=left), unit
             right, unit = _truncate_source(relation.right, part, facts, known)
             return replace(relation, right=right), unit
-        case Scan() | Subquery() | UnionAll() if relation.alias == part.alias:
+        case Scan() | Subquery() | UnionAll() | Truncate() if relation.alias == part.alias:
             return _truncate(relation, part, part.column, facts, known), part.column
         case _:
             return relation, part.column
@@ -159,7 +212,7 @@ def _with_unit(joined: Join, table: Scan, unit: ColumnRef, known: PlanningContex
 
 
 def _truncate(
-    source: Scan | Subquery | UnionAll,
+    source: Scan | Subquery | UnionAll | Truncate,
     part: Untruncated,
     unit: ColumnRef,
     facts: Facts,
@@ -172,6 +225,8 @@ def _truncate(
         names = _displayed(source, known)
         key = known.catalog.tables[source.table].primary_key
         ordered_by = [_reference(source, name, known) for name in key or names]
+    elif isinstance(source, Truncate):
+        names, ordered_by = source.columns, list(source.ordered_by)
     else:  # key: columns of a subquery of ours, where they name its rows
         outputs = (source.parts[0] if isinstance(source, UnionAll) else source).outputs
         names = tuple(name for name, _ in outputs)

@@ -78,7 +78,15 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
         frozenset({"sub_partitions"}),
         frozenset(
             {"answers", "intervals", "expressions", "outputs", "uses_answers", "is_summed"}
-            | {"withheld", "unstated", "clipped", "is_rounded", "has_truths"}
+            | {
+                "withheld",
+                "unstated",
+                "clipped",
+                "is_rounded",
+                "has_truths",
+                "most_stored",
+                "text_characters",
+            }
         ),
     ),
 }

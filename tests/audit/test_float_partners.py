@@ -9,6 +9,7 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.work import UnitWork
 from proxy.planner import joins, planning
 from proxy.planner.facts import Facts
 from proxy.query.ir.expressions import ColumnRef
@@ -113,5 +114,6 @@ def test_types_as_they_are_written_are_found_before_a_row_is_read(
 def test_without_both_walls_they_raise(floats: TwoStates, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joins, "_typed", _as_claimed)
     monkeypatch.setattr(planning, "check_plan", lambda *_: ())
+    monkeypatch.setattr(planning, "check_work", lambda *_: UnitWork())
     found, _ = _raising(floats)
     assert len(found) > 10

@@ -9,6 +9,7 @@ import pytest
 
 from proxy.kernel.plan import PrivatePlan
 from proxy.kernel.price import NOTHING_PAID, Price
+from proxy.kernel.work import UnitWork
 from proxy.planner import planning
 
 
@@ -18,3 +19,4 @@ def without_kernel(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(planning, "check_plan", nothing_for_each)
     patch.setattr(planning, "check_bounded", lambda *_: None)
+    patch.setattr(planning, "check_work", lambda *_: UnitWork())

@@ -102,7 +102,7 @@ LOGGING = f"{SET} log_parameter_max_length = -1; {SET}"
         (f"{SET} pg_stat_statements.track = 'top'", F.KEEPS_STATISTICS, "pg_stat_statements"),
         (f"{SET} temp_file_limit = -1", F.TEMP_FILES_UNLIMITED, "temp_file_limit is -1"),
         (f"{SET} temp_file_limit = 0", F.TEMP_FILES_TOO_SMALL, "temp_file_limit is 0 kB"),
-        (f"{SET} temp_file_limit = 639999", F.TEMP_FILES_TOO_SMALL, "than the 640000 kB"),
+        (f"{SET} temp_file_limit = 65535", F.TEMP_FILES_TOO_SMALL, "than the 65536 kB"),
         (f"{SET} transform_null_equals = on", F.SETTING_CHANGES_MEANING, "transform_null_equals"),
         (
             f"ALTER DATABASE {DATABASE} SET array_nulls = off",

@@ -13,22 +13,24 @@ from proxy.base.limits import (
     NUMBER_DIGITS,
     PATTERN_WILDCARDS,
     SEARCHED_BYTES,
-    TEXT_WORK,
     TRIM_CHARACTERS,
 )
 from tests.live import attacks, public_data
 from tests.live.neighbour_data import LAB, PERSON, PUBLIC
 
+_TEXT_WORK = (
+    4 * 1024
+)  # so many octets of her text times what is searched for in it: within the price of a row
 _LONG = "a" * CONSTANT_BYTES
 _WILD = "%a" * (PATTERN_WILDCARDS - 1) + "%b"
 _NEEDLE = "b" + "a" * (SEARCHED_BYTES - 1)
 _LITERAL = "%" + "a" * (SEARCHED_BYTES - 3) + "b%"
 # The longest texts that may be searched for so much.
-_FOR_WILD = "a" * (TEXT_WORK // len(_WILD))
-_FOR_NEEDLE = "a" * (TEXT_WORK // (SEARCHED_BYTES + 16))
-_FOR_ILIKE = "a" * (TEXT_WORK // (len(_WILD) + 32))
+_FOR_WILD = "a" * (_TEXT_WORK // len(_WILD))
+_FOR_NEEDLE = "a" * (_TEXT_WORK // (SEARCHED_BYTES + 16))
+_FOR_ILIKE = "a" * (_TEXT_WORK // (len(_WILD) + 32))
 _TRIMMED = "b" * (TRIM_CHARACTERS - 1) + "a"
-_FOR_TRIM = "a" * (TEXT_WORK // (TRIM_CHARACTERS + 16))
+_FOR_TRIM = "a" * (_TEXT_WORK // (TRIM_CHARACTERS + 16))
 _DIGITS = "9" * NUMBER_DIGITS
 _FRACTION = "0." + "1" * NUMBER_DIGITS
 
@@ -66,7 +68,7 @@ _CONDITIONS = (
     _Condition(
         "hers against a long pattern",
         f"{_HERS} LIKE $2 OR {{u}} > 0",
-        ("a" * (TEXT_WORK // SEARCHED_BYTES), _LITERAL),
+        ("a" * (_TEXT_WORK // SEARCHED_BYTES), _LITERAL),
         _TEXTS,
     ),
     _Condition("hers against ILIKE", f"{_HERS} ILIKE $2", (_FOR_ILIKE, _WILD), _TEXTS),

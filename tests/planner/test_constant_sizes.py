@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
@@ -235,42 +234,6 @@ def test_a_number_of_many_digits_is_a_refusal_wherever_it_is_written(place: str)
             with pytest.raises(Refusal) as caught:
                 walk(place.format(c=condition.format(n=large)))
             assert caught.value.code in (Code.TOO_COMPLEX, Code.UNSUPPORTED, Code.SYNTAX)
-
-
-_HERS = "CASE WHEN uid = 42 THEN $1 ELSE '' END"
-
-
-@pytest.mark.parametrize(
-    ("condition", "most"),
-    [
-        (f"{_HERS} LIKE '%{'a' * 253}b%'", limits.TEXT_WORK // 256),
-        (f"{_HERS} ILIKE '{'%a' * 99}'", limits.TEXT_WORK // (198 + 32)),
-        (f"strpos({_HERS}, 'b{'a' * 255}') = 0", limits.TEXT_WORK // 272),
-        (f"rtrim({_HERS}, 'b{'a' * 99}') = 'x'", limits.TEXT_WORK // 116),
-        (
-            f"rtrim({_HERS}, 'b{'a' * 99}') = 'x' OR ltrim({_HERS}, '{'a' * 100}') = 'y'",
-            limits.TEXT_WORK // 232,
-        ),
-        (f"upper(lower(upper(lower(upper(lower({_HERS})))))) = 'x'", limits.TEXT_WORK // 96),
-        (f"rtrim(left({_HERS}, 9000), '{'a' * 100}') = 'x'", limits.TEXT_WORK // 132),
-        (f"{_HERS} < 'b' OR {_HERS} > 'c' OR {_HERS} >= 'd'", limits.TEXT_WORK // 48),
-        (
-            f"greatest({_HERS}, t) = 'b' OR least({_HERS}, t, s) = 'c' OR {_HERS} <= 'd'",
-            limits.TEXT_WORK // 48,
-        ),
-    ],
-)
-def test_the_work_of_one_row_is_bounded(condition: str, most: int) -> None:
-    """A text that CASE gives for one person's row is a clock that only that person starts."""
-
-    def asked(length: int) -> bool:
-        question = f"SELECT count(*) FROM w.orders WHERE {condition}"
-        return walk(question, types=(TEXT,), arguments=(json.dumps("a" * length),)) is not None
-
-    assert asked(most)
-    with pytest.raises(Refusal, match="too long together") as caught:
-        asked(most + 1)
-    assert caught.value.code is Code.TOO_COMPLEX
 
 
 @pytest.mark.parametrize(

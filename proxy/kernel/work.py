@@ -1,0 +1,710 @@
+"""The work that the rows of one unit can cause: one price for everything that they evaluate and carry.
+
+Claim: of a plan that `check_work` lets pass, rows of one unit of which there is a bounded number take at most
+limits.UNIT_NANOSECONDS of a processor of the database, and limits.UNIT_CARRIED_BYTES of temporary files. Where
+a unit has as many rows as it stores, each takes limits.ROW_NANOSECONDS and limits.ROW_CARRIED_BYTES at most. So
+an analyst cannot make one unit's rows meet a limit of time or of disk space (PROOFS.md 19 J5, 22 A1).
+
+Argument, from the tables up:
+
+- NodePrice. Every node has one (work_prices); digits and octets are followed through every node.
+- Expansion. PostgreSQL puts the columns of a subquery in where they are mentioned: each mention costs the
+  whole expression. What GROUP BY, a window or a cut computes is computed once for each row that is formed, and
+  carried from there with its digits.
+- Formed rows. How many rows of a unit stand at each level (formed_rows): what is evaluated there is done for
+  each of them.
+- Carried. A row that is sorted, hashed or joined holds the columns that anything above is made of.
+
+CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants, lists) costs
+no row anything. A stored text has the price of limits.STORED_TEXT_OCTETS: a longer one counts as so many more
+rows that are stored. Where a join repeats it, its beginning is looked at (`longest_text`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from typing_extensions import assert_never
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.node_parts import is_kind_of, parts_getter
+from proxy.base.patterns import PatternSyntax
+from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
+from proxy.base.sql_types import SqlType
+from proxy.kernel import formed_rows
+from proxy.kernel.attribution import group_rule, scan_rule, subquery_rule, union_rule
+from proxy.kernel.formed_rows import AS_STORED, NO_ROWS, Formed, RowCount, UnboundedRows, bounded_by
+from proxy.kernel.join_rules import join_rule
+from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.owners import ColumnName
+from proxy.kernel.owners import name as column_name
+from proxy.kernel.plan import (
+    BlockPlan,
+    DistinctCount,
+    NoisyStatistic,
+    OrderStatistic,
+    RecentredMean,
+    Release,
+    SampleAggregate,
+)
+from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.kernel.truncation_rules import truncation_rule
+from proxy.kernel.work_prices import (
+    NO_NODE,
+    Dearest,
+    NodePrice,
+    NotPriced,
+    ResultSize,
+    add_nanoseconds,
+    column_size,
+    compare_nanoseconds,
+    expression_price,
+    multiply_nanoseconds,
+    union,
+)
+from proxy.kernel.world import World
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression, Like
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.windows import WindowColumn
+
+_MENTION = 30.0
+_SORTED_ROW = 1_000.0
+_GROUPED_ROW = 300.0
+_HASHED_COLUMN = 150.0
+_LOOK = 6_000.0
+_INDEX = 400.0
+_HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
+_ROW_HEADER = 24
+_OCTETS_OF_CHARACTER = 4
+_COUNT = ResultSize(19)
+
+
+class TooMuchWork(Refusal):
+    """A query takes too much of one unit's rows. work: where it may help to read fewer of them."""
+
+    def __init__(self, message: str, hint: str, work: UnitWork | None = None) -> None:
+        super().__init__(Code.TOO_COMPLEX, message, hint)
+        self.work = work
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitWork:
+    """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row
+    that a unit stores; public_nanoseconds: of each row of a public table; nodes: of all expressions, which
+    PostgreSQL plans."""
+
+    nanoseconds: float = 0.0
+    repeated_nanoseconds: float = 0.0
+    octets: float = 0.0
+    stored_nanoseconds: float = 0.0
+    stored_octets: float = 0.0
+    public_nanoseconds: float = 0.0
+    rows: int = 0
+    nodes: int = 0
+    dearest: Dearest = NO_NODE
+
+    def plus(self, other: UnitWork) -> UnitWork:
+        """Of two blocks: one after the other, so that the files of the first are gone."""
+        return UnitWork(
+            nanoseconds=self.nanoseconds + other.nanoseconds,
+            repeated_nanoseconds=self.repeated_nanoseconds + other.repeated_nanoseconds,
+            octets=max(self.octets, other.octets),
+            stored_nanoseconds=self.stored_nanoseconds + other.stored_nanoseconds,
+            stored_octets=max(self.stored_octets, other.stored_octets),
+            public_nanoseconds=max(self.public_nanoseconds, other.public_nanoseconds),
+            rows=max(self.rows, other.rows),
+            nodes=self.nodes + other.nodes,
+            dearest=self.dearest.or_dearer(other.dearest),
+        )
+
+    @property
+    def is_dear_for_each(self) -> bool:
+        """Whether a row costs too much, of which a unit has as many as it stores."""
+        too_long = self.stored_nanoseconds > limits.ROW_NANOSECONDS
+        return too_long or self.stored_octets > limits.ROW_CARRIED_BYTES
+
+    @property
+    def share_of_limits(self) -> Fraction:
+        """What part of the rows that were counted may be there."""
+        by_time = limits.UNIT_NANOSECONDS / max(1.0, self.nanoseconds)
+        return Fraction(min(by_time, limits.UNIT_CARRIED_BYTES / max(1.0, self.octets)))
+
+    @property
+    def most_stored(self) -> int:
+        """So many rows that a unit stores may be read, by what each costs."""
+        left = limits.UNIT_NANOSECONDS - self.nanoseconds
+        by_time = left / max(1.0, self.stored_nanoseconds)
+        room = limits.UNIT_CARRIED_BYTES - self.octets
+        return max(0, int(min(by_time, room / max(1.0, self.stored_octets))))
+
+
+def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
+    """The work of a statement.
+
+    Raises:
+        TooMuchWork: It is above the limits.
+    """
+    total = UnitWork()
+    blocks = tuple(blocks)
+    _check_patterns(blocks)
+    for block in blocks:
+        try:
+            total = total.plus(block_work(block, world))
+        except UnboundedRows:
+            raise TooMuchWork(
+                "the rows of one privacy unit multiply in this join without a bound",
+                "Join on a key of the public table, or aggregate one side per unit first.",
+            ) from None
+        except NotPriced as unknown:
+            raise TooMuchWork(
+                f"what this query computes of a row has no known cost: {unknown}",
+                "Ask a simpler question.",
+            ) from None
+    _check_limits(total)
+    return total
+
+
+def _check_patterns(blocks: tuple[BlockPlan, ...]) -> None:
+    """The price of a regular expression is that of one which is compiled."""
+    different = {
+        (part.pattern, part.ignore_case)
+        for block in blocks
+        for part in _nodes(block)
+        if isinstance(part, Like) and part.syntax is not PatternSyntax.LIKE
+    }
+    if len(different) > limits.REGULAR_EXPRESSIONS:
+        raise TooMuchWork(
+            f"more than {limits.REGULAR_EXPRESSIONS} different regular expressions in a query",
+            "Put several into one: (one|other|third).",
+        )
+
+
+def _check_limits(work: UnitWork) -> None:
+    if work.nodes > limits.EXPANDED_NODES:
+        raise TooMuchWork(
+            "the expressions of this query, with subqueries expanded, are too large together",
+            "Split it into several statements.",
+        )
+    if work.nanoseconds > limits.UNIT_NANOSECONDS:
+        raise TooMuchWork(_of_time(work, work.nanoseconds / 1e9), _hint(work), work)
+    if work.octets > limits.UNIT_CARRIED_BYTES:
+        raise TooMuchWork(
+            f"the rows of one privacy unit could take {_megabytes(work.octets)} of temporary files,"
+            f" more than {_megabytes(limits.UNIT_CARRIED_BYTES)}",
+            "Use fewer or shorter GROUP BY keys and columns of subqueries, or round(x, 2) them first.",
+            work,
+        )
+    if work.public_nanoseconds > limits.PUBLIC_ROW_NANOSECONDS:
+        micro = work.public_nanoseconds / 1e3
+        raise TooMuchWork(
+            f"this query computes too much of each row of a public table: about {micro:.0f} microseconds",
+            "Compute less of the public table's columns, or of the protected ones in their place.",
+        )
+    if work.is_dear_for_each:
+        per_row = work.stored_nanoseconds / 1e9
+        raise TooMuchWork(_of_time(work, per_row, each=True), _hint(work), work)
+
+
+def _of_time(work: UnitWork, seconds: float, *, each: bool = False) -> str:
+    """
+    >>> found = _of_time(UnitWork(rows=10_000, dearest=Dearest(9e4, "ln()", 400)), 8.4)
+    >>> found.partition(", ")[0]
+    'the rows of one privacy unit could keep the database busy for 8.4 seconds'
+    >>> found.partition("which ")[2]
+    'ln() on numbers of 400 digits is the dearest step'
+    """
+    dearest = work.dearest
+    of_digits = f" on numbers of {dearest.digits} digits" if dearest.digits > 60 else ""
+    step = f"{dearest.written}{of_digits} is the dearest step"
+    if each:
+        return f"each row of a privacy unit could keep the database busy for {_seconds(seconds)}: {step}"
+    most = limits.UNIT_NANOSECONDS / 1e9
+    return (
+        "the rows of one privacy unit could keep the database busy for"
+        f" {_seconds(seconds)}, more than {most:g}: up to {max(1, work.rows)} rows, of which {step}"
+    )
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2g} seconds" if seconds < 100 else f"{seconds:.0f} seconds"
+
+
+def _megabytes(octets: float) -> str:
+    return f"{octets / 2**20:.0f} MB"
+
+
+def _hint(work: UnitWork) -> str:
+    if work.dearest.digits > 60:
+        return "Round the numbers first: round(x, 2)."
+    if work.rows > 100:
+        return (
+            "Compute less of each pair of rows that a join forms: aggregate one side per unit first, or use"
+            f" {work.dearest.written} fewer times."
+        )
+    return f"Use {work.dearest.written} fewer times."
+
+
+def longest_text(blocks: Iterable[BlockPlan], world: World, stored: UnitWork) -> int | None:
+    """How many characters of a stored text may be looked at, where a join repeats its row.
+
+    None: any number, as nothing looks at one there. A text in a row that is not repeated is as much work as it
+    is stored; of one that is repeated the analyst decides how often.
+
+    Args:
+        stored: The work that `check_work` has found.
+
+    Raises:
+        TooMuchWork: Even the beginnings would take too long.
+    """
+    several = tuple(blocks)
+
+    def work(octets: int) -> UnitWork:
+        total = UnitWork()
+        for block in several:
+            total = total.plus(block_work(block, world, octets))
+        return total
+
+    if not stored.repeated_nanoseconds:
+        return None
+    for characters in limits.TEXT_BEGINNINGS:
+        longer = work(_OCTETS_OF_CHARACTER * characters).repeated_nanoseconds
+        if longer == stored.repeated_nanoseconds:
+            return None
+        total = stored.nanoseconds - stored.repeated_nanoseconds + longer
+        if total <= limits.UNIT_NANOSECONDS:
+            return characters
+    found = replace(stored, nanoseconds=total)
+    raise TooMuchWork(_of_time(found, total / 1e9), _hint(found), found)
+
+
+def block_work(
+    plan: BlockPlan, world: World, text_octets: int = limits.STORED_TEXT_OCTETS
+) -> UnitWork:
+    """The work of all statements that one block becomes.
+
+    Args:
+        text_octets: So long are stored texts.
+
+    Raises:
+        NotPriced, UnboundedRows: A part of it has no bound.
+    """
+    mentioned = frozenset(column_name(part) for part in _nodes(plan) if isinstance(part, ColumnRef))
+    walk = _Pricer(world, mentioned, text_octets)
+    source = walk.level(plan.source)
+    rows = formed_rows.passing(plan.where, source.formed)
+    statements = _statements(plan)
+    below = walk.tally.work(statements)
+    own = _Tally()
+    _weigh_top(plan, source, rows, own, walk, statements)
+    top = own.work(1)
+    return UnitWork(
+        nanoseconds=below.nanoseconds + top.nanoseconds,
+        repeated_nanoseconds=below.repeated_nanoseconds + top.repeated_nanoseconds,
+        octets=below.octets + top.octets,
+        stored_nanoseconds=below.stored_nanoseconds + top.stored_nanoseconds,
+        stored_octets=below.stored_octets + top.stored_octets,
+        public_nanoseconds=below.public_nanoseconds + top.public_nanoseconds,
+        rows=max(below.rows, top.rows),
+        nodes=walk.tally.nodes,
+        dearest=walk.tally.dearest,
+    )
+
+
+def _statements(plan: BlockPlan) -> int:
+    """How many statements read the rows of the block (compiler/compiling.py)."""
+    apart = sum(_stands_apart(release, plan) for release in plan.releases)
+    together = len(plan.releases) > apart or plan.selection is not None
+    return max(1, apart + together + bool(plan.choices))
+
+
+def _stands_apart(release: Release, plan: BlockPlan) -> bool:
+    if isinstance(release, DistinctCount):
+        of_units = isinstance(plan.neighbours, UnitNeighbours)
+        return not release.of_unit if of_units else plan.sub_partitions > 0
+    return isinstance(release, OrderStatistic)
+
+
+def _weigh_top(
+    plan: BlockPlan, source: _Level, rows: RowCount, tally: _Tally, walk: _Pricer, statements: int
+) -> None:
+    """The condition, the keys and what is measured of each row, in every statement."""
+    where = walk.price(plan.where, source)
+    keys = [walk.price(key.expression, source) for key in plan.keys]
+    measured = list(_release_prices(plan, source, walk))
+    each = where.nanoseconds
+    for key, price in zip(plan.keys, keys, strict=True):
+        each += _times_said(key) * price.nanoseconds + _key_nanoseconds(price.size)
+    own = statements * (each + _SORTED_ROW)
+    own += sum(times * price.nanoseconds for price, times in measured)
+    tally.take(own, rows, is_repeated=source.formed.is_repeated)
+    carried = (where, *keys, *(price for price, _ in measured))
+    width = sum(key.size.width for key in keys) + walk.width(carried)
+    most = max((price.size.width for price, _ in measured), default=0)
+    tally.carry(width + most + _ROW_HEADER, rows)
+
+
+def _times_said(key: KeyPlan) -> int:
+    """A listed key is compared with its list and with NULL, and printed; a private number is compared three
+    times."""
+    if key.values is not None:
+        return 3
+    return 4 if key.type.is_number else 1
+
+
+def _key_nanoseconds(size: ResultSize) -> float:
+    return _GROUPED_ROW + 2 * size.octets + 3 * size.digits
+
+
+def _release_prices(
+    plan: BlockPlan, source: _Level, walk: _Pricer
+) -> Iterator[tuple[NodePrice, int]]:
+    """What is computed of each row for each release, and how often its statement says it
+    (compiler/statistic_sql.py, value_scan.py): twice what is summed and counted, three times what is
+    squared."""
+    for release in plan.releases:
+        match release:
+            case NoisyStatistic(of=Counted() as counted):
+                yield walk.counted(counted, source), 2
+            case NoisyStatistic(of=tuple() as several):
+                times = 3 if release.statistic is Statistic.SQUARES else 2
+                for measured in several:
+                    yield walk.measured(measured, source), times
+            case DistinctCount():
+                for part in (release.operand, release.condition):
+                    yield walk.price(part, source), 2
+            case RecentredMean() | OrderStatistic():
+                yield walk.measured(release.measured, source), 2
+            case SampleAggregate():
+                yield walk.measured(release.measured, source), 3
+            case _:
+                raise NotPriced(type(release).__name__)
+
+
+def _nodes(plan: BlockPlan) -> Iterator[Any]:
+    """Every node of every expression of a plan, shared ones once."""
+    waiting: list[Any] = [plan.source, plan.where, plan.keys, plan.releases, plan.neighbours]
+    seen: set[int] = set()
+    while waiting:
+        part = waiting.pop()
+        kind = part.__class__
+        if is_kind_of(kind, tuple):
+            waiting += part
+        elif (parts := parts_getter(kind)) is not None and id(part) not in seen:
+            seen.add(id(part))
+            yield part
+            waiting += parts(part)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Adds up what rows cost, as the walk meets it."""
+
+    nanoseconds: float = 0.0
+    repeated_nanoseconds: float = 0.0
+    octets: float = 0.0
+    stored_nanoseconds: float = 0.0
+    stored_octets: float = 0.0
+    public_nanoseconds: float = 0.0
+    rows: int = 0
+    nodes: int = 0
+    dearest: Dearest = NO_NODE
+
+    def take(self, nanoseconds: float, rows: RowCount, *, is_repeated: bool = False) -> None:
+        self.nanoseconds += nanoseconds * rows.bounded
+        if is_repeated:
+            self.repeated_nanoseconds += nanoseconds * rows.bounded
+        self.stored_nanoseconds += nanoseconds * rows.stored
+        self.rows = max(self.rows, rows.bounded)
+        if rows == NO_ROWS:
+            self.public_nanoseconds += nanoseconds
+
+    def carry(self, octets: float, rows: RowCount) -> None:
+        self.octets += octets * rows.bounded
+        self.stored_octets += octets * rows.stored
+
+    def look_at(self, price: NodePrice) -> None:
+        self.dearest = self.dearest.or_dearer(price.dearest)
+        self.nodes += price.nodes
+
+    def work(self, statements: int) -> UnitWork:
+        return UnitWork(
+            nanoseconds=self.nanoseconds * statements,
+            repeated_nanoseconds=self.repeated_nanoseconds * statements,
+            octets=self.octets,
+            stored_nanoseconds=self.stored_nanoseconds * statements,
+            stored_octets=self.stored_octets,
+            public_nanoseconds=self.public_nanoseconds * statements,
+            rows=self.rows,
+            nodes=self.nodes,
+            dearest=self.dearest,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A relation: what a mention of its columns costs, and how many rows of a unit it forms."""
+
+    columns: Mapping[ColumnName, NodePrice]
+    formed: Formed
+
+
+@dataclass(slots=True)
+class _Pricer:
+    world: World
+    mentioned: frozenset[ColumnName]
+    text_octets: int
+    tally: _Tally = field(default_factory=_Tally)
+    widths: dict[ColumnName, int] = field(default_factory=dict)
+    tables: set[str] = field(default_factory=set)
+
+    def level(self, relation: Relation) -> _Level:
+        match relation:
+            case Scan():
+                return self._scan(relation)
+            case Subquery():
+                return self._subquery(relation)
+            case GroupByUnit():
+                return self._group(relation)
+            case UnionAll():
+                return self._union(relation)
+            case Truncate():
+                return self._truncate(relation)
+            case Join():
+                return self._join(relation)
+            case _:
+                assert_never(relation)
+
+    def _take(self, nanoseconds: float, level: _Level) -> None:
+        self.tally.take(nanoseconds, level.formed.rows, is_repeated=level.formed.is_repeated)
+
+    def price(self, expression: Expression | None, level: _Level) -> NodePrice:
+        found = expression_price(expression, level.columns, limits.STORED_TEXT_OCTETS)
+        self.tally.look_at(found)
+        return found
+
+    def width(self, prices: Iterable[NodePrice]) -> int:
+        """Of the columns that a row has to carry for these to be computed of it. What a table stores of a row
+        beside pointers to longer values has a place in one page."""
+        found: dict[str, int] = {}
+        for leaf in frozenset[ColumnName]().union(*(one.leaves for one in prices)):
+            found[leaf[0]] = found.get(leaf[0], 0) + self.widths[leaf]
+        return sum(
+            min(width, _HEAP_ROW) if alias in self.tables else width
+            for alias, width in found.items()
+        )
+
+    def counted(self, counted: Counted, level: _Level) -> NodePrice:
+        prices = [self.price(part, level) for part in (counted.operand, counted.condition)]
+        return _together(prices, 50.0, ResultSize(1))
+
+    def measured(self, measured: Measured, level: _Level) -> NodePrice:
+        """The grid index: clamped, divided by the grid, rounded. A column that is no numeric is cut in its
+        own type (compiler/aggregate_sql.py), where nothing costs more than to take the seconds out of a
+        time."""
+        condition = self.price(measured.condition, level)
+        inner = measured.operand.operand if isinstance(measured.operand, Clamped) else None
+        if isinstance(inner, ColumnRef) and inner.type is not SqlType.NUMERIC:
+            return _together((self.price(inner, level), condition), _INDEX, ResultSize(19))
+        operand = self.price(measured.operand, level)
+        digits = operand.size.digits
+        own = 2 * compare_nanoseconds(digits, 40) + multiply_nanoseconds(digits, 40)
+        return _together((operand, condition), own + _INDEX + digits, ResultSize(19))
+
+    def _leaf(self, column: ColumnName, size: ResultSize) -> NodePrice:
+        """A column that is there: of a table, or computed below and carried."""
+        self.widths[column] = size.width
+        return NodePrice(_MENTION, size, frozenset((column,)))
+
+    def _scan(self, scan: Scan) -> _Level:
+        columns: dict[ColumnName, NodePrice] = {}
+        self.tables.add(scan.alias)
+        for column in self.world.catalog.tables[scan.table].columns:
+            name = (scan.alias, column.name)
+            if name in self.mentioned:
+                columns[name] = self._leaf(name, column_size(column, self.text_octets))
+        place = (scan.alias, "ctid")
+        if place in self.mentioned:
+            columns.setdefault(place, self._leaf(place, ResultSize(10)))
+        known = scan_rule(scan, self.world)
+        return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)))
+
+    def _subquery(self, subquery: Subquery) -> _Level:
+        source = self.level(subquery.source)
+        self._take(self.price(subquery.where, source).nanoseconds, source)
+        known = subquery_rule(subquery, source.formed.known, self.world)
+        passing = formed_rows.passing(subquery.where, source.formed)
+        formed = Formed(known, bounded_by(known.owner, passing), source.formed.is_repeated)
+        columns = {
+            (subquery.alias, name): _cut_text(self.price(expression, source), expression)
+            for name, expression in subquery.outputs
+        }
+        if subquery.windows:
+            columns = self._windows(subquery, source, columns)
+        return _Level(columns, formed)
+
+    def _windows(
+        self, subquery: Subquery, source: _Level, outputs: dict[ColumnName, NodePrice]
+    ) -> dict[ColumnName, NodePrice]:
+        """Rows are sorted with all that is asked of them, and kept once more while their window is looked
+        at."""
+        rows = source.formed.rows
+        inner = [self.price(e, source) for one in subquery.windows for e in one.expressions]
+        all_of_it = (*outputs.values(), *inner)
+        width = sum(one.size.width for one in all_of_it) + self.width(all_of_it) + _ROW_HEADER
+        self.tally.carry(2 * width, rows)
+        own = sum(one.nanoseconds + one.size.digits + 4 * one.size.octets for one in inner)
+        own += sum(one.nanoseconds for one in outputs.values())
+        self._take(own + _SORTED_ROW * len(subquery.windows), source)
+        found = {name: self._leaf(name, price.size) for name, price in outputs.items()}
+        for one in subquery.windows:
+            name = (subquery.alias, one.name)
+            found[name] = self._leaf(name, self._window_size(one, source))
+        return found
+
+    def _window_size(self, window: WindowColumn, source: _Level) -> ResultSize:
+        if window.aggregate is not None:
+            return self._aggregated(window.aggregate, source)
+        if window.operand is not None:
+            return self.price(window.operand, source).size
+        return _COUNT
+
+    def _group(self, group: GroupByUnit) -> _Level:
+        source = self.level(group.source)
+        rows = source.formed.rows
+        where = self.price(group.where, source)
+        keys = [self.price(part, source) for part in (group.unit, *group.keys)]
+        operands = [
+            self.price(part, source)
+            for one in group.aggregates
+            for part in (*one.operands, one.condition)
+        ]
+        names = [UNIT_COLUMN, *(key_column(n) for n in range(1, len(group.keys) + 1))]
+        columns = {
+            (group.alias, name): self._leaf((group.alias, name), price.size)
+            for name, price in zip(names, keys, strict=True)
+        }
+        own = _GROUPED_ROW + sum(one.nanoseconds for one in (where, *keys, *operands))
+        own += sum(_key_nanoseconds(key.size) for key in keys)
+        sizes = [self._aggregated(one, source) for one in group.aggregates]
+        own += sum(_SORTED_ROW + add_nanoseconds(size.digits, size.digits) for size in sizes)
+        for number, size in enumerate(sizes, start=1):
+            name = (group.alias, aggregate_column(number))
+            columns[name] = self._leaf(name, size)
+        self._take(own, source)
+        width = sum(one.size.width for one in keys) + self.width((*keys, *operands))
+        width += sum(size.width for size in sizes) + _ROW_HEADER
+        width += sum(one.size.width for one in operands) if _counts_distinct(group) else 0
+        self.tally.carry(width, rows)
+        known = group_rule(group, source.formed.known, self.world)
+        formed = Formed(known, bounded_by(known.owner, rows), source.formed.is_repeated)
+        return _Level(columns, formed)
+
+    def _aggregated(self, aggregate: Aggregate, source: _Level) -> ResultSize:
+        """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows
+        has."""
+        if aggregate.operand is None:
+            return _COUNT
+        size = self.price(aggregate.operand, source).size
+        match aggregate.kind:
+            case AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT | AggregateKind.COUNT_ROWS:
+                return _COUNT
+            case AggregateKind.MIN | AggregateKind.MAX:
+                return size
+            case AggregateKind.SUM | AggregateKind.AVG:
+                return ResultSize(size.before + 12, max(20, size.after), size.octets, size.is_raw)
+            case _:
+                raise NotPriced(aggregate.kind.value)
+
+    def _union(self, united: UnionAll) -> _Level:
+        """A column costs what the dearest of its parts does."""
+        parts = [self.level(part) for part in united.parts]
+        columns: dict[ColumnName, NodePrice] = {}
+        for place, (name, _) in enumerate(united.parts[0].outputs):
+            each = [
+                level.columns[part.alias, part.outputs[place][0]]
+                for level, part in zip(parts, united.parts, strict=True)
+            ]
+            dearest = max(each, key=lambda one: one.nanoseconds)
+            leaves = dearest.leaves.union(*(one.leaves for one in each))
+            columns[united.alias, name] = replace(
+                dearest, size=union(one.size for one in each), leaves=leaves
+            )
+        known = union_rule(united, [level.formed.known for level in parts])
+        rows = NO_ROWS
+        for level in parts:
+            rows = rows.plus(level.formed.rows)
+        is_repeated = any(level.formed.is_repeated for level in parts)
+        return _Level(columns, Formed(known, bounded_by(known.owner, rows), is_repeated))
+
+    def _truncate(self, truncate: Truncate) -> _Level:
+        """Rows are sorted by the hash of their names, and those that stay are carried."""
+        source = self.level(truncate.source)
+        rows = source.formed.rows
+        known = truncation_rule(truncate, source.formed.known, self.world)
+        still = formed_rows.kept(truncate, known, source.formed)
+        formed = Formed(known, still, source.formed.is_repeated)
+        self._take(self.price(truncate.where, source).nanoseconds, source)
+        columns = {
+            name: price
+            for name, price in source.columns.items()
+            if name[1] in truncate.columns and name[0] == truncate.alias
+        }
+        if truncate.by is None:
+            return _Level(columns, formed)
+        names = [self.price(one, source) for one in (truncate.by, *truncate.ordered_by)]
+        carried = (*names, *columns.values())
+        own = sum(_HASHED_COLUMN + one.nanoseconds + 2 * one.size.octets for one in names)
+        own += sum(_LOOK for one in truncate.ordered_by if one.type.is_compound)
+        own += sum(one.nanoseconds for one in columns.values())
+        self._take(own + _SORTED_ROW, source)
+        computed = (one for name, one in columns.items() if one.leaves != {name})
+        width = sum(one.size.width for one in computed) + self.width(carried)
+        self.tally.carry(2 * (width + _ROW_HEADER), rows)
+        return _Level({name: self._leaf(name, one.size) for name, one in columns.items()}, formed)
+
+    def _join(self, join: Join) -> _Level:
+        """Each side may be sorted or hashed, and what is joined is carried on."""
+        left, right = self.level(join.left), self.level(join.right)
+        columns = {**left.columns, **right.columns}
+        known = join_rule(join, left.formed.known, right.formed.known, self.world)
+        formed = formed_rows.joined(join, known, left.formed, right.formed)
+        both = _Level(columns, formed)
+        for side in (left, right):
+            there = [price for name, price in side.columns.items() if name in self.mentioned]
+            self.tally.carry(self.width(there) + _ROW_HEADER, side.formed.rows)
+        equal = [self.price(part, both) for pair in join.equal for part in pair]
+        rest = self.price(join.rest, both)
+        own = rest.nanoseconds + sum(
+            one.nanoseconds + _GROUPED_ROW + 2 * one.size.octets + one.size.digits for one in equal
+        )
+        rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
+        self.tally.take(own, rows, is_repeated=formed.is_repeated)
+        return both
+
+
+def _together(prices: Iterable[NodePrice], own: float, size: ResultSize) -> NodePrice:
+    total, leaves, dearest = own, frozenset[ColumnName](), NO_NODE
+    for one in prices:
+        total += one.nanoseconds
+        leaves |= one.leaves
+        dearest = dearest.or_dearer(one.dearest)
+    return NodePrice(total, size, leaves, dearest)
+
+
+def _cut_text(price: NodePrice, expression: Expression) -> NodePrice:
+    """A computed text is cut to its first characters where a subquery puts it out
+    (compiler/relation_sql.py)."""
+    most = 4 * limits.KEY_CHARACTERS
+    if isinstance(expression, ColumnRef) or price.size.octets <= most:
+        return price
+    return replace(price, size=replace(price.size, octets=most))
+
+
+def _counts_distinct(group: GroupByUnit) -> bool:
+    return any(one.kind is AggregateKind.COUNT_DISTINCT for one in group.aggregates)
