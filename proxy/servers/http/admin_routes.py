@@ -17,6 +17,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response, Security
 from fastapi.responses import JSONResponse
 from fastapi.security.http import HTTPBase
+from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from proxy.ledger import admin_log, bearer_tokens, data_access, groups, ledger_reports, users
 from proxy.servers.client_address import network_of
@@ -53,6 +54,15 @@ from proxy.servers.http.http_problem import HttpProblem, not_let_in
 from proxy.servers.http.json_models import Text
 from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.login_gate import LoginGate
+
+
+class _RowNumberConvertor(IntegerConvertor):
+    """Digits that Python turns into a number: it refuses more than 4,300 of them."""
+
+    regex = "[0-9]{1,100}"
+
+
+register_url_convertor("row_number", _RowNumberConvertor())
 
 T = TypeVar("T")
 _LOGIN_SECONDS = 10.0
@@ -319,7 +329,7 @@ async def create_token(administrator: LetIn, new: NewTokenBody) -> CreatedToken:
     return CreatedToken(number=made.number, token=made.text, expires_at=made.expires_at)
 
 
-@changes.delete("/tokens/{number:int}", summary="Revoke a token", tags=["tokens"])
+@changes.delete("/tokens/{number:row_number}", summary="Revoke a token", tags=["tokens"])
 async def revoke_token(administrator: LetIn, number: int) -> Done:
     await administrator.change(bearer_tokens.revoke_token, number=number)
     return Done()
@@ -340,7 +350,7 @@ async def list_sessions(routes: State, administrator: LetIn) -> SessionList:
     return SessionList(sessions=[SessionEntry.of(one) for one in routes.open_sessions.sessions])
 
 
-@changes.delete("/sessions/{number:int}", summary="End a session", tags=["sessions"])
+@changes.delete("/sessions/{number:row_number}", summary="End a session", tags=["sessions"])
 async def end_session(routes: State, administrator: LetIn, number: int) -> Done:
     found = [one for one in routes.open_sessions.sessions if one.number == number]
     if not found:
