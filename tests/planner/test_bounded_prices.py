@@ -48,7 +48,7 @@ _STATEMENTS = (
     "SELECT s, count(*), sum(i4) FROM visits GROUP BY s",
     "SELECT count(*), sum(o.i4) FROM orders o JOIN visits v ON o.uid = v.uid",
 )
-_EPSILONS = ("0.1", "2", "8")
+_EPSILONS = ("2", "0.1", "8")
 _PLACES = (0, 5, 200)
 
 
@@ -86,8 +86,8 @@ def _planned(text: str, policy: Policy) -> Planned:
     return planned(bound, known, Loss(policy.privacy.epsilon, policy.privacy.delta))
 
 
-def _plans() -> Iterator[tuple[str, Planned]]:
-    for mechanism, noise, epsilon, per_unit in product(Mechanism, Noise, _EPSILONS, (False, True)):
+def _plans(epsilon: str) -> Iterator[tuple[str, Planned]]:
+    for mechanism, noise, per_unit in product(Mechanism, Noise, (False, True)):
         policy = _policy(epsilon, mechanism, noise, per_unit=per_unit)
         for statement in _STATEMENTS:
             try:
@@ -112,9 +112,11 @@ def _bounded(plan: Planned) -> Iterator[tuple[BlockPlan, BlockPlan]]:
                 yield block, plan.bounded(number, chosen)
 
 
-def test_no_bound_costs_more_than_was_charged() -> None:
+@pytest.mark.every(3)
+@pytest.mark.parametrize("epsilon", _EPSILONS)
+def test_no_bound_costs_more_than_was_charged(epsilon: str) -> None:
     plans = mixed = tight = 0
-    for label, plan in _plans():
+    for label, plan in _plans(epsilon):
         plans += 1
         for block, bounded in _bounded(plan):
             check(block_events(block))
@@ -125,9 +127,9 @@ def test_no_bound_costs_more_than_was_charged() -> None:
             assert charged == bounded_events, "no bound changes what is charged"
             mixed += drawn.gaussian_delta > 0
             tight += charged.rho - drawn.rho < charged.rho / 10**6
-    assert plans > 100
-    assert mixed > 100, "Gaussian noise is among them"
-    assert tight > 100, "the least bound costs all that was charged"
+    assert plans > 30
+    assert mixed > 30, "Gaussian noise is among them"
+    assert tight > 30, "the least bound costs all that was charged"
 
 
 def test_pld_reports_cover_the_noise_that_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

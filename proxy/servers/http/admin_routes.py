@@ -134,7 +134,7 @@ class AdminRoutes:
 
     def app(self) -> FastAPI:
         app = DocumentedApp(
-            title="dpproxy administration",
+            title="Administration of dpproxy",
             description=_DESCRIPTION,
             routers=[reports, changes, health_router],
             hint="GET /docs lists what there is, below /admin/v1.",

@@ -75,7 +75,7 @@ class QueryRequest(RequestModel):
     sql: Text = Field(description="One statement.")
     params: Annotated[
         tuple[str | None, ...], PlainValidator(_parameters), WithJsonSchema(_PARAMETERS_SCHEMA)
-    ] = Field((), description="Values of $1, $2, ... PostgreSQL reads them as its types.")
+    ] = Field((), description="The values of the parameters, in their order, as PostgreSQL reads them.")
     epsilon: Number | None = Field(None, description="At most the policy's max_epsilon.")
     delta: Number | None = Field(None, description="At most the policy's delta.")
 
