@@ -497,6 +497,6 @@ def _common_type(kinds: set[SqlType]) -> SqlType:
         return next(iter(kinds))
     if all(kind.is_number and not kind.is_float for kind in kinds):
         return SqlType.NUMERIC
-    if all(kind.is_text for kind in kinds):
+    if all(kind.is_text and kind is not SqlType.BPCHAR for kind in kinds):
         return SqlType.TEXT
     raise NotPrivate(Rule.UNION_ALL, "a column of several types")

@@ -7,7 +7,7 @@ believes none of the plan's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -126,6 +126,7 @@ def check_expressions(part: object, types: Types, world: World) -> None:
         NotCovered: A node that is not in the list.
     """
     waiting: list[Any] = [part]
+    computed: list[Any] = []
     while waiting:
         node = waiting.pop()
         kind = node.__class__
@@ -142,8 +143,11 @@ def check_expressions(part: object, types: Types, world: World) -> None:
             getter = parts_getter(kind)
             assert getter is not None, "all of them are dataclasses"
             waiting += getter(node)
+            computed.append(node)
         else:
             raise NotCovered(Rule.EXPRESSION, "a node that is not in the list")
+    for node in computed:  # all columns are there now
+        _check_computed(node, types)
 
 
 def check_column(column: ColumnRef, types: Types) -> None:
@@ -160,6 +164,60 @@ def check_column(column: ColumnRef, types: Types) -> None:
         raise NotPrivate(Rule.EXPRESSION, "a column that is not there")
     if not holds(column.type, there):
         raise NotPrivate(Rule.EXPRESSION, "a column of another type")
+
+
+def _check_computed(node: object, types: Types) -> None:
+    """Let a computed value pass that claims the type which PostgreSQL gives it.
+
+    Privacy: which values are equal depends on the type. Character(n) is compared without trailing blanks,
+    also with character varying; local times and instants meet by a time zone. A value that is taken for
+    another type would meet several values where `injective` says one. Numbers are cast to numeric where they
+    are printed, and casts give what they say.
+
+    Raises:
+        NotPrivate: The claimed type is another one.
+    """
+    match node:
+        case Case(type=claimed):
+            expected = _common_type([*(result for _, result in node.whens), node.otherwise], types)
+        case Choose(type=claimed):
+            expected = _common_type(node.operands, types)
+        case NullIf(type=claimed):
+            expected = _common_type([node.operand, node.other], types)
+        case DateTrunc(type=claimed):
+            is_local = printed_type(node.operand, types) is SqlType.TIMESTAMP
+            expected = SqlType.TIMESTAMP if is_local else SqlType.TIMESTAMPTZ
+        case Shift(type=claimed):
+            expected = printed_type(node.operand, types)
+            if expected is SqlType.DATE and (node.months or node.microseconds):
+                expected = SqlType.TIMESTAMP
+            if (
+                expected is SqlType.DATE and claimed is SqlType.TIMESTAMP
+            ):  # an interval of whole days
+                return
+        case TimeBin(type=claimed):
+            expected = printed_type(node.operand, types)
+        case TextCall(type=claimed) | Concat(type=claimed) | Inside(type=claimed):
+            if claimed is SqlType.BPCHAR:
+                raise NotPrivate(Rule.EXPRESSION, "a function that gives text, of another type")
+            return
+        case _:
+            return
+    if not claimed.is_number and claimed is not expected:
+        raise NotPrivate(Rule.EXPRESSION, "a computed value of another type")
+
+
+def _common_type(operands: Iterable[Expression], types: Types) -> SqlType:
+    """Find the type in which operands meet: their own, or that of their kind which PostgreSQL prefers.
+
+    Texts of several types meet in text: the compiler casts them where character(n) is among them.
+    """
+    kinds = {printed_type(one, types) for one in operands if one.type is not None}
+    if len(kinds) == 1:
+        return next(iter(kinds))
+    if all(kind.is_time for kind in kinds):
+        return SqlType.TIMESTAMPTZ if SqlType.TIMESTAMPTZ in kinds else SqlType.TIMESTAMP
+    return SqlType.TEXT if all(kind.is_text for kind in kinds) else SqlType.NUMERIC
 
 
 def _check_list(listed: InPublic, world: World) -> None:

@@ -75,7 +75,9 @@ class QueryRequest(RequestModel):
     sql: Text = Field(description="One statement.")
     params: Annotated[
         tuple[str | None, ...], PlainValidator(_parameters), WithJsonSchema(_PARAMETERS_SCHEMA)
-    ] = Field((), description="The values of the parameters, in their order, as PostgreSQL reads them.")
+    ] = Field(
+        (), description="The values of the parameters, in their order, as PostgreSQL reads them."
+    )
     epsilon: Number | None = Field(None, description="At most the policy's max_epsilon.")
     delta: Number | None = Field(None, description="At most the policy's delta.")
 
