@@ -99,21 +99,38 @@ def _truncate(truncate: Truncate, binds: Binds) -> str:
 
 def _hash_order(truncate: Truncate, binds: Binds) -> str:
     seed = binds.seed("kept")
-    columns = [_ordered_sql(column) for column in truncate.ordered_by]
-    if len(columns) == 1:
-        return f"{hash_sql(columns[0], truncate.ordered_by[0].type, seed)}, {columns[0]}"
-    hashed = [short_sql(column, seed) for column in truncate.ordered_by]
-    return ", ".join([row_order_sql(hashed, seed), *columns])
+    first, *others = truncate.ordered_by
+    terms = [term for column in truncate.ordered_by for term in _ordered_sql(column)]
+    if not others:
+        hashed = hash_sql(terms[0], first.type, seed)
+    else:
+        hashed = row_order_sql([short_sql(column, seed) for column in truncate.ordered_by], seed)
+    return ", ".join([hashed, *terms])
 
 
-def _ordered_sql(column: ColumnRef) -> str:
-    """A type that we do not know may have no order: its text has one. Of a jsonb and an array no more is
-    unpacked than can be looked into."""
-    if column.type is SqlType.OTHER:
-        return f"{column_sql(column)}::text"
-    if column.type is SqlType.JSONB or column.type.element is not None:
-        return stored_sql(column)
-    return column_sql(column)
+def _ordered_sql(column: ColumnRef) -> list[str]:
+    """Print terms of ORDER BY of which no two values that can be told apart are tied.
+
+    Equal values can have several forms: 1 and 1.00, 0 and -0 of floats, intervals of a day and of 24 hours,
+    blanks at the end of a character without a length. Of two such rows the server's sort would decide which is
+    first, and rows of other units decide how it sorts. A type that we do not know may have no order: its text
+    has one. Of a jsonb and an array no more is unpacked than can be looked into; a jsonb tells no rows apart
+    (kernel.column_types).
+    """
+    value = column_sql(column)
+    match column.type:
+        case SqlType.OTHER:
+            return [f"{value}::text"]
+        case SqlType.NUMERIC:
+            return [value, f"pg_catalog.scale({value})"]
+        case SqlType.BPCHAR:
+            return [value, f"pg_catalog.octet_length({value})"]
+        case SqlType.FLOAT4 | SqlType.FLOAT8 | SqlType.DURATION:
+            return [value, f"({value})::text"]
+        case kind if kind.is_container:
+            return [stored_sql(column)]
+        case _:
+            return [value]
 
 
 def _subquery(subquery: Subquery, binds: Binds) -> str:
@@ -138,7 +155,7 @@ def _window(column: WindowColumn, subquery: Subquery, binds: Binds) -> str:
     unit, *others = column.partition
     by = ", ".join([_output(unit, binds), *(_key(part, binds) for part in others)])
     terms = [_term(term, binds) for term in column.order]
-    terms += [_ordered_sql(one) for one in column.ties]
+    terms += [term for one in column.ties for term in _ordered_sql(one)]
     order = f" ORDER BY {', '.join(terms)}" if terms else ""
     frame = f" {column.frame.value}" if column.frame.value else ""
     over = f" OVER (PARTITION BY {by}{order}{frame})"
@@ -208,9 +225,9 @@ def _has_blank_padded(expression: Expression) -> bool:
 
 def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
     unit = column_sql(grouped.unit)
-    listed = [f"{unit} AS {UNIT_COLUMN}"]
+    listed = [f"{_one_form(unit, grouped.unit.type)} AS {UNIT_COLUMN}"]
     listed += [
-        f"{_key(key, binds)} AS {key_column(number)}"
+        f"{_grouped_key(key, binds)} AS {key_column(number)}"
         for number, key in enumerate(grouped.keys, start=1)
     ]
     listed += [
@@ -232,6 +249,28 @@ def _key(key: Expression, binds: Binds) -> str:
         kind = "bpchar" if key.type is SqlType.BPCHAR else "text"
         return f"{first_characters(_output(key, binds), limits.KEY_CHARACTERS)}::{kind}"
     return _output(key, binds)
+
+
+def _grouped_key(key: Expression, binds: Binds) -> str:
+    """One form for all rows of a group. Texts are cut, which takes its blanks from character(n)."""
+    kind, found = key.type, _key(key, binds)
+    if kind is None or not kind.is_number:
+        return found
+    is_column = isinstance(key, ColumnRef)
+    return _one_form(found, kind if is_column else SqlType.NUMERIC)
+
+
+def _one_form(value: str, kind: SqlType) -> str:
+    """Print the same for equal values. Else the first row would decide (`_ordered_sql`)."""
+    match kind:
+        case SqlType.NUMERIC:
+            return f"pg_catalog.trim_scale({value})"
+        case SqlType.FLOAT4 | SqlType.FLOAT8:
+            return f"CASE WHEN {value} = 0 THEN '0'::{kind.sql} ELSE {value} END"
+        case SqlType.BPCHAR:
+            return f"({value})::text::bpchar"
+        case _:
+            return value
 
 
 def _aggregate(aggregate: Aggregate, rows: int, binds: Binds, over: str = "") -> str:
@@ -256,4 +295,7 @@ def _aggregate(aggregate: Aggregate, rows: int, binds: Binds, over: str = "") ->
             assert operand is not None and operand.type is not None
             number = not operand.type.is_time
             value = numeric_sql(operand, binds) if number else value_sql(operand, binds)
-            return f"pg_catalog.{aggregate.kind.value}({value}){only}"
+            found = f"pg_catalog.{aggregate.kind.value}({value}){only}"
+            is_end = aggregate.kind in (AggregateKind.MIN, AggregateKind.MAX)
+            # Of 1 and 1.00 either may be found: one form (`_ordered_sql`).
+            return f"pg_catalog.trim_scale({found})" if number and is_end else found

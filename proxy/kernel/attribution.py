@@ -20,7 +20,11 @@ from proxy.kernel.column_types import (
     aggregate_type,
     check_expressions,
     columns_in,
+    has_one_form,
+    is_grouped_in_one_form,
+    is_ordered_whole,
     printed_type,
+    tells_forms_apart,
     window_type,
 )
 from proxy.kernel.join_rules import computed_equal as computed_equal
@@ -335,27 +339,31 @@ def _check_ties(window: WindowColumn, subquery: Subquery, inner: Known, alike: C
     """Refuse a window whose value depends on the order of rows that its sort leaves tied.
 
     Privacy: the server puts tied rows in any order, which may follow from rows of other units. No harm
-    where rows that are tied are alike in all that can be seen of them above, or where no two rows are tied,
-    as a key is in the order. Texts of PARTITION BY and ORDER BY are printed with their first characters
-    alone, so they do not count; `ties` are printed whole.
+    where rows that are tied are one value in all that can be seen of them above, or where no two rows are
+    tied, as a key is in the order. Texts of PARTITION BY and ORDER BY are printed with their first
+    characters alone, so they do not count; `ties` are printed whole, with what tells equal values of
+    several forms apart.
 
     Args:
         window: A window over the rows of one unit, or over public rows.
         subquery: Where it stands: nothing else of the source can be seen above.
         inner: The source.
-        alike: Columns that are the same in all rows of a partition.
+        alike: Columns that are equal in all rows of a partition.
     """
     if window.function is WindowFunction.ROW_NAME or not window.depends_on_ties:
         return
-    sorted_by = (*window.partition, *(term.expression for term in window.order))
-    told = {name(column) for column in window.ties}
-    for part in sorted_by:
-        if isinstance(part, ColumnRef) and not inner.types[name(part)].is_text:
-            told.add(name(part))
-    if any(key <= told | alike for key in inner.keys):
+    types = inner.types
+    parts = (*window.partition, *(term.expression for term in window.order))
+    sorted_by = {name(part) for part in parts if isinstance(part, ColumnRef)}
+    ties = {name(column) for column in window.ties}
+    untied = {column for column in sorted_by | ties if is_ordered_whole(types[column])}
+    untied -= {column for column in sorted_by - ties if types[column].is_text}
+    if any(key <= untied | alike for key in inner.keys):
         return
+    told = {column for column in ties if tells_forms_apart(types[column])}
+    told |= {column for column in untied | alike if has_one_form(types[column])}
     seen = columns_in((subquery.outputs, tuple(one.expressions for one in subquery.windows)))
-    if not seen - alike <= told:
+    if not seen <= told:
         raise NotPrivate(Rule.WINDOW, "an order that does not tell rows apart")
 
 
@@ -391,6 +399,8 @@ def group_rule(grouped: GroupByUnit, inner: Known, world: World) -> Known:
     keys = {(grouped.alias, key_column(n)): key for n, key in enumerate(grouped.keys, start=1)}
     types = {unit: inner.types[name(grouped.unit)]}
     types |= {here: printed_type(key, inner.types) for here, key in keys.items()}
+    if not all(is_grouped_in_one_form(types[here]) for here in keys):
+        raise NotPrivate(Rule.GROUP_BY_UNIT, "a key of which equal values are several")
     for number, aggregate in enumerate(grouped.aggregates, start=1):
         types[grouped.alias, aggregate_column(number)] = aggregate_type(aggregate)
     # A text is cut to its first characters: it is not what it was.

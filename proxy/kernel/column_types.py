@@ -305,6 +305,45 @@ def _is_exact(kind: SqlType) -> bool:
     return kind.is_integer or kind is SqlType.NUMERIC
 
 
+def has_one_form(kind: SqlType) -> bool:
+    """Say whether values of a type that are equal are one value, whatever is asked of them.
+
+    1 and 1.00 are equal numerics, of which a quotient has other digits; 0 and -0 are equal floats; a day and 24
+    hours are equal intervals; 'a' and 'a ' are equal as character(n); jsonb has numerics in it. Of a type that
+    is not read nothing is known.
+
+    >>> has_one_form(SqlType.INT8), has_one_form(SqlType.NUMERIC)
+    (True, False)
+    """
+    several = (SqlType.NUMERIC, SqlType.BPCHAR, SqlType.DURATION, SqlType.JSONB, SqlType.OTHER)
+    return not kind.is_float and kind not in several
+
+
+def is_grouped_in_one_form(kind: SqlType) -> bool:
+    """Say whether the compiler prints a key so that the rows of a group have one value there.
+
+    Numbers lose zeros at their end, and character(n) its blanks (compiler.relation_sql).
+
+    >>> is_grouped_in_one_form(SqlType.NUMERIC), is_grouped_in_one_form(SqlType.JSONB)
+    (True, False)
+    """
+    return has_one_form(kind) or kind.is_number or kind is SqlType.BPCHAR
+
+
+def tells_forms_apart(kind: SqlType) -> bool:
+    """Say whether the compiler orders rows by a column so that rows tied there have one value.
+
+    It adds the scale, the length or the text to what has several forms. A jsonb would be too long
+    (compiler.relation_sql).
+    """
+    return kind is not SqlType.JSONB
+
+
+def is_ordered_whole(kind: SqlType) -> bool:
+    """Say whether two different values are never tied. Of jsonb and arrays long ones count as NULL."""
+    return not kind.is_container
+
+
 def columns_in(part: object) -> set[ColumnName]:
     """Collect the columns of the row at hand that expressions are made of."""
     found: set[ColumnName] = set()

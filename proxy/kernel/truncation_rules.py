@@ -6,7 +6,12 @@ from dataclasses import replace
 
 from typing_extensions import assert_never
 
-from proxy.kernel.column_types import check_expressions
+from proxy.kernel.column_types import (
+    check_expressions,
+    has_one_form,
+    is_ordered_whole,
+    tells_forms_apart,
+)
 from proxy.kernel.owners import (
     ColumnName,
     ColumnNames,
@@ -58,7 +63,7 @@ def truncation_rule(cut: Truncate, inner: Known, world: World) -> Known:
     else:
         by = name(cut.by)
         if cut.most is not None:
-            _check_order(cut, found, there - {by})
+            _check_order(cut, inner, found, there)
         keys = tuple(key for key in found if key <= there)
         owner = _cut_by(cut, by, inner.owner, present, there, keys)
     return Known(
@@ -80,13 +85,23 @@ def _check_columns(cut: Truncate, found: int) -> None:
         raise NotPrivate(Rule.TRUNCATION, "columns that are not there")
 
 
-def _check_order(cut: Truncate, keys: tuple[ColumnNames, ...], seen: ColumnNames) -> None:
-    """The order is by a key, or by all that can be seen of a row (PROOFS.md 17 "One cut", 19 J1)."""
-    assert cut.most is not None
+def _check_order(
+    cut: Truncate, inner: Known, keys: tuple[ColumnNames, ...], seen: ColumnNames
+) -> None:
+    """The order is by a key, or by all that can be seen of a row (PROOFS.md 17 "One cut", 19 J1).
+
+    Equal values of several forms are told apart where they stand in the order (compiler.relation_sql).
+    """
+    assert cut.most is not None and cut.by is not None
     if cut.most < 1:
         raise NotPrivate(Rule.TRUNCATION, "a cut that keeps nothing")
-    told = frozenset(map(name, cut.ordered_by))
-    if not any(key <= told for key in keys) and not seen <= told:
+    types, by = inner.types, name(cut.by)
+    ordered = frozenset(map(name, cut.ordered_by))
+    untied = {column for column in ordered if is_ordered_whole(types[column])}
+    told = {column for column in ordered if tells_forms_apart(types[column])}
+    if has_one_form(types[by]):
+        told.add(by)
+    if not any(key <= untied for key in keys) and not seen <= told:
         raise NotPrivate(Rule.TRUNCATION, "an order that does not tell rows apart")
 
 

@@ -15,6 +15,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.kernel.column_types import tells_forms_apart
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows, Untruncated
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
 from proxy.query.ir.expression_walk import columns
@@ -223,8 +224,12 @@ def _truncate(
     in all of that are the same to everything above, whichever of them is kept."""
     if isinstance(source, Scan):
         names = _displayed(source, known)
-        key = known.catalog.tables[source.table].primary_key
-        ordered_by = [_reference(source, name, known) for name in key or names]
+        ordered_by = [_reference(source, name, known) for name in names]
+        described = known.catalog.tables[source.table]
+        if described.primary_key or not all(tells_forms_apart(c.type) for c in ordered_by):
+            named_by = key_of(source, known)
+            key = tuple(column.column for column in named_by)
+            ordered_by = [*named_by] or ordered_by
     elif isinstance(source, Truncate):
         names, ordered_by = source.columns, list(source.ordered_by)
     else:  # key: columns of a subquery of ours, where they name its rows
@@ -236,12 +241,39 @@ def _truncate(
             kind = fact.type if fact is not None else expression.type or SqlType.TEXT
             if name in (key or names):
                 ordered_by.append(ColumnRef(name, kind, None, source.alias))
+    if not isinstance(source, Truncate) and not key:
+        for column in ordered_by:
+            check_forms(column, None)
     place = _PLACE
     while place in names:
         place += "_"
     return Truncate(
         source, unit, part.rows, tuple(ordered_by), (unit,), names, place, below_join=True
     )
+
+
+def key_of(table: Scan, known: PlanningContext) -> tuple[ColumnRef, ...]:
+    """The columns that name a row of a table: its primary key, or its place; nothing of a view."""
+    described = known.catalog.tables[table.table]
+    if described.primary_key:
+        return tuple(_reference(table, name, known) for name in described.primary_key)
+    return (ColumnRef("ctid", SqlType.TID, None, table.alias),) if described.has_ctid else ()
+
+
+def check_forms(column: ColumnRef, position: int | None) -> None:
+    """Refuse a column by which rows without a key cannot be put in order.
+
+    Raises:
+        Refusal: A jsonb, of which equal values can be told apart. Rows of other units would decide which of two
+            such rows is first.
+    """
+    if not tells_forms_apart(column.type):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"rows without a key cannot be put in order by {column.column}, of type {column.type.sql}",
+            "Give the table a primary key, or let a subquery take what you need out of the column first.",
+            position,
+        )
 
 
 def _displayed(table: Scan, known: PlanningContext) -> tuple[str, ...]:

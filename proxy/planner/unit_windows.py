@@ -29,6 +29,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.kernel.column_types import has_one_form, tells_forms_apart
 from proxy.planner.computed_columns import computed_column
 from proxy.planner.facts import (
     ColumnFacts,
@@ -41,11 +42,11 @@ from proxy.planner.facts import (
 )
 from proxy.planner.lookups import stored_column
 from proxy.planner.rows_per_unit import unit_aggregate
-from proxy.planner.unit_truncation import conjuncts
+from proxy.planner.unit_truncation import check_forms, conjuncts, key_of
 from proxy.policy.policy_model import Bounds, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant, Expression
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.relations import Join, Relation, Subquery
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.ir.windows import WindowColumn, WindowFunction
 
 _OF_A_UNIT = "a window over rows of a protected table must be partitioned by the privacy unit"
@@ -157,7 +158,10 @@ class _WindowPlanner:
     def ties(
         self, passed: Sequence[Expression], windows: Sequence[WindowColumn]
     ) -> tuple[ColumnRef, ...]:
-        """All columns that anything above can see, or that a window is made of."""
+        """All columns that anything above can see, or that a window is made of.
+
+        Refuses  UNSUPPORTED: a jsonb, of which equal ones can be told apart, in rows without a key
+        """
         found: dict[ColumnRef, None] = {}
 
         def take(part: Expression) -> Expression:
@@ -168,8 +172,16 @@ class _WindowPlanner:
         parts = [part for column in windows for part in column.expressions]
         for part in (*passed, *(typed(part, self._source.facts) for part in parts)):
             rebuild(part, take)
-        found.pop(self._ownership.column, None)  # alike in all rows of a partition
-        return (*found, *(name for name in self._ownership.named_by if name not in found))
+        if has_one_form(self._ownership.column.type):
+            found.pop(self._ownership.column, None)  # alike in all rows of a partition
+        named_by = self._ownership.named_by
+        if not named_by and not all(tells_forms_apart(column.type) for column in found):
+            relation = self._source.relation
+            named_by = key_of(relation, self._known) if isinstance(relation, Scan) else ()
+        if not named_by and any(column.depends_on_ties for column in windows):
+            for column in found:
+                check_forms(column, windows[0].position)
+        return (*found, *(name for name in named_by if name not in found))
 
     def check_width(self, used: Sequence[ColumnRef], windows: Sequence[WindowColumn]) -> None:
         """Rows are sorted with all that is used of them, and computed texts stand there at their length, as

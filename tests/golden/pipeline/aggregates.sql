@@ -738,7 +738,7 @@ SELECT count(*) FILTER (WHERE some), count(*) FILTER (WHERE whole) FROM (SELECT 
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FILTER (WHERE r3."some"), pg_catalog.count(*) FILTER (WHERE r3."whole") FROM (SELECT r2."unit" AS "uid", (r2."a1" = %(p1)s::numeric) AS "some", (r2."a2" = %(p1)s::numeric) AS "whole", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.max(CASE WHEN r1."b" THEN %(p1)s::numeric WHEN (NOT r1."b") THEN %(p3)s::numeric ELSE NULL::numeric END) AS a1, pg_catalog.min(CASE WHEN (r1."i4" > %(p4)s::bigint) THEN %(p1)s::numeric WHEN (NOT (r1."i4" > %(p4)s::bigint)) THEN %(p3)s::numeric ELSE NULL::numeric END) FILTER (WHERE r1."b") AS a2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL
+SELECT pg_catalog.count(*) FILTER (WHERE r3."some"), pg_catalog.count(*) FILTER (WHERE r3."whole") FROM (SELECT r2."unit" AS "uid", (r2."a1" = %(p1)s::numeric) AS "some", (r2."a2" = %(p1)s::numeric) AS "whole", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.trim_scale(pg_catalog.max(CASE WHEN r1."b" THEN %(p1)s::numeric WHEN (NOT r1."b") THEN %(p3)s::numeric ELSE NULL::numeric END)) AS a1, pg_catalog.trim_scale(pg_catalog.min(CASE WHEN (r1."i4" > %(p4)s::bigint) THEN %(p1)s::numeric WHEN (NOT (r1."i4" > %(p4)s::bigint)) THEN %(p3)s::numeric ELSE NULL::numeric END) FILTER (WHERE r1."b")) AS a2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL
 --   p1 = 1
 --   p2 = 6
 --   p3 = 0

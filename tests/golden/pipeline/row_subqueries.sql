@@ -312,7 +312,7 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM orders p WHERE p.uid =
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."a1" AS "a1", r3."a2" AS "a2", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1, pg_catalog.min((r2."id")::numeric) AS a1, pg_catalog.max((r2."id")::numeric) AS a2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1")) WHERE r1."uid" IS NOT NULL AND ((((r4."a1")::numeric <> (r1."id")::numeric) OR ((r4."a2")::numeric <> (r1."id")::numeric)) IS TRUE) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."a1" AS "a1", r3."a2" AS "a2", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1, pg_catalog.trim_scale(pg_catalog.min((r2."id")::numeric)) AS a1, pg_catalog.trim_scale(pg_catalog.max((r2."id")::numeric)) AS a2 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1")) WHERE r1."uid" IS NOT NULL AND ((((r4."a1")::numeric <> (r1."id")::numeric) OR ((r4."a2")::numeric <> (r1."id")::numeric)) IS TRUE) GROUP BY r1."uid") u
 --   p1 = 6
 -- => loss
 -- epsilon 8 delta 0
