@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import islice
 
+from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import check_expressions, columns_in, conjuncts, injective
 from proxy.kernel.owners import ColumnName, ColumnNames, Known, OfUnit, Owner, Public, Rows, name
 from proxy.kernel.refusals import NotPrivate, Rule
@@ -96,6 +97,10 @@ def computed_equal(join: Join, left: Known, right: Known) -> set[ColumnName]:
             continue
         compared = name(part.right)
         if compared not in right.types or not columns_in(part.left) <= there:
+            continue
+        # PostgreSQL may take for character(n) what is computed of one: of such no more is known.
+        is_padded = any(left.types[c] is SqlType.BPCHAR for c in columns_in(part.left))
+        if is_padded and not isinstance(part.left, ColumnRef):
             continue
         if injective(part.left.type, right.types[compared]):
             found.add(compared)

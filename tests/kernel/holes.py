@@ -31,6 +31,7 @@ from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
+    Case,
     Cast,
     Clamped,
     ColumnRef,
@@ -39,6 +40,7 @@ from proxy.query.ir.expressions import (
     Constant,
     Expression,
     InPublic,
+    Is,
     Like,
 )
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, UnionAll
@@ -452,6 +454,68 @@ def alias_with_random_names() -> BlockPlan:
     trips = Truncate(scan("r2", "trips"), trip, 9, (trip, leg), (), ("id", "leg", "i4"), "place")
     source = Join(people, trips, False, ((column("r1", "id", SqlType.INT4), trip),), None)
     return noise_for(replace(block, source=source, neighbours=rows_that_change(15)), 15)
+
+
+_ONE_PADDED = (
+    "INSERT INTO people(id, c, i4) VALUES (1, 'a', 1);"
+    " INSERT INTO events(s, i4) SELECT 'a' || repeat(' ', g), 1 FROM generate_series(0, 19) g"
+)
+
+
+def _joined_to_texts(people: Subquery | UnionAll, kind: SqlType, changed: int) -> BlockPlan:
+    """Rows of people, one for each text, that meet one row of each text of events."""
+    text, number = column("q", "x", kind), column("q", "id", SqlType.INT4)
+    left = Truncate(people, text, 1, (text, number), (text,), ("x", "id"), "place")
+    shown = tuple((n, of_table("r2", "events", n)) for n in ("s", "i4"))
+    events = Subquery("e", scan("r2", "events"), None, shown)
+    other, count = column("e", "s", SqlType.VARCHAR), column("e", "i4", SqlType.INT4)
+    right = Truncate(events, other, 1, (other, count), (other,), ("s", "i4"), "place")
+    source = Join(left, right, False, ((text, other),), None)
+    block = block_of("SELECT count(*) FROM people")
+    neighbours = rows_that_change(changed)
+    return noise_for(replace(block, source=source, neighbours=neighbours), changed)
+
+
+@hole(Rule.EXPRESSION, _ONE_PADDED, "DELETE FROM people WHERE id = 1")
+def case_of_another_type() -> BlockPlan:
+    """CASE over character(n) that is taken for character varying: 'a' meets 'a', 'a ', 'a  '."""
+    padded, number = of_table("r1", "people", "c"), of_table("r1", "people", "i4")
+    computed = Case(((Is(number, None), padded),), padded, SqlType.VARCHAR)
+    outputs = (("x", computed), ("id", of_table("r1", "people", "id")))
+    people = Subquery("q", scan("r1", "people"), None, outputs)
+    return _joined_to_texts(people, SqlType.VARCHAR, 4)
+
+
+@hole(Rule.UNION_ALL, _ONE_PADDED, "DELETE FROM people WHERE id = 1")
+def union_with_padded_texts() -> BlockPlan:
+    """PostgreSQL makes character(n) of a union whose first part is that."""
+
+    def part(alias: str, table: str, text: str, where: Expression | None) -> Subquery:
+        outputs = tuple((n, of_table(table, "people", c)) for n, c in (("x", text), ("id", "id")))
+        return Subquery(alias, scan(table, "people"), where, outputs)
+
+    never = Comparison(
+        Comparator.LT, of_table("r3", "people", "id"), Constant(Fraction(-5), SqlType.INT4)
+    )
+    parts = (part("u1", "r1", "c", None), part("u2", "r3", "s", never))
+    return _joined_to_texts(UnionAll("q", parts), SqlType.TEXT, 6)
+
+
+@hole(
+    Rule.TRUNCATION,
+    "INSERT INTO events(i2, i4, j) SELECT g % 500, 1,"
+    """ CASE WHEN (g * 37) % 101 < 40 THEN '{"a":1.0}' ELSE '{"a":1.00}' END::jsonb"""
+    " FROM generate_series(1, 4000) g ORDER BY md5(g::text)",
+    "DELETE FROM events WHERE ctid = (SELECT ctid FROM events OFFSET {} * 97 LIMIT 1)",
+    tries=6,
+)
+def cut_in_the_order_of_jsonb() -> BlockPlan:
+    """1.0 and 1.00 are tied, but `->>` tells them apart."""
+    block = block_of("SELECT count(*) FROM events WHERE j->>'a' = '1.00'")
+    names = ("i2", "i4", "j")
+    key, number, inside = (of_table("r1", "events", name) for name in names)
+    source = Truncate(scan("r1", "events"), key, 1, (key, number, inside), (key,), names, "place")
+    return noise_for(replace(block, source=source, neighbours=rows_that_change(2)), 2)
 
 
 @hole(

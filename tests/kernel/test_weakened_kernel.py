@@ -77,15 +77,22 @@ def _weak(function: Callable[..., Any], was: str, now: str) -> Weakened:
 
 _OF_HOLES = {
     "cut_in_order_of_arrival": _weak(
-        truncation_rules._check_order, "not any(key <= told for key in keys)", "False"
+        truncation_rules._check_order, "not any(key <= untied for key in keys)", "False"
+    ),
+    "cut_in_the_order_of_jsonb": _weak(
+        truncation_rules._check_order, "if tells_forms_apart(types[column])", ""
+    ),
+    "case_of_another_type": _weak(
+        column_types._check_computed, "and claimed is not expected", "and False"
+    ),
+    "union_with_padded_texts": _weak(
+        attribution._common_type, "kind.is_text and kind is not SqlType.BPCHAR", "kind.is_text"
     ),
     "union_of_a_name_twice": _weak(
         attribution.subquery_rule, "len(set(names)) < len(names)", "False"
     ),
-    "window_with_ties": _weak(attribution._check_ties, "not seen - alike <= told", "False"),
-    "window_by_long_texts": _weak(
-        attribution._check_ties, "not inner.types[name(part)].is_text", "True"
-    ),
+    "window_with_ties": _weak(attribution._check_ties, "not seen <= told", "False"),
+    "window_by_long_texts": _weak(attribution._check_ties, "if types[column].is_text", "if False"),
     "lookup_on_the_unit_alone": _weak(
         join_rules.unit_join, "a.alone and (b.alone or is_once)", "a.alone"
     ),
