@@ -58,14 +58,17 @@ def truncation_rule(cut: Truncate, inner: Known, world: World) -> Known:
     there = frozenset(types)
     present = frozenset(map(name, cut.present))
     found = (*inner.keys, *(key for key in inner.nullable_keys if key <= present))
+    owner = inner.owner
+    if isinstance(owner, OfUnit) and owner.alone:  # a unit has one row, which it names
+        found += tuple(frozenset({column}) for column in owner.columns & present)
     if cut.by is None:
-        owner = filled_rows(inner.owner, present, there)
+        owner = filled_rows(owner, present, there)
     else:
         by = name(cut.by)
         if cut.most is not None:
             _check_order(cut, inner, found, there)
         keys = tuple(key for key in found if key <= there)
-        owner = _cut_by(cut, by, inner.owner, present, there, keys)
+        owner = _cut_by(cut, by, owner, present, there, keys)
     return Known(
         owner=_visible(owner, there),
         types=types,

@@ -498,3 +498,20 @@ SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: one row of each unit, chosen by a window, meets rows of others
+-- policy: joins
+SELECT count(*) FROM (SELECT uid, i2 FROM (SELECT uid, i2, row_number() OVER (PARTITION BY uid ORDER BY i4) AS rn FROM visits) a WHERE rn = 1) b JOIN people p ON p.i2 = b.i2
+-- => plan
+-- w.visits, w.people, unit 10 row(s), partitions by hash of r4."i2", at most 2 partitions; keys none; cells 0
+--   count(*): sensitivity 10, scale 5/4, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r4."uid", r4."i2", r4."dp_unit", pg_catalog.row_number() OVER (PARTITION BY r4."i2" ORDER BY pg_catalog.hashtextextended(r4."dp_unit"::text, %(p2)s::bigint), r4."dp_unit") AS "dp_place" FROM (SELECT r4."uid", r4."i2", r4."dp_unit" FROM (SELECT r3."uid" AS "uid", r3."i2" AS "i2", r3."dp_unit" AS "dp_unit" FROM (SELECT r2."c1" AS "uid", r2."c2" AS "i2", r2."w1" AS "rn", r2."dp_unit" AS "dp_unit", r2."dp_key1" AS "dp_key1" FROM (SELECT r1."uid" AS "c1", r1."i2" AS "c2", r1."i4" AS "c3", r1."uid" AS "dp_unit", r1."id" AS "dp_key1", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY r1."i4" ASC NULLS LAST, r1."i2", r1."i4", r1."id") AS "w1" FROM "w"."visits" AS r1) AS r2) AS r3 WHERE (r3."rn" = %(p1)s::bigint)) AS r4 WHERE r4."dp_unit" IS NOT NULL) AS r4 WHERE r4."i2" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p3)s::bigint) AS r4 JOIN (SELECT * FROM (SELECT r5."id", r5."i2", r5."i4", r5."i8", r5."n2", r5."n", r5."f4", r5."f8", r5."t", r5."c", r5."s", r5."b", r5."d", r5."ts", r5."tz", r5."free", r5."e", r5."j", r5."ta", r5."ia", r5."iv", r5."tod", pg_catalog.row_number() OVER (PARTITION BY r5."i2" ORDER BY pg_catalog.hashint4extended(r5."id"::integer, %(p2)s::bigint), r5."id") AS "dp_place" FROM "w"."people" AS r5 WHERE r5."i2" IS NOT NULL) AS r5 WHERE "dp_place" <= %(p4)s::bigint) AS r5 ON (r4."i2" = r5."i2"))
+--   p1 = 1
+--   p2 = random
+--   p3 = 3
+--   p4 = 2
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
