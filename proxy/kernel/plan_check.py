@@ -16,10 +16,14 @@ from typing_extensions import assert_never
 
 from proxy.accounting.events import Event
 from proxy.kernel.attribution import one_number, relation_of
-from proxy.kernel.column_types import check_column, check_expressions
+from proxy.kernel.column_types import (
+    check_column,
+    check_expressions,
+    is_grouped_in_one_form,
+)
 from proxy.kernel.measurements import price_of_choice, price_of_release, price_of_selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.kernel.owners import Known, OfUnit, Public, Rows, name
+from proxy.kernel.owners import ColumnNames, Known, OfUnit, Public, Rows, name
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
@@ -238,14 +242,17 @@ def check_rows(block: BlockPlan, rows: RowNeighbours, source: Known) -> None:
             if not hashed <= owner.filled:
                 raise NotPrivate(Rule.NEIGHBOURS, "partitions by a column that may be NULL")
             if rows.partitions is not None and rows.partitions < owner.changed:
-                _check_partitions(rows.partitions, hashed, owner)
+                _check_partitions(rows, hashed, owner, source)
         case Public():
             raise NotPrivate(Rule.NEIGHBOURS, "rows of nobody")
         case _:
             assert_never(source.owner)
 
 
-def _check_partitions(partitions: int, hashed: frozenset[tuple[str, str]], owner: Rows) -> None:
+def _check_partitions(rows: RowNeighbours, hashed: ColumnNames, owner: Rows, source: Known) -> None:
+    """Rows that change are in as many partitions as they have values, if equal values have one hash."""
     touched = [most for columns, most in owner.touched if hashed and hashed <= columns]
-    if min(touched, default=owner.changed) > partitions:
+    if rows.partitions is None or min(touched, default=owner.changed) > rows.partitions:
         raise NotPrivate(Rule.NEIGHBOURS, "rows that change are in more partitions")
+    if not all(is_grouped_in_one_form(source.types[column]) for column in hashed):
+        raise NotPrivate(Rule.NEIGHBOURS, "partitions by values that are hashed in several forms")

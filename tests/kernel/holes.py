@@ -519,6 +519,23 @@ def cut_in_the_order_of_jsonb() -> BlockPlan:
 
 
 @hole(
+    Rule.NEIGHBOURS,
+    "INSERT INTO people(id, j, i4) SELECT g, CASE g WHEN 1 THEN '1.0' ELSE '1.00' END::jsonb, 50 + g * 9"
+    " FROM generate_series(1, 2) g",
+    "DELETE FROM people WHERE id = 1 + {} % 2",
+    policy="world",
+    tries=12,
+)
+def partitions_by_forms_of_jsonb() -> BlockPlan:
+    """A cut keeps 1.0 or 1.00, which are equal, in partitions by their texts."""
+    block = median_for(block_of("SELECT avg(i4) FROM people", "world"), 2, 1)
+    by, order = of_table("r1", "people", "j"), of_table("r1", "people", "id")
+    source = Truncate(scan("r1", "people"), by, 1, (order,), (by,), ("id", "j", "i4"), "place")
+    assert isinstance(block.neighbours, RowNeighbours)
+    return replace(block, source=source, neighbours=replace(block.neighbours, hashed_by=(by,)))
+
+
+@hole(
     Rule.EXPRESSION,
     "INSERT INTO visits(id, uid, i4) VALUES (1, 7, 1);"
     " INSERT INTO people(id, i4) SELECT g, 1 FROM generate_series(1, 9) g",

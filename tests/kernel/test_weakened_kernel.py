@@ -82,6 +82,9 @@ _OF_HOLES = {
     "cut_in_the_order_of_jsonb": _weak(
         truncation_rules._check_order, "if tells_forms_apart(types[column])", ""
     ),
+    "partitions_by_forms_of_jsonb": _weak(
+        plan_check._check_partitions, "is_grouped_in_one_form(source.types[column])", "True"
+    ),
     "case_of_another_type": _weak(
         column_types._check_computed, "and claimed is not expected", "and False"
     ),
