@@ -61,11 +61,20 @@ def relation_sql(relation: Relation, binds: Binds) -> str:
 
 def _joined(join: Join, binds: Binds) -> str:
     word = "LEFT JOIN" if join.left_outer else "JOIN"
-    on = [condition_sql(Comparison(Comparator.EQ, a, b), binds) for a, b in join.equal]
+    on = [_equal(a, b, join, binds) for a, b in join.equal]
     if join.rest is not None:
         on.append(condition_sql(join.rest, binds))
     left, right = relation_sql(join.left, binds), relation_sql(join.right, binds)
     return f"({left} {word} {right} ON {' AND '.join(on) or 'TRUE'})"
+
+
+def _equal(left: ColumnRef, right: ColumnRef, join: Join, binds: Binds) -> str:
+    """Two texts of one length are unpacked to be compared, for each pair of rows."""
+    if join.text_octets is None or not (left.type.is_text and right.type.is_text):
+        return condition_sql(Comparison(Comparator.EQ, left, right), binds)
+    one, most = column_sql(left), binds.number(join.text_octets, "integer")
+    short = f"CASE WHEN pg_catalog.octet_length({one}) <= {most} THEN {one} END"
+    return f"({short} = {column_sql(right)})"
 
 
 def _truncate(truncate: Truncate, binds: Binds) -> str:

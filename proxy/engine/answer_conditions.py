@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proxy.base import limits
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef
 
@@ -29,8 +30,11 @@ def conditions(block: BlockPlan) -> Iterator[str]:
             f"at most {block.most_stored} rows of each privacy unit are read of a table, chosen at random, as"
             " the query computes much of each row"
         )
-    if block.text_characters is not None:
-        yield f"of each text the first {block.text_characters} characters are looked at, as a join repeats it"
+    most = block.text_characters
+    if (
+        most is not None and most < limits.TEXT_CHARACTERS
+    ):  # functions of texts have that limit anyway
+        yield f"of each long text the first {most} characters are looked at, as the query computes much of it"
     for column in block.unowned:
         yield f"rows whose {column} is null belong to nobody and do not count"
     for key in block.keys:

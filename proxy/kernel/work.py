@@ -35,13 +35,14 @@ from proxy.base.node_parts import is_kind_of, parts_getter
 from proxy.base.patterns import PatternSyntax
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import Table
 from proxy.kernel import formed_rows
 from proxy.kernel.attribution import group_rule, scan_rule, subquery_rule, union_rule
 from proxy.kernel.formed_rows import AS_STORED, NO_ROWS, Formed, RowCount, UnboundedRows, bounded_by
 from proxy.kernel.join_rules import join_rule
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.owners import ColumnName
+from proxy.kernel.owners import NO_COLUMNS, ColumnName, Known, OfUnit, Public
 from proxy.kernel.owners import name as column_name
 from proxy.kernel.plan import (
     BlockPlan,
@@ -64,11 +65,20 @@ from proxy.kernel.work_prices import (
     column_size,
     compare_nanoseconds,
     expression_price,
+    longest_size,
     multiply_nanoseconds,
     union,
 )
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import Clamped, ColumnRef, Expression, Like
+from proxy.query.ir.expressions import (
+    Clamped,
+    ColumnRef,
+    Concat,
+    Expression,
+    Inside,
+    Like,
+    TextCall,
+)
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.windows import WindowColumn
@@ -103,6 +113,8 @@ class UnitWork:
     repeated_nanoseconds: float = 0.0
     octets: float = 0.0
     stored_nanoseconds: float = 0.0
+    repeated_stored_nanoseconds: float = 0.0
+    single_nanoseconds: float = 0.0
     stored_octets: float = 0.0
     public_nanoseconds: float = 0.0
     rows: int = 0
@@ -116,6 +128,9 @@ class UnitWork:
             repeated_nanoseconds=self.repeated_nanoseconds + other.repeated_nanoseconds,
             octets=max(self.octets, other.octets),
             stored_nanoseconds=self.stored_nanoseconds + other.stored_nanoseconds,
+            repeated_stored_nanoseconds=self.repeated_stored_nanoseconds
+            + other.repeated_stored_nanoseconds,
+            single_nanoseconds=self.single_nanoseconds + other.single_nanoseconds,
             stored_octets=max(self.stored_octets, other.stored_octets),
             public_nanoseconds=max(self.public_nanoseconds, other.public_nanoseconds),
             rows=max(self.rows, other.rows),
@@ -150,12 +165,37 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
     Raises:
         TooMuchWork: It is above the limits.
     """
-    total = UnitWork()
     blocks = tuple(blocks)
     _check_patterns(blocks)
+    total = _work(blocks, world)
+    _check_limits(total)
+    longest = _work(blocks, world, longest=True)
+    _check_limits(_with_longest(total, longest))
+    if longest.single_nanoseconds > limits.UNIT_NANOSECONDS:
+        seconds = longest.single_nanoseconds / 1e9
+        found = replace(total, dearest=longest.dearest)
+        raise TooMuchWork(_of_time(found, seconds, each=True), _hint(found))
+    return total
+
+
+def _with_longest(usual: UnitWork, longest: UnitWork) -> UnitWork:
+    """Values of a row that a join repeats can be as long as may be stored: the analyst decides how often each
+    is unpacked. Of others a long one is as much work as it is stored."""
+    more = longest.repeated_nanoseconds - usual.repeated_nanoseconds
+    more_stored = longest.repeated_stored_nanoseconds - usual.repeated_stored_nanoseconds
+    return replace(
+        usual,
+        nanoseconds=usual.nanoseconds + more,
+        stored_nanoseconds=usual.stored_nanoseconds + more_stored,
+        dearest=longest.dearest if more or more_stored else usual.dearest,
+    )
+
+
+def _work(blocks: tuple[BlockPlan, ...], world: World, *, longest: bool = False) -> UnitWork:
+    total = UnitWork()
     for block in blocks:
         try:
-            total = total.plus(block_work(block, world))
+            total = total.plus(block_work(block, world, longest=longest))
         except UnboundedRows:
             raise TooMuchWork(
                 "the rows of one privacy unit multiply in this join without a bound",
@@ -166,7 +206,6 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
                 f"what this query computes of a row has no known cost: {unknown}",
                 "Ask a simpler question.",
             ) from None
-    _check_limits(total)
     return total
 
 
@@ -250,52 +289,17 @@ def _hint(work: UnitWork) -> str:
     return f"Use {work.dearest.written} fewer times."
 
 
-def longest_text(blocks: Iterable[BlockPlan], world: World, stored: UnitWork) -> int | None:
-    """How many characters of a stored text may be looked at, where a join repeats its row.
-
-    None: any number, as nothing looks at one there. A text in a row that is not repeated is as much work as it
-    is stored; of one that is repeated the analyst decides how often.
-
-    Args:
-        stored: The work that `check_work` has found.
-
-    Raises:
-        TooMuchWork: Even the beginnings would take too long.
-    """
-    several = tuple(blocks)
-
-    def work(octets: int) -> UnitWork:
-        total = UnitWork()
-        for block in several:
-            total = total.plus(block_work(block, world, octets))
-        return total
-
-    if not stored.repeated_nanoseconds:
-        return None
-    for characters in limits.TEXT_BEGINNINGS:
-        longer = work(_OCTETS_OF_CHARACTER * characters).repeated_nanoseconds
-        if longer == stored.repeated_nanoseconds:
-            return None
-        total = stored.nanoseconds - stored.repeated_nanoseconds + longer
-        if total <= limits.UNIT_NANOSECONDS:
-            return characters
-    found = replace(stored, nanoseconds=total)
-    raise TooMuchWork(_of_time(found, total / 1e9), _hint(found), found)
-
-
-def block_work(
-    plan: BlockPlan, world: World, text_octets: int = limits.STORED_TEXT_OCTETS
-) -> UnitWork:
+def block_work(plan: BlockPlan, world: World, *, longest: bool = False) -> UnitWork:
     """The work of all statements that one block becomes.
 
     Args:
-        text_octets: So long are stored texts.
+        longest: Values are as long as may be stored; else as a row of the usual size has them.
 
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
     """
     mentioned = frozenset(column_name(part) for part in _nodes(plan) if isinstance(part, ColumnRef))
-    walk = _Pricer(world, mentioned, text_octets)
+    walk = _Pricer(world, mentioned, longest)
     source = walk.level(plan.source)
     rows = formed_rows.passing(plan.where, source.formed)
     statements = _statements(plan)
@@ -303,14 +307,11 @@ def block_work(
     own = _Tally()
     _weigh_top(plan, source, rows, own, walk, statements)
     top = own.work(1)
-    return UnitWork(
-        nanoseconds=below.nanoseconds + top.nanoseconds,
-        repeated_nanoseconds=below.repeated_nanoseconds + top.repeated_nanoseconds,
+    return replace(
+        below.plus(top),
         octets=below.octets + top.octets,
-        stored_nanoseconds=below.stored_nanoseconds + top.stored_nanoseconds,
         stored_octets=below.stored_octets + top.stored_octets,
         public_nanoseconds=below.public_nanoseconds + top.public_nanoseconds,
-        rows=max(below.rows, top.rows),
         nodes=walk.tally.nodes,
         dearest=walk.tally.dearest,
     )
@@ -339,7 +340,7 @@ def _weigh_top(
     measured = list(_release_prices(plan, source, walk))
     each = where.nanoseconds
     for key, price in zip(plan.keys, keys, strict=True):
-        each += _times_said(key) * price.nanoseconds + _key_nanoseconds(price.size)
+        each += _times_said(key) * price.nanoseconds + _key_nanoseconds(price.size, source)
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
     tally.take(own, rows, is_repeated=source.formed.is_repeated)
@@ -357,8 +358,15 @@ def _times_said(key: KeyPlan) -> int:
     return 4 if key.type.is_number else 1
 
 
-def _key_nanoseconds(size: ResultSize) -> float:
-    return _GROUPED_ROW + 2 * size.octets + 3 * size.digits
+def _sorted_size(size: ResultSize, level: _Level) -> ResultSize:
+    """Of what rows are sorted by: of a text its beginning (compiler/relation_sql.py). Where no join repeats the
+    row, the rest is unpacked once for each row that is stored."""
+    return size if level.formed.is_repeated else _cut_size(size)
+
+
+def _key_nanoseconds(of: ResultSize, level: _Level) -> float:
+    size = _sorted_size(of, level)
+    return _GROUPED_ROW + 2 * size.octets + 3 * size.digits + 2 * size.unpacked
 
 
 def _release_prices(
@@ -376,8 +384,9 @@ def _release_prices(
                 for measured in several:
                     yield walk.measured(measured, source), times
             case DistinctCount():
-                for part in (release.operand, release.condition):
-                    yield walk.price(part, source), 2
+                operand = walk.price(release.operand, source)
+                yield _together((operand,), _key_nanoseconds(operand.size, source), operand.size), 2
+                yield walk.price(release.condition, source), 2
             case RecentredMean() | OrderStatistic():
                 yield walk.measured(release.measured, source), 2
             case SampleAggregate():
@@ -409,6 +418,8 @@ class _Tally:
     repeated_nanoseconds: float = 0.0
     octets: float = 0.0
     stored_nanoseconds: float = 0.0
+    repeated_stored_nanoseconds: float = 0.0
+    single_nanoseconds: float = 0.0
     stored_octets: float = 0.0
     public_nanoseconds: float = 0.0
     rows: int = 0
@@ -419,6 +430,9 @@ class _Tally:
         self.nanoseconds += nanoseconds * rows.bounded
         if is_repeated:
             self.repeated_nanoseconds += nanoseconds * rows.bounded
+            self.repeated_stored_nanoseconds += nanoseconds * rows.stored
+        elif rows != NO_ROWS:
+            self.single_nanoseconds += nanoseconds
         self.stored_nanoseconds += nanoseconds * rows.stored
         self.rows = max(self.rows, rows.bounded)
         if rows == NO_ROWS:
@@ -438,6 +452,8 @@ class _Tally:
             repeated_nanoseconds=self.repeated_nanoseconds * statements,
             octets=self.octets,
             stored_nanoseconds=self.stored_nanoseconds * statements,
+            repeated_stored_nanoseconds=self.repeated_stored_nanoseconds * statements,
+            single_nanoseconds=self.single_nanoseconds * statements,
             stored_octets=self.stored_octets,
             public_nanoseconds=self.public_nanoseconds * statements,
             rows=self.rows,
@@ -458,7 +474,7 @@ class _Level:
 class _Pricer:
     world: World
     mentioned: frozenset[ColumnName]
-    text_octets: int
+    longest: bool
     tally: _Tally = field(default_factory=_Tally)
     widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
@@ -484,7 +500,8 @@ class _Pricer:
         self.tally.take(nanoseconds, level.formed.rows, is_repeated=level.formed.is_repeated)
 
     def price(self, expression: Expression | None, level: _Level) -> NodePrice:
-        found = expression_price(expression, level.columns, limits.STORED_TEXT_OCTETS)
+        octets = limits.LONGEST_TEXT_OCTETS if self.longest else limits.STORED_TEXT_OCTETS
+        found = expression_price(expression, level.columns, octets)
         self.tally.look_at(found)
         return found
 
@@ -519,19 +536,23 @@ class _Pricer:
     def _leaf(self, column: ColumnName, size: ResultSize) -> NodePrice:
         """A column that is there: of a table, or computed below and carried."""
         self.widths[column] = size.width
-        return NodePrice(_MENTION, size, frozenset((column,)))
+        return NodePrice(_MENTION + size.unpacked, size, frozenset((column,)))
 
     def _scan(self, scan: Scan) -> _Level:
         columns: dict[ColumnName, NodePrice] = {}
+        known = scan_rule(scan, self.world)
         self.tables.add(scan.alias)
-        for column in self.world.catalog.tables[scan.table].columns:
+        table = self.world.catalog.tables[scan.table]
+        identifiers = identifying(table, known)
+        for column in table.columns:
             name = (scan.alias, column.name)
             if name in self.mentioned:
-                columns[name] = self._leaf(name, column_size(column, self.text_octets))
+                is_short = not self.longest or column.name in identifiers
+                usual = column_size(column, limits.STORED_TEXT_OCTETS)
+                columns[name] = self._leaf(name, usual if is_short else longest_size(column))
         place = (scan.alias, "ctid")
         if place in self.mentioned:
             columns.setdefault(place, self._leaf(place, ResultSize(10)))
-        known = scan_rule(scan, self.world)
         return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)))
 
     def _subquery(self, subquery: Subquery) -> _Level:
@@ -558,7 +579,13 @@ class _Pricer:
         all_of_it = (*outputs.values(), *inner)
         width = sum(one.size.width for one in all_of_it) + self.width(all_of_it) + _ROW_HEADER
         self.tally.carry(2 * width, rows)
-        own = sum(one.nanoseconds + one.size.digits + 4 * one.size.octets for one in inner)
+        sorts = [
+            _sorted_size(self.price(e, source).size, source)
+            for one in subquery.windows
+            for e in (*one.partition, *(term.expression for term in one.order), *one.ties)
+        ]
+        own = sum(one.nanoseconds for one in inner)
+        own += sum(one.unpacked + one.digits + 4 * one.octets for one in sorts)
         own += sum(one.nanoseconds for one in outputs.values())
         self._take(own + _SORTED_ROW * len(subquery.windows), source)
         found = {name: self._leaf(name, price.size) for name, price in outputs.items()}
@@ -586,13 +613,18 @@ class _Pricer:
         ]
         names = [UNIT_COLUMN, *(key_column(n) for n in range(1, len(group.keys) + 1))]
         columns = {
-            (group.alias, name): self._leaf((group.alias, name), price.size)
+            (group.alias, name): self._leaf((group.alias, name), _cut_size(price.size))
             for name, price in zip(names, keys, strict=True)
         }
         own = _GROUPED_ROW + sum(one.nanoseconds for one in (where, *keys, *operands))
-        own += sum(_key_nanoseconds(key.size) for key in keys)
+        own += sum(_key_nanoseconds(key.size, source) for key in keys)
         sizes = [self._aggregated(one, source) for one in group.aggregates]
         own += sum(_SORTED_ROW + add_nanoseconds(size.digits, size.digits) for size in sizes)
+        own += sum(
+            _key_nanoseconds(self.price(one.operand, source).size, source)
+            for one in group.aggregates
+            if one.kind is AggregateKind.COUNT_DISTINCT
+        )
         for number, size in enumerate(sizes, start=1):
             name = (group.alias, aggregate_column(number))
             columns[name] = self._leaf(name, size)
@@ -659,7 +691,8 @@ class _Pricer:
             return _Level(columns, formed)
         names = [self.price(one, source) for one in (truncate.by, *truncate.ordered_by)]
         carried = (*names, *columns.values())
-        own = sum(_HASHED_COLUMN + one.nanoseconds + 2 * one.size.octets for one in names)
+        own = sum(_HASHED_COLUMN + one.nanoseconds for one in names)
+        own += sum(2 * _sorted_size(one.size, source).octets for one in names)
         own += sum(_LOOK for one in truncate.ordered_by if one.type.is_compound)
         own += sum(one.nanoseconds for one in columns.values())
         self._take(own + _SORTED_ROW, source)
@@ -678,11 +711,13 @@ class _Pricer:
         for side in (left, right):
             there = [price for name, price in side.columns.items() if name in self.mentioned]
             self.tally.carry(self.width(there) + _ROW_HEADER, side.formed.rows)
-        equal = [self.price(part, both) for pair in join.equal for part in pair]
-        rest = self.price(join.rest, both)
-        own = rest.nanoseconds + sum(
-            one.nanoseconds + _GROUPED_ROW + 2 * one.size.octets + one.size.digits for one in equal
-        )
+        own = self.price(join.rest, both).nanoseconds
+        for pair in join.equal:
+            x, y = (self.price(part, both) for part in pair)
+            own += x.nanoseconds + y.nanoseconds + 2 * _GROUPED_ROW + x.size.digits + y.size.digits
+            octets = min(x.size.octets, y.size.octets)  # of two lengths they are not equal
+            own += 4 * min(octets, join.text_octets or octets)
+            own += min(x.size.unpacked, y.size.unpacked)
         rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
         self.tally.take(own, rows, is_repeated=formed.is_repeated)
         return both
@@ -700,10 +735,73 @@ def _together(prices: Iterable[NodePrice], own: float, size: ResultSize) -> Node
 def _cut_text(price: NodePrice, expression: Expression) -> NodePrice:
     """A computed text is cut to its first characters where a subquery puts it out
     (compiler/relation_sql.py)."""
-    most = 4 * limits.KEY_CHARACTERS
-    if isinstance(expression, ColumnRef) or price.size.octets <= most:
-        return price
-    return replace(price, size=replace(price.size, octets=most))
+    return (
+        price if isinstance(expression, ColumnRef) else replace(price, size=_cut_size(price.size))
+    )
+
+
+def _cut_size(size: ResultSize) -> ResultSize:
+    most = _OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
+    return size if size.octets <= most else replace(size, octets=most)
+
+
+def short_columns(relation: Relation, world: World) -> frozenset[ColumnName]:
+    """Columns of a relation, and of those below it, in which no text is long."""
+    match relation:
+        case Scan():
+            table = world.catalog.tables[relation.table]
+            named = identifying(table, scan_rule(relation, world))
+            most = _OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
+            return frozenset(
+                (relation.alias, column.name)
+                for column in table.columns
+                if column.name in named or longest_size(column).octets <= most
+            )
+        case Subquery():
+            below = short_columns(relation.source, world)
+            return below | _handed_on(relation.alias, relation.outputs, below)
+        case GroupByUnit():
+            below = short_columns(relation.source, world)
+            keys = (key_column(number) for number in range(1, len(relation.keys) + 1))
+            return below | {(relation.alias, one) for one in (UNIT_COLUMN, *keys)}
+        case UnionAll():
+            parts = [short_columns(part, world) for part in relation.parts]
+            names = [name for name, _ in relation.parts[0].outputs]
+            each = [
+                {place for place, (n, _) in enumerate(part.outputs) if (part.alias, n) in short}
+                for part, short in zip(relation.parts, parts, strict=True)
+            ]
+            in_all = set.intersection(*each)
+            united = {(relation.alias, one) for place, one in enumerate(names) if place in in_all}
+            return frozenset().union(*parts, united)
+        case Truncate():
+            return short_columns(relation.source, world)
+        case Join():
+            return short_columns(relation.left, world) | short_columns(relation.right, world)
+        case _:
+            assert_never(relation)
+
+
+def _handed_on(
+    alias: str, outputs: tuple[tuple[str, Expression], ...], below: frozenset[ColumnName]
+) -> frozenset[ColumnName]:
+    """A text that a subquery makes is cut to its first characters there."""
+    return frozenset(
+        (alias, name)
+        for name, made in outputs
+        if isinstance(made, TextCall | Concat | Inside)
+        or (isinstance(made, ColumnRef) and column_name(made) in below)
+    )
+
+
+def identifying(table: Table, known: Known) -> frozenset[str]:
+    """Columns of which values are short: of public tables, those that name a unit, and those of keys, which an
+    index holds (2,712 octets at most)."""
+    if isinstance(known.owner, Public):
+        return frozenset(column.name for column in table.columns)
+    owned = known.owner.columns if isinstance(known.owner, OfUnit) else NO_COLUMNS
+    keys = (table.primary_key, *table.unique, *(one.columns for one in table.foreign_keys))
+    return frozenset(name for _, name in owned).union(*keys)
 
 
 def _counts_distinct(group: GroupByUnit) -> bool:
