@@ -12,7 +12,7 @@ from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import carried_sql, stored_sql
 from proxy.compiler.sub_partitions import hash_sql, row_order_sql, short_sql
-from proxy.compiler.text_sql import first_characters
+from proxy.compiler.text_sql import first_characters, key_characters
 from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -256,7 +256,7 @@ def _key(key: Expression, binds: Binds) -> str:
     """What rows are grouped by must not grow with the text of one of them (ADR 0003)."""
     if key.type is not None and key.type.is_text:
         kind = "bpchar" if key.type is SqlType.BPCHAR else "text"
-        return f"{first_characters(_output(key, binds), limits.KEY_CHARACTERS)}::{kind}"
+        return f"{key_characters(_output(key, binds), key, limits.KEY_CHARACTERS)}::{kind}"
     return _output(key, binds)
 
 
@@ -298,7 +298,7 @@ def _aggregate(aggregate: Aggregate, rows: int, binds: Binds, over: str = "") ->
             word = "DISTINCT " if aggregate.kind is AggregateKind.COUNT_DISTINCT else ""
             value = value_sql(operand, binds)
             if word and operand.type is not None and operand.type.is_text:
-                value = first_characters(value, limits.KEY_CHARACTERS)
+                value = key_characters(value, operand, limits.KEY_CHARACTERS)
             return f"least(pg_catalog.count({word}{value}){only}, {most})"
         case _:
             assert operand is not None and operand.type is not None

@@ -26,6 +26,7 @@ _ALLOCATE_MORE = (
     *(TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM),
     TextFunction.REPLACE,
 )
+_UNPADDED = (SqlType.TEXT, SqlType.VARCHAR)
 
 
 def text_call_sql(call: TextCall, operand: str, binds: Binds) -> str:
@@ -53,9 +54,9 @@ def _left_sql(call: TextCall, column: str, binds: Binds) -> str:
     cut = f"pg_catalog.left({column}::text, {most})"
     if not isinstance(part.value, Fraction) or part.value < limits.SHORT_TEXT_CHARACTERS:
         return cut
-    if call.operand.type not in (SqlType.TEXT, SqlType.VARCHAR):
+    if call.operand.type not in _UNPADDED:
         return cut
-    return f"CASE WHEN pg_catalog.octet_length({column}) <= {most} THEN {column} ELSE {cut} END"
+    return f"(CASE WHEN pg_catalog.octet_length({column}) <= {most} THEN {column} ELSE {cut} END)"
 
 
 def concat_sql(concat: Concat, parts: Sequence[str]) -> str:
@@ -77,6 +78,14 @@ def concat_sql(concat: Concat, parts: Sequence[str]) -> str:
             shortened = first_characters(joined, limits.CONCATENATED_CHARACTERS)
             displayed.append(joined if is_last else f"{shortened}::text")
     return displayed[0]
+
+
+def key_characters(text: str, expression: Expression, most: int) -> str:
+    """As `first_characters`, and of a stored text no more is unpacked: it may have a gigabyte."""
+    if not isinstance(expression, ColumnRef) or expression.type not in _UNPADDED:
+        return first_characters(text, most)
+    cut = f"pg_catalog.left({text}, {most})"
+    return f"(CASE WHEN pg_catalog.octet_length({text}) <= {most} THEN {text} ELSE {cut} END)"
 
 
 def beginning(operand: str, expression: Expression) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from proxy.base import limits
 from proxy.kernel.plan import BlockPlan
-from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef, Expression, TextCall, TextFunction
 
 _COMPARED = (
     "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
@@ -31,12 +31,18 @@ def conditions(block: BlockPlan) -> Iterator[str]:
             " the query computes much of each row"
         )
     most = block.text_characters
-    if (
-        most is not None and most < limits.TEXT_CHARACTERS
-    ):  # functions of texts have that limit anyway
+    if most is not None and most < limits.TEXT_CHARACTERS:  # which functions have anyway
         yield f"of each long text the first {most} characters are looked at, as the query computes much of it"
     for column in block.unowned:
         yield f"rows whose {column} is null belong to nobody and do not count"
     for key in block.keys:
-        if key.omits_null and isinstance(key.expression, ColumnRef):
-            yield f"rows whose {key.expression.column} is null are in no group"
+        whole = _whole(key.expression)
+        if key.omits_null and isinstance(whole, ColumnRef):
+            yield f"rows whose {whole.column} is null are in no group"
+
+
+def _whole(key: Expression) -> Expression:
+    """The planner may cut a long text (planner/long_texts.py)."""
+    if isinstance(key, TextCall) and key.function is TextFunction.LEFT:
+        return key.operand
+    return key

@@ -582,10 +582,12 @@ class _Pricer:
         sorts = [
             _sorted_size(self.price(e, source).size, source)
             for one in subquery.windows
-            for e in (*one.partition, *(term.expression for term in one.order), *one.ties)
+            for e in (*one.partition, *(term.expression for term in one.order))
         ]
         own = sum(one.nanoseconds for one in inner)
         own += sum(one.unpacked + one.digits + 4 * one.octets for one in sorts)
+        ties = (self.price(e, source) for one in subquery.windows for e in one.ties)
+        own += sum(_sorted_size(one.size, source).octets for one in ties)  # seldom compared
         own += sum(one.nanoseconds for one in outputs.values())
         self._take(own + _SORTED_ROW * len(subquery.windows), source)
         found = {name: self._leaf(name, price.size) for name, price in outputs.items()}
@@ -711,15 +713,16 @@ class _Pricer:
         for side in (left, right):
             there = [price for name, price in side.columns.items() if name in self.mentioned]
             self.tally.carry(self.width(there) + _ROW_HEADER, side.formed.rows)
-        own = self.price(join.rest, both).nanoseconds
+        own, compared = 0.0, self.price(join.rest, both).nanoseconds
         for pair in join.equal:
             x, y = (self.price(part, both) for part in pair)
             own += x.nanoseconds + y.nanoseconds + 2 * _GROUPED_ROW + x.size.digits + y.size.digits
             octets = min(x.size.octets, y.size.octets)  # of two lengths they are not equal
-            own += 4 * min(octets, join.text_octets or octets)
+            compared += 1.5 * min(octets, join.text_octets or octets)
             own += min(x.size.unpacked, y.size.unpacked)
         rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
         self.tally.take(own, rows, is_repeated=formed.is_repeated)
+        self._take(compared, both)
         return both
 
 

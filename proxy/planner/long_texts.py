@@ -66,9 +66,24 @@ _EQUAL = (Comparator.EQ, Comparator.NE)
 _SHORT = (SqlType.BPCHAR, SqlType.ENUM)
 
 
-def with_beginnings(block: BlockPlan, characters: int, world: World) -> BlockPlan:
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """characters: of each text; of_keys: also of what rows are joined, grouped and sorted by."""
+
+    characters: int
+    of_keys: bool
+
+
+BEGINNINGS = tuple(
+    Beginning(characters, of_keys)
+    for characters in limits.TEXT_BEGINNINGS
+    for of_keys in (False, True)
+)
+
+
+def with_beginnings(block: BlockPlan, beginning: Beginning, world: World) -> BlockPlan:
     """The block with so many characters of each stored text that is gone through; itself, if none is."""
-    texts = _Texts(characters, short_columns(block.source, world))
+    texts = _Texts(beginning.characters, short_columns(block.source, world))
     cut = texts.cut
 
     def maybe(expression: Expression | None) -> Expression | None:
@@ -78,14 +93,24 @@ def with_beginnings(block: BlockPlan, characters: int, world: World) -> BlockPla
         listed = [value for value in one.values or () if value is not None]
         return texts.short(cut(one.expression), None if one.values is None else longest(listed))
 
+    def whole(expression: Expression) -> Expression:
+        return expression
+
+    source = rewrite(block.source, cut)
     changed = replace(
         block,
-        source=_sorted(rewrite(block.source, cut), texts),
+        source=_sorted(source, texts) if beginning.of_keys else source,
         where=maybe(block.where),
-        keys=tuple(with_parts(one, expression=key(one)) for one in block.keys),
-        releases=tuple(_release(one, cut, texts.short) for one in block.releases),
+        keys=tuple(
+            with_parts(one, expression=key(one) if beginning.of_keys else cut(one.expression))
+            for one in block.keys
+        ),
+        releases=tuple(
+            _release(one, cut, texts.short if beginning.of_keys else whole)
+            for one in block.releases
+        ),
     )
-    return block if changed == block else replace(changed, text_characters=characters)
+    return block if changed == block else replace(changed, text_characters=beginning.characters)
 
 
 def _sorted(relation: Relation, texts: _Texts) -> Relation:

@@ -34,7 +34,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
-from proxy.planner.long_texts import with_beginnings
+from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
 from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import (
     MeasureContext,
@@ -98,7 +98,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """private: the plan before any bound is chosen; events: what is charged for it; prices: of its blocks, as
-    the kernel finds them; characters: of texts that are cut to their beginnings."""
+    the kernel finds them; beginning: of long texts, if they are cut."""
 
     private: PrivatePlan
     events: tuple[Event, ...]
@@ -106,7 +106,7 @@ class Planned:
     known: PlanningContext
     drafts: tuple[_Draft, ...]
     spent: tuple[tuple[Loss, ...], ...]  # of each block, for each of its weights
-    characters: int | None = None
+    beginning: Beginning | None = None
 
     def bounded(self, number: int, chosen: Mapping[int | None, int]) -> BlockPlan:
         """One block with bounds that were chosen, by release, None being that on rows. They change
@@ -116,8 +116,8 @@ class Planned:
         """
         draft = self.drafts[number].with_bounds(chosen)
         block = _planned(draft, iter(self.spent[number]))
-        if self.characters is not None:
-            block = with_beginnings(block, self.characters, _world(self.known))
+        if self.beginning is not None:
+            block = with_beginnings(block, self.beginning, _world(self.known))
         of, charged = self.private.blocks[number], self.prices[number]
         check_bounded(block, of, charged, _world(self.known))
         self._check_work(number, block)
@@ -173,10 +173,10 @@ def _with_beginnings(found: Planned, world: World) -> Planned:
         return found
     except TooMuchWork as refusal:
         refused = refusal
-    for characters in limits.TEXT_BEGINNINGS:
-        blocks = tuple(with_beginnings(one, characters, world) for one in found.private.blocks)
+    for beginning in BEGINNINGS:
+        blocks = tuple(with_beginnings(one, beginning, world) for one in found.private.blocks)
         if blocks == found.private.blocks:
-            break
+            continue
         private = replace(found.private, blocks=blocks)
         try:
             prices = check_plan(private, found.events, world)  # what is run is what the kernel sees
@@ -184,7 +184,7 @@ def _with_beginnings(found: Planned, world: World) -> Planned:
         except TooMuchWork as further:
             refused = further
             continue
-        return replace(found, private=private, prices=prices, characters=characters)
+        return replace(found, private=private, prices=prices, beginning=beginning)
     raise refused
 
 
