@@ -15,9 +15,13 @@ Argument, from the tables up:
   each of them.
 - Carried. A row that is sorted, hashed or joined holds the columns that anything above is made of.
 
+- Long values. A stored text has the price of limits.STORED_TEXT_OCTETS: one that is longer, in memory, counts
+  as so many more rows that are stored. Where a join repeats its row, a value has the price of the longest that
+  PostgreSQL stores, as the analyst decides how often it is unpacked. A single row of the longest values takes
+  no more than a unit may. So only what looks at beginnings passes: `left(x, 1024)`, which the planner puts.
+
 CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants, lists) costs
-no row anything. A stored text has the price of limits.STORED_TEXT_OCTETS: a longer one counts as so many more
-rows that are stored. Where a join repeats it, its beginning is looked at (`longest_text`).
+no row anything. Of identifiers (keys, references, units) values are short: an index holds them.
 """
 
 from __future__ import annotations
@@ -110,10 +114,8 @@ class UnitWork:
     PostgreSQL plans."""
 
     nanoseconds: float = 0.0
-    repeated_nanoseconds: float = 0.0
     octets: float = 0.0
     stored_nanoseconds: float = 0.0
-    repeated_stored_nanoseconds: float = 0.0
     single_nanoseconds: float = 0.0
     stored_octets: float = 0.0
     public_nanoseconds: float = 0.0
@@ -125,11 +127,8 @@ class UnitWork:
         """Of two blocks: one after the other, so that the files of the first are gone."""
         return UnitWork(
             nanoseconds=self.nanoseconds + other.nanoseconds,
-            repeated_nanoseconds=self.repeated_nanoseconds + other.repeated_nanoseconds,
             octets=max(self.octets, other.octets),
             stored_nanoseconds=self.stored_nanoseconds + other.stored_nanoseconds,
-            repeated_stored_nanoseconds=self.repeated_stored_nanoseconds
-            + other.repeated_stored_nanoseconds,
             single_nanoseconds=self.single_nanoseconds + other.single_nanoseconds,
             stored_octets=max(self.stored_octets, other.stored_octets),
             public_nanoseconds=max(self.public_nanoseconds, other.public_nanoseconds),
@@ -169,33 +168,16 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
     _check_patterns(blocks)
     total = _work(blocks, world)
     _check_limits(total)
-    longest = _work(blocks, world, longest=True)
-    _check_limits(_with_longest(total, longest))
-    if longest.single_nanoseconds > limits.UNIT_NANOSECONDS:
-        seconds = longest.single_nanoseconds / 1e9
-        found = replace(total, dearest=longest.dearest)
-        raise TooMuchWork(_of_time(found, seconds, each=True), _hint(found))
+    if total.single_nanoseconds > limits.UNIT_NANOSECONDS:
+        raise TooMuchWork(_of_time(total, total.single_nanoseconds / 1e9, each=True), _hint(total))
     return total
 
 
-def _with_longest(usual: UnitWork, longest: UnitWork) -> UnitWork:
-    """Values of a row that a join repeats can be as long as may be stored: the analyst decides how often each
-    is unpacked. Of others a long one is as much work as it is stored."""
-    more = longest.repeated_nanoseconds - usual.repeated_nanoseconds
-    more_stored = longest.repeated_stored_nanoseconds - usual.repeated_stored_nanoseconds
-    return replace(
-        usual,
-        nanoseconds=usual.nanoseconds + more,
-        stored_nanoseconds=usual.stored_nanoseconds + more_stored,
-        dearest=longest.dearest if more or more_stored else usual.dearest,
-    )
-
-
-def _work(blocks: tuple[BlockPlan, ...], world: World, *, longest: bool = False) -> UnitWork:
+def _work(blocks: tuple[BlockPlan, ...], world: World) -> UnitWork:
     total = UnitWork()
     for block in blocks:
         try:
-            total = total.plus(block_work(block, world, longest=longest))
+            total = total.plus(block_work(block, world))
         except UnboundedRows:
             raise TooMuchWork(
                 "the rows of one privacy unit multiply in this join without a bound",
@@ -289,17 +271,23 @@ def _hint(work: UnitWork) -> str:
     return f"Use {work.dearest.written} fewer times."
 
 
-def block_work(plan: BlockPlan, world: World, *, longest: bool = False) -> UnitWork:
+def block_work(plan: BlockPlan, world: World) -> UnitWork:
     """The work of all statements that one block becomes.
 
-    Args:
-        longest: Values are as long as may be stored; else as a row of the usual size has them.
+    It is walked through twice. First all values are as long as may be stored: so much one row can take. Then
+    those are that a join repeats, and others as a row of the usual size has them.
 
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
     """
     mentioned = frozenset(column_name(part) for part in _nodes(plan) if isinstance(part, ColumnRef))
-    walk = _Pricer(world, mentioned, longest)
+    longest = _Pricer(world, mentioned)
+    single = _walked(plan, longest).single_nanoseconds
+    walk = _Pricer(world, mentioned, longest.levels)
+    return replace(_walked(plan, walk), single_nanoseconds=single)
+
+
+def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     source = walk.level(plan.source)
     rows = formed_rows.passing(plan.where, source.formed)
     statements = _statements(plan)
@@ -340,10 +328,10 @@ def _weigh_top(
     measured = list(_release_prices(plan, source, walk))
     each = where.nanoseconds
     for key, price in zip(plan.keys, keys, strict=True):
-        each += _times_said(key) * price.nanoseconds + _key_nanoseconds(price.size, source)
+        each += _times_said(key) * price.nanoseconds + walk.key_nanoseconds(price.size)
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
-    tally.take(own, rows, is_repeated=source.formed.is_repeated)
+    tally.take(own, rows)
     carried = (where, *keys, *(price for price, _ in measured))
     width = sum(key.size.width for key in keys) + walk.width(carried)
     most = max((price.size.width for price, _ in measured), default=0)
@@ -356,17 +344,6 @@ def _times_said(key: KeyPlan) -> int:
     if key.values is not None:
         return 3
     return 4 if key.type.is_number else 1
-
-
-def _sorted_size(size: ResultSize, level: _Level) -> ResultSize:
-    """Of what rows are sorted by: of a text its beginning (compiler/relation_sql.py). Where no join repeats the
-    row, the rest is unpacked once for each row that is stored."""
-    return size if level.formed.is_repeated else _cut_size(size)
-
-
-def _key_nanoseconds(of: ResultSize, level: _Level) -> float:
-    size = _sorted_size(of, level)
-    return _GROUPED_ROW + 2 * size.octets + 3 * size.digits + 2 * size.unpacked
 
 
 def _release_prices(
@@ -385,7 +362,7 @@ def _release_prices(
                     yield walk.measured(measured, source), times
             case DistinctCount():
                 operand = walk.price(release.operand, source)
-                yield _together((operand,), _key_nanoseconds(operand.size, source), operand.size), 2
+                yield _together((operand,), walk.key_nanoseconds(operand.size), operand.size), 2
                 yield walk.price(release.condition, source), 2
             case RecentredMean() | OrderStatistic():
                 yield walk.measured(release.measured, source), 2
@@ -415,10 +392,8 @@ class _Tally:
     """Adds up what rows cost, as the walk meets it."""
 
     nanoseconds: float = 0.0
-    repeated_nanoseconds: float = 0.0
     octets: float = 0.0
     stored_nanoseconds: float = 0.0
-    repeated_stored_nanoseconds: float = 0.0
     single_nanoseconds: float = 0.0
     stored_octets: float = 0.0
     public_nanoseconds: float = 0.0
@@ -426,13 +401,9 @@ class _Tally:
     nodes: int = 0
     dearest: Dearest = NO_NODE
 
-    def take(self, nanoseconds: float, rows: RowCount, *, is_repeated: bool = False) -> None:
+    def take(self, nanoseconds: float, rows: RowCount) -> None:
         self.nanoseconds += nanoseconds * rows.bounded
-        if is_repeated:
-            self.repeated_nanoseconds += nanoseconds * rows.bounded
-            self.repeated_stored_nanoseconds += nanoseconds * rows.stored
-        elif rows != NO_ROWS:
-            self.single_nanoseconds += nanoseconds
+        self.single_nanoseconds += nanoseconds * (rows != NO_ROWS)
         self.stored_nanoseconds += nanoseconds * rows.stored
         self.rows = max(self.rows, rows.bounded)
         if rows == NO_ROWS:
@@ -449,10 +420,8 @@ class _Tally:
     def work(self, statements: int) -> UnitWork:
         return UnitWork(
             nanoseconds=self.nanoseconds * statements,
-            repeated_nanoseconds=self.repeated_nanoseconds * statements,
             octets=self.octets,
             stored_nanoseconds=self.stored_nanoseconds * statements,
-            repeated_stored_nanoseconds=self.repeated_stored_nanoseconds * statements,
             single_nanoseconds=self.single_nanoseconds * statements,
             stored_octets=self.stored_octets,
             public_nanoseconds=self.public_nanoseconds * statements,
@@ -472,14 +441,23 @@ class _Level:
 
 @dataclass(slots=True)
 class _Pricer:
+    """longest: of each relation, by its identity, where values are as long as may be stored; None: they are;
+    levels: of each that was priced."""
+
     world: World
     mentioned: frozenset[ColumnName]
-    longest: bool
+    longest: Mapping[int, _Level] | None = None
+    levels: dict[int, _Level] = field(default_factory=dict)
     tally: _Tally = field(default_factory=_Tally)
     widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
 
     def level(self, relation: Relation) -> _Level:
+        found = self._level(relation)
+        self.levels[id(relation)] = found
+        return found
+
+    def _level(self, relation: Relation) -> _Level:
         match relation:
             case Scan():
                 return self._scan(relation)
@@ -497,10 +475,10 @@ class _Pricer:
                 assert_never(relation)
 
     def _take(self, nanoseconds: float, level: _Level) -> None:
-        self.tally.take(nanoseconds, level.formed.rows, is_repeated=level.formed.is_repeated)
+        self.tally.take(nanoseconds, level.formed.rows)
 
     def price(self, expression: Expression | None, level: _Level) -> NodePrice:
-        octets = limits.LONGEST_TEXT_OCTETS if self.longest else limits.STORED_TEXT_OCTETS
+        octets = limits.LONGEST_TEXT_OCTETS if self.longest is None else limits.STORED_TEXT_OCTETS
         found = expression_price(expression, level.columns, octets)
         self.tally.look_at(found)
         return found
@@ -515,6 +493,14 @@ class _Pricer:
             min(width, _HEAP_ROW) if alias in self.tables else width
             for alias, width in found.items()
         )
+
+    def sorted_size(self, size: ResultSize) -> ResultSize:
+        """Of what rows are sorted by: of a single text its beginning is unpacked (compiler/text_sql.py)."""
+        return _cut_size(size) if self.longest is None else size
+
+    def key_nanoseconds(self, of: ResultSize) -> float:
+        size = self.sorted_size(of)
+        return _GROUPED_ROW + 2 * size.octets + 3 * size.digits + 2 * size.unpacked
 
     def counted(self, counted: Counted, level: _Level) -> NodePrice:
         prices = [self.price(part, level) for part in (counted.operand, counted.condition)]
@@ -547,7 +533,7 @@ class _Pricer:
         for column in table.columns:
             name = (scan.alias, column.name)
             if name in self.mentioned:
-                is_short = not self.longest or column.name in identifiers
+                is_short = self.longest is not None or column.name in identifiers
                 usual = column_size(column, limits.STORED_TEXT_OCTETS)
                 columns[name] = self._leaf(name, usual if is_short else longest_size(column))
         place = (scan.alias, "ctid")
@@ -560,7 +546,7 @@ class _Pricer:
         self._take(self.price(subquery.where, source).nanoseconds, source)
         known = subquery_rule(subquery, source.formed.known, self.world)
         passing = formed_rows.passing(subquery.where, source.formed)
-        formed = Formed(known, bounded_by(known.owner, passing), source.formed.is_repeated)
+        formed = Formed(known, bounded_by(known.owner, passing))
         columns = {
             (subquery.alias, name): _cut_text(self.price(expression, source), expression)
             for name, expression in subquery.outputs
@@ -580,14 +566,14 @@ class _Pricer:
         width = sum(one.size.width for one in all_of_it) + self.width(all_of_it) + _ROW_HEADER
         self.tally.carry(2 * width, rows)
         sorts = [
-            _sorted_size(self.price(e, source).size, source)
+            self.sorted_size(self.price(e, source).size)
             for one in subquery.windows
             for e in (*one.partition, *(term.expression for term in one.order))
         ]
         own = sum(one.nanoseconds for one in inner)
         own += sum(one.unpacked + one.digits + 4 * one.octets for one in sorts)
         ties = (self.price(e, source) for one in subquery.windows for e in one.ties)
-        own += sum(_sorted_size(one.size, source).octets for one in ties)  # seldom compared
+        own += sum(self.sorted_size(one.size).octets for one in ties)  # seldom compared
         own += sum(one.nanoseconds for one in outputs.values())
         self._take(own + _SORTED_ROW * len(subquery.windows), source)
         found = {name: self._leaf(name, price.size) for name, price in outputs.items()}
@@ -619,11 +605,11 @@ class _Pricer:
             for name, price in zip(names, keys, strict=True)
         }
         own = _GROUPED_ROW + sum(one.nanoseconds for one in (where, *keys, *operands))
-        own += sum(_key_nanoseconds(key.size, source) for key in keys)
+        own += sum(self.key_nanoseconds(key.size) for key in keys)
         sizes = [self._aggregated(one, source) for one in group.aggregates]
         own += sum(_SORTED_ROW + add_nanoseconds(size.digits, size.digits) for size in sizes)
         own += sum(
-            _key_nanoseconds(self.price(one.operand, source).size, source)
+            self.key_nanoseconds(self.price(one.operand, source).size)
             for one in group.aggregates
             if one.kind is AggregateKind.COUNT_DISTINCT
         )
@@ -636,7 +622,7 @@ class _Pricer:
         width += sum(one.size.width for one in operands) if _counts_distinct(group) else 0
         self.tally.carry(width, rows)
         known = group_rule(group, source.formed.known, self.world)
-        formed = Formed(known, bounded_by(known.owner, rows), source.formed.is_repeated)
+        formed = Formed(known, bounded_by(known.owner, rows))
         return _Level(columns, formed)
 
     def _aggregated(self, aggregate: Aggregate, source: _Level) -> ResultSize:
@@ -673,8 +659,7 @@ class _Pricer:
         rows = NO_ROWS
         for level in parts:
             rows = rows.plus(level.formed.rows)
-        is_repeated = any(level.formed.is_repeated for level in parts)
-        return _Level(columns, Formed(known, bounded_by(known.owner, rows), is_repeated))
+        return _Level(columns, Formed(known, bounded_by(known.owner, rows)))
 
     def _truncate(self, truncate: Truncate) -> _Level:
         """Rows are sorted by the hash of their names, and those that stay are carried."""
@@ -682,7 +667,7 @@ class _Pricer:
         rows = source.formed.rows
         known = truncation_rule(truncate, source.formed.known, self.world)
         still = formed_rows.kept(truncate, known, source.formed)
-        formed = Formed(known, still, source.formed.is_repeated)
+        formed = Formed(known, still)
         self._take(self.price(truncate.where, source).nanoseconds, source)
         columns = {
             name: price
@@ -694,7 +679,7 @@ class _Pricer:
         names = [self.price(one, source) for one in (truncate.by, *truncate.ordered_by)]
         carried = (*names, *columns.values())
         own = sum(_HASHED_COLUMN + one.nanoseconds for one in names)
-        own += sum(2 * _sorted_size(one.size, source).octets for one in names)
+        own += sum(2 * self.sorted_size(one.size).octets for one in names)
         own += sum(_LOOK for one in truncate.ordered_by if one.type.is_compound)
         own += sum(one.nanoseconds for one in columns.values())
         self._take(own + _SORTED_ROW, source)
@@ -706,7 +691,15 @@ class _Pricer:
     def _join(self, join: Join) -> _Level:
         """Each side may be sorted or hashed, and what is joined is carried on."""
         left, right = self.level(join.left), self.level(join.right)
-        columns = {**left.columns, **right.columns}
+        columns: dict[ColumnName, NodePrice] = {}
+        repeated = formed_rows.repeated(join, left.formed, right.formed)
+        for part, side, is_repeated in zip(
+            (join.left, join.right), (left, right), repeated, strict=True
+        ):
+            if is_repeated and self.longest is not None:
+                columns |= self.longest[id(part)].columns
+            else:
+                columns |= side.columns
         known = join_rule(join, left.formed.known, right.formed.known, self.world)
         formed = formed_rows.joined(join, known, left.formed, right.formed)
         both = _Level(columns, formed)
@@ -721,7 +714,7 @@ class _Pricer:
             compared += 1.5 * min(octets, join.text_octets or octets)
             own += min(x.size.unpacked, y.size.unpacked)
         rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
-        self.tally.take(own, rows, is_repeated=formed.is_repeated)
+        self.tally.take(own, rows)
         self._take(compared, both)
         return both
 

@@ -244,24 +244,22 @@ SELECT dp_k1, CASE WHEN NULLIF(pg_catalog.count(*), 0) = pg_catalog.count(dp_b1.
 -- case: subqueries about each row beside answers
 SELECT o.t, count(*) FROM orders o JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ AND EXISTS (SELECT 1 FROM places p WHERE p.code = o.t) WHERE NOT EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid) AND q.n > 4 AND (SELECT max(i4) FROM calls c WHERE c.uid = o.uid) > o.i4 AND EXISTS (SELECT 1 FROM places p WHERE p.zone = q.t__) GROUP BY o.t
 -- => plan
--- w.orders, w.calls, unit r1."uid": rows 6, groups 2, per group 2; keys expression of 4; cells 0
+-- w.orders, w.calls, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
--- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 4; cells 0
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p9)s::bigint), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p3)s::integer))::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."orders" AS r1 LEFT JOIN (SELECT r4."unit" AS "unit", r4."k1" AS "k1", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, r3."uid" AS k1 FROM "w"."calls" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r4) AS r5 ON (r1."uid" = r5."dp_unit") AND (r1."uid" = r5."k1")) LEFT JOIN (SELECT r8."unit" AS "unit", r8."k1" AS "k1", r8."a1" AS "a1", r8."unit" AS "dp_unit" FROM (SELECT r6."uid" AS unit, r6."uid" AS k1, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r6."i4", %(p5)s::integer), %(p4)s::integer))::numeric) AS a1 FROM "w"."calls" AS r6 WHERE r6."uid" IS NOT NULL GROUP BY r6."uid") AS r8) AS r9 ON (r1."uid" = r9."dp_unit") AND (r1."uid" = r9."k1")) WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p3)s::integer))::text = ANY(%(p6)s::text[]) OR pg_catalog.left(r1."t"::text, %(p3)s::integer) IS NULL) AND ((NOT (NOT (r5."unit" IS NULL))) AND ((r9."a1")::numeric > (r1."i4")::numeric) AND (((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p7)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p7)s::integer) END) = ANY(%(l1)s::text[])) IS TRUE)) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p8)s::bigint), %(p8)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."orders" AS r1 LEFT JOIN (SELECT r4."unit" AS "unit", r4."k1" AS "k1", r4."unit" AS "dp_unit" FROM (SELECT r3."uid" AS unit, r3."uid" AS k1 FROM "w"."calls" AS r3 WHERE r3."uid" IS NOT NULL GROUP BY r3."uid") AS r4) AS r5 ON (r1."uid" = r5."dp_unit") AND (r1."uid" = r5."k1")) LEFT JOIN (SELECT r8."unit" AS "unit", r8."k1" AS "k1", r8."a1" AS "a1", r8."unit" AS "dp_unit" FROM (SELECT r6."uid" AS unit, r6."uid" AS k1, pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r6."i4", %(p4)s::integer), %(p3)s::integer))::numeric) AS a1 FROM "w"."calls" AS r6 WHERE r6."uid" IS NOT NULL GROUP BY r6."uid") AS r8) AS r9 ON (r1."uid" = r9."dp_unit") AND (r1."uid" = r9."k1")) WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p5)s::text[]::text[]) OR r1."t" IS NULL) AND ((NOT (NOT (r5."unit" IS NULL))) AND ((r9."a1")::numeric > (r1."i4")::numeric) AND (((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p6)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p6)s::integer) END) = ANY(%(l1)s::text[])) IS TRUE)) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
---   p3 = 2
---   p4 = 0
---   p5 = 100
---   p6 = ['x', 'y', 'z']
---   p7 = 256
---   p9 = random
+--   p3 = 0
+--   p4 = 100
+--   p5 = ['x', 'y', 'z']
+--   p6 = 1048576
+--   p8 = random
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r10."code")::text AS v FROM "w"."places" AS r10 LIMIT 50001) AS f) AS g
-SELECT * FROM (SELECT ((pg_catalog.left(r2."t"::text, %(p1)s::integer))::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
---   p1 = 2
---   p2 = ['x', 'y', 'z']
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r2."t")::text) <= 1024 THEN (r2."t")::text ELSE pg_catalog.left((r2."t")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r2 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
