@@ -23,7 +23,9 @@ exp and power those of the result too), x octets of texts.
 | regular expression of s states | 1,000 + (10 + 4.5 s) x | truth | (a|b)*a(a|b){12}c: 129 an octet, {90}: 344 |
 | extract, date_trunc, + interval; to_char | 700; 1,200 | of the type | AT TIME ZONE 544, to_char 509 |
 | IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | |
-| look into jsonb or an array | 6,000 each step, of 1,024 octets | 1,024 octets | 16 kB: 18,000 to 95,000 |
+| look into jsonb or an array | 6,000 each step, 16 kB | 1,024 octets | 16 kB: 18,000 to 95,000 |
+| numeric without a scale that a join repeats | 12,000 more to unpack | | 131,000 digits: 11,200 |
+| left(x, C) of a column | 2,200 + 6 C | 4 C | of 1 MB, C = 1,024: 7,200 |
 """
 
 from __future__ import annotations

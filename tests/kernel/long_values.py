@@ -58,7 +58,8 @@ def _per_person(aggregate: str, keys: str = "a.pid") -> str:
 
 def _numbered(window: str) -> str:
     rows = f"SELECT a.pid, a.body, a.n, b.x {_PAIRS}"
-    return f"SELECT count(*) FROM (SELECT pid, row_number() OVER ({window}) AS rn FROM ({rows}) w) q WHERE rn = 1"
+    numbered = f"SELECT pid, row_number() OVER ({window}) AS rn FROM ({rows}) w"
+    return f"SELECT count(*) FROM ({numbered}) q WHERE rn = 1"
 
 
 _LISTED = ", ".join(f"'{letter}'" for letter in "abcdefghij")
@@ -128,7 +129,9 @@ OF_SINGLE = {
     "listed": _single(f"body IN ({_LISTED})"),
     "a pattern": _single("body ~ '(a|b)*a(a|b){3}c'"),
     "distinct": "SELECT count(DISTINCT body) FROM h.single",
-    "keys of a person": "SELECT count(*) FROM (SELECT pid, body, count(*) AS c FROM h.single GROUP BY pid, body) q",
+    "keys of a person": (
+        "SELECT count(*) FROM (SELECT pid, body, count(*) AS c FROM h.single GROUP BY pid, body) q"
+    ),
     "distinct of a person": (
         "SELECT count(*) FROM (SELECT pid, count(DISTINCT body) AS c FROM h.single GROUP BY pid) q WHERE c > 1"
     ),

@@ -1,4 +1,4 @@
-"""The longest values that PostgreSQL stores, in rows of one person: what a statement takes of them is bounded."""
+"""The longest values that PostgreSQL stores, in rows of one person: statements take little of them."""
 
 from __future__ import annotations
 
