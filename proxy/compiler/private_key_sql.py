@@ -6,7 +6,7 @@ from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import value_sql
-from proxy.compiler.text_sql import first_characters
+from proxy.compiler.text_sql import key_characters
 from proxy.kernel.key_plans import KeyPlan
 from proxy.query.ir.expressions import Extract
 
@@ -22,7 +22,7 @@ def private_key_sql(key: KeyPlan, binds: Binds) -> str:
     displayed = f"({value})::text"
     if not key.is_long:
         return displayed
-    return f"{first_characters(displayed, limits.KEY_CHARACTERS)}::text"
+    return f"{key_characters(displayed, key.expression, limits.KEY_CHARACTERS)}::text"
 
 
 def _number(value: str, is_long: bool, binds: Binds) -> str:

@@ -12,7 +12,7 @@ from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import carried_sql, stored_sql
 from proxy.compiler.sub_partitions import hash_sql, row_order_sql, short_sql
-from proxy.compiler.text_sql import first_characters
+from proxy.compiler.text_sql import first_characters, key_characters
 from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -61,11 +61,20 @@ def relation_sql(relation: Relation, binds: Binds) -> str:
 
 def _joined(join: Join, binds: Binds) -> str:
     word = "LEFT JOIN" if join.left_outer else "JOIN"
-    on = [condition_sql(Comparison(Comparator.EQ, a, b), binds) for a, b in join.equal]
+    on = [_equal(a, b, join, binds) for a, b in join.equal]
     if join.rest is not None:
         on.append(condition_sql(join.rest, binds))
     left, right = relation_sql(join.left, binds), relation_sql(join.right, binds)
     return f"({left} {word} {right} ON {' AND '.join(on) or 'TRUE'})"
+
+
+def _equal(left: ColumnRef, right: ColumnRef, join: Join, binds: Binds) -> str:
+    """Two texts of one length are unpacked to be compared, for each pair of rows."""
+    if join.text_octets is None or not (left.type.is_text and right.type.is_text):
+        return condition_sql(Comparison(Comparator.EQ, left, right), binds)
+    one, most = column_sql(left), binds.number(join.text_octets, "integer")
+    short = f"CASE WHEN pg_catalog.octet_length({one}) <= {most} THEN {one} END"
+    return f"({short} = {column_sql(right)})"
 
 
 def _truncate(truncate: Truncate, binds: Binds) -> str:
@@ -247,7 +256,7 @@ def _key(key: Expression, binds: Binds) -> str:
     """What rows are grouped by must not grow with the text of one of them (ADR 0003)."""
     if key.type is not None and key.type.is_text:
         kind = "bpchar" if key.type is SqlType.BPCHAR else "text"
-        return f"{first_characters(_output(key, binds), limits.KEY_CHARACTERS)}::{kind}"
+        return f"{key_characters(_output(key, binds), key, limits.KEY_CHARACTERS)}::{kind}"
     return _output(key, binds)
 
 
@@ -289,7 +298,7 @@ def _aggregate(aggregate: Aggregate, rows: int, binds: Binds, over: str = "") ->
             word = "DISTINCT " if aggregate.kind is AggregateKind.COUNT_DISTINCT else ""
             value = value_sql(operand, binds)
             if word and operand.type is not None and operand.type.is_text:
-                value = first_characters(value, limits.KEY_CHARACTERS)
+                value = key_characters(value, operand, limits.KEY_CHARACTERS)
             return f"least(pg_catalog.count({word}{value}){only}, {most})"
         case _:
             assert operand is not None and operand.type is not None

@@ -12,7 +12,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, value_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.private_key_sql import private_key_sql
-from proxy.compiler.text_sql import first_characters
+from proxy.compiler.text_sql import key_characters
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.plan import BlockPlan, DistinctCount
 from proxy.query.ir.expressions import ColumnRef
@@ -42,13 +42,16 @@ def any_key_sql(key: KeyPlan, binds: Binds) -> str:
         return key_sql(key, binds)
     longest = max((len(value) for value in key.values if value is not None), default=0)
     displayed = f"({value_sql(key.expression, binds)})::text"
-    return f"{first_characters(displayed, max(limits.KEY_CHARACTERS, longest + 1))}::text"
+    most = max(limits.KEY_CHARACTERS, longest + 1)
+    return f"{key_characters(displayed, key.expression, most)}::text"
 
 
 def distinct_sql(release: DistinctCount, binds: Binds) -> str:
     """What is counted. Of a long text its first characters."""
     displayed = value_sql(release.operand, binds)
-    return first_characters(displayed, limits.KEY_CHARACTERS) if release.is_long else displayed
+    if not release.is_long:
+        return displayed
+    return key_characters(displayed, release.operand, limits.KEY_CHARACTERS)
 
 
 def where_sql(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:

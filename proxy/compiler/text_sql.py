@@ -9,7 +9,15 @@ from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
-from proxy.query.ir.expressions import Concat, Constant, Expression, Like, TextCall, TextFunction
+from proxy.query.ir.expressions import (
+    ColumnRef,
+    Concat,
+    Constant,
+    Expression,
+    Like,
+    TextCall,
+    TextFunction,
+)
 from proxy.query.ir.pattern_checks import text_pattern
 
 # They allocate four to twelve bytes for each byte of the text, and raise above MaxAllocSize, 1 GB - 1.
@@ -18,10 +26,13 @@ _ALLOCATE_MORE = (
     *(TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM),
     TextFunction.REPLACE,
 )
+_UNPADDED = (SqlType.TEXT, SqlType.VARCHAR)
 
 
 def text_call_sql(call: TextCall, operand: str, binds: Binds) -> str:
     """operand: as it is displayed."""
+    if call.function is TextFunction.LEFT and isinstance(call.operand, ColumnRef):
+        return _left_sql(call, operand, binds)
     if call.function in _ALLOCATE_MORE:
         operand = beginning(operand, call.operand)
     arguments = [operand + "::text"]
@@ -31,6 +42,21 @@ def text_call_sql(call: TextCall, operand: str, binds: Binds) -> str:
         given = decimal_text(part.value) if isinstance(part.value, Fraction) else part.value
         arguments.append(binds.add(given, kind))
     return f"pg_catalog.{call.function.value}({', '.join(arguments)})"
+
+
+def _left_sql(call: TextCall, column: str, binds: Binds) -> str:
+    """The beginning of a column: of a text that has no more octets, all of it, without going through it. How
+    many there are is known without unpacking it."""
+    (part,) = call.arguments
+    assert isinstance(part, Constant)
+    given = "NULL" if not isinstance(part.value, Fraction) else decimal_text(part.value)
+    most = binds.add(None if part.value is None else given, "integer")
+    cut = f"pg_catalog.left({column}::text, {most})"
+    if not isinstance(part.value, Fraction) or part.value < limits.SHORT_TEXT_CHARACTERS:
+        return cut
+    if call.operand.type not in _UNPADDED:
+        return cut
+    return f"(CASE WHEN pg_catalog.octet_length({column}) <= {most} THEN {column} ELSE {cut} END)"
 
 
 def concat_sql(concat: Concat, parts: Sequence[str]) -> str:
@@ -52,6 +78,14 @@ def concat_sql(concat: Concat, parts: Sequence[str]) -> str:
             shortened = first_characters(joined, limits.CONCATENATED_CHARACTERS)
             displayed.append(joined if is_last else f"{shortened}::text")
     return displayed[0]
+
+
+def key_characters(text: str, expression: Expression, most: int) -> str:
+    """As `first_characters`, and of a stored text no more is unpacked: it may have a gigabyte."""
+    if not isinstance(expression, ColumnRef) or expression.type not in _UNPADDED:
+        return first_characters(text, most)
+    cut = f"pg_catalog.left({text}, {most})"
+    return f"(CASE WHEN pg_catalog.octet_length({text}) <= {most} THEN {text} ELSE {cut} END)"
 
 
 def beginning(operand: str, expression: Expression) -> str:

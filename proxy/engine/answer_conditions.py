@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from proxy.base import limits
 from proxy.kernel.plan import BlockPlan
-from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef, Expression, TextCall, TextFunction
 
 _COMPARED = (
     "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
@@ -29,10 +30,19 @@ def conditions(block: BlockPlan) -> Iterator[str]:
             f"at most {block.most_stored} rows of each privacy unit are read of a table, chosen at random, as"
             " the query computes much of each row"
         )
-    if block.text_characters is not None:
-        yield f"of each text the first {block.text_characters} characters are looked at, as a join repeats it"
+    most = block.text_characters
+    if most is not None and most < limits.TEXT_CHARACTERS:  # which functions have anyway
+        yield f"of each long text the first {most} characters are looked at, as the query computes much of it"
     for column in block.unowned:
         yield f"rows whose {column} is null belong to nobody and do not count"
     for key in block.keys:
-        if key.omits_null and isinstance(key.expression, ColumnRef):
-            yield f"rows whose {key.expression.column} is null are in no group"
+        whole = _whole(key.expression)
+        if key.omits_null and isinstance(whole, ColumnRef):
+            yield f"rows whose {whole.column} is null are in no group"
+
+
+def _whole(key: Expression) -> Expression:
+    """The planner may cut a long text (planner/long_texts.py)."""
+    if isinstance(key, TextCall) and key.function is TextFunction.LEFT:
+        return key.operand
+    return key

@@ -56,12 +56,10 @@ NO_ROWS, ONE_ROW, AS_STORED = RowCount(0), RowCount(1), RowCount(0, 1)
 
 @dataclass(frozen=True, slots=True)
 class Formed:
-    """A relation: what is known of it, and how many rows of a unit it forms. is_repeated: one stored row may
-    stand in several of them."""
+    """A relation: what is known of it, and how many rows of a unit it forms."""
 
     known: Known
     rows: RowCount
-    is_repeated: bool = False
 
 
 def bounded_by(owner: Owner, otherwise: RowCount) -> RowCount:
@@ -116,16 +114,26 @@ def joined(join: Join, known: Known, left: Formed, right: Formed) -> Formed:
     Raises:
         UnboundedRows: Partners without a bound.
     """
+    rows = _joined_rows(join, known, left, right, _once(join, left, right))
+    return Formed(known, rows)
+
+
+def repeated(join: Join, left: Formed, right: Formed) -> tuple[bool, bool]:
+    """Whether one row may stand in several joined rows of a unit: one of the left side, one of the right."""
+    once_left, once_right = _once(join, left, right)
+    return (
+        not once_right and right.rows != ONE_ROW,
+        not once_left and left.rows != ONE_ROW and right.rows != NO_ROWS,
+    )
+
+
+def _once(join: Join, left: Formed, right: Formed) -> tuple[bool, bool]:
+    """Whether a row meets at most one of the left side, of the right side."""
     pairs = _pairs(join, left.known, right.known)
     once_right = met_once(
         right.known, {y for _, y in pairs} | computed_equal(join, left.known, right.known)
     )
-    once_left = met_once(left.known, {x for x, _ in pairs})
-    repeats_left = not once_right and right.rows != ONE_ROW
-    repeats_right = not once_left and left.rows != ONE_ROW and right.rows != NO_ROWS
-    is_repeated = left.is_repeated or right.is_repeated or repeats_left or repeats_right
-    rows = _joined_rows(join, known, left, right, (once_left, once_right))
-    return Formed(known, rows, is_repeated)
+    return met_once(left.known, {x for x, _ in pairs}), once_right
 
 
 def _joined_rows(

@@ -15,9 +15,13 @@ Argument, from the tables up:
   each of them.
 - Carried. A row that is sorted, hashed or joined holds the columns that anything above is made of.
 
+- Long values. A stored text has the price of limits.STORED_TEXT_OCTETS: one that is longer, in memory, counts
+  as so many more rows that are stored. Where a join repeats its row, a value has the price of the longest that
+  PostgreSQL stores, as the analyst decides how often it is unpacked. A single row of the longest values takes
+  no more than a unit may. So only what looks at beginnings passes: `left(x, 1024)`, which the planner puts.
+
 CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants, lists) costs
-no row anything. A stored text has the price of limits.STORED_TEXT_OCTETS: a longer one counts as so many more
-rows that are stored. Where a join repeats it, its beginning is looked at (`longest_text`).
+no row anything. Of identifiers (keys, references, units) values are short: an index holds them.
 """
 
 from __future__ import annotations
@@ -35,13 +39,14 @@ from proxy.base.node_parts import is_kind_of, parts_getter
 from proxy.base.patterns import PatternSyntax
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import Table
 from proxy.kernel import formed_rows
 from proxy.kernel.attribution import group_rule, scan_rule, subquery_rule, union_rule
 from proxy.kernel.formed_rows import AS_STORED, NO_ROWS, Formed, RowCount, UnboundedRows, bounded_by
 from proxy.kernel.join_rules import join_rule
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.owners import ColumnName
+from proxy.kernel.owners import NO_COLUMNS, ColumnName, Known, OfUnit, Public
 from proxy.kernel.owners import name as column_name
 from proxy.kernel.plan import (
     BlockPlan,
@@ -64,11 +69,20 @@ from proxy.kernel.work_prices import (
     column_size,
     compare_nanoseconds,
     expression_price,
+    longest_size,
     multiply_nanoseconds,
     union,
 )
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import Clamped, ColumnRef, Expression, Like
+from proxy.query.ir.expressions import (
+    Clamped,
+    ColumnRef,
+    Concat,
+    Expression,
+    Inside,
+    Like,
+    TextCall,
+)
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.windows import WindowColumn
@@ -100,9 +114,9 @@ class UnitWork:
     PostgreSQL plans."""
 
     nanoseconds: float = 0.0
-    repeated_nanoseconds: float = 0.0
     octets: float = 0.0
     stored_nanoseconds: float = 0.0
+    single_nanoseconds: float = 0.0
     stored_octets: float = 0.0
     public_nanoseconds: float = 0.0
     rows: int = 0
@@ -113,9 +127,9 @@ class UnitWork:
         """Of two blocks: one after the other, so that the files of the first are gone."""
         return UnitWork(
             nanoseconds=self.nanoseconds + other.nanoseconds,
-            repeated_nanoseconds=self.repeated_nanoseconds + other.repeated_nanoseconds,
             octets=max(self.octets, other.octets),
             stored_nanoseconds=self.stored_nanoseconds + other.stored_nanoseconds,
+            single_nanoseconds=self.single_nanoseconds + other.single_nanoseconds,
             stored_octets=max(self.stored_octets, other.stored_octets),
             public_nanoseconds=max(self.public_nanoseconds, other.public_nanoseconds),
             rows=max(self.rows, other.rows),
@@ -150,9 +164,17 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
     Raises:
         TooMuchWork: It is above the limits.
     """
-    total = UnitWork()
     blocks = tuple(blocks)
     _check_patterns(blocks)
+    total = _work(blocks, world)
+    _check_limits(total)
+    if total.single_nanoseconds > limits.UNIT_NANOSECONDS:
+        raise TooMuchWork(_of_time(total, total.single_nanoseconds / 1e9, each=True), _hint(total))
+    return total
+
+
+def _work(blocks: tuple[BlockPlan, ...], world: World) -> UnitWork:
+    total = UnitWork()
     for block in blocks:
         try:
             total = total.plus(block_work(block, world))
@@ -166,7 +188,6 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
                 f"what this query computes of a row has no known cost: {unknown}",
                 "Ask a simpler question.",
             ) from None
-    _check_limits(total)
     return total
 
 
@@ -250,52 +271,23 @@ def _hint(work: UnitWork) -> str:
     return f"Use {work.dearest.written} fewer times."
 
 
-def longest_text(blocks: Iterable[BlockPlan], world: World, stored: UnitWork) -> int | None:
-    """How many characters of a stored text may be looked at, where a join repeats its row.
-
-    None: any number, as nothing looks at one there. A text in a row that is not repeated is as much work as it
-    is stored; of one that is repeated the analyst decides how often.
-
-    Args:
-        stored: The work that `check_work` has found.
-
-    Raises:
-        TooMuchWork: Even the beginnings would take too long.
-    """
-    several = tuple(blocks)
-
-    def work(octets: int) -> UnitWork:
-        total = UnitWork()
-        for block in several:
-            total = total.plus(block_work(block, world, octets))
-        return total
-
-    if not stored.repeated_nanoseconds:
-        return None
-    for characters in limits.TEXT_BEGINNINGS:
-        longer = work(_OCTETS_OF_CHARACTER * characters).repeated_nanoseconds
-        if longer == stored.repeated_nanoseconds:
-            return None
-        total = stored.nanoseconds - stored.repeated_nanoseconds + longer
-        if total <= limits.UNIT_NANOSECONDS:
-            return characters
-    found = replace(stored, nanoseconds=total)
-    raise TooMuchWork(_of_time(found, total / 1e9), _hint(found), found)
-
-
-def block_work(
-    plan: BlockPlan, world: World, text_octets: int = limits.STORED_TEXT_OCTETS
-) -> UnitWork:
+def block_work(plan: BlockPlan, world: World) -> UnitWork:
     """The work of all statements that one block becomes.
 
-    Args:
-        text_octets: So long are stored texts.
+    It is walked through twice. First all values are as long as may be stored: so much one row can take. Then
+    those are that a join repeats, and others as a row of the usual size has them.
 
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
     """
     mentioned = frozenset(column_name(part) for part in _nodes(plan) if isinstance(part, ColumnRef))
-    walk = _Pricer(world, mentioned, text_octets)
+    longest = _Pricer(world, mentioned)
+    single = _walked(plan, longest).single_nanoseconds
+    walk = _Pricer(world, mentioned, longest.levels)
+    return replace(_walked(plan, walk), single_nanoseconds=single)
+
+
+def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     source = walk.level(plan.source)
     rows = formed_rows.passing(plan.where, source.formed)
     statements = _statements(plan)
@@ -303,14 +295,11 @@ def block_work(
     own = _Tally()
     _weigh_top(plan, source, rows, own, walk, statements)
     top = own.work(1)
-    return UnitWork(
-        nanoseconds=below.nanoseconds + top.nanoseconds,
-        repeated_nanoseconds=below.repeated_nanoseconds + top.repeated_nanoseconds,
+    return replace(
+        below.plus(top),
         octets=below.octets + top.octets,
-        stored_nanoseconds=below.stored_nanoseconds + top.stored_nanoseconds,
         stored_octets=below.stored_octets + top.stored_octets,
         public_nanoseconds=below.public_nanoseconds + top.public_nanoseconds,
-        rows=max(below.rows, top.rows),
         nodes=walk.tally.nodes,
         dearest=walk.tally.dearest,
     )
@@ -339,10 +328,10 @@ def _weigh_top(
     measured = list(_release_prices(plan, source, walk))
     each = where.nanoseconds
     for key, price in zip(plan.keys, keys, strict=True):
-        each += _times_said(key) * price.nanoseconds + _key_nanoseconds(price.size)
+        each += _times_said(key) * price.nanoseconds + walk.key_nanoseconds(price.size)
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
-    tally.take(own, rows, is_repeated=source.formed.is_repeated)
+    tally.take(own, rows)
     carried = (where, *keys, *(price for price, _ in measured))
     width = sum(key.size.width for key in keys) + walk.width(carried)
     most = max((price.size.width for price, _ in measured), default=0)
@@ -355,10 +344,6 @@ def _times_said(key: KeyPlan) -> int:
     if key.values is not None:
         return 3
     return 4 if key.type.is_number else 1
-
-
-def _key_nanoseconds(size: ResultSize) -> float:
-    return _GROUPED_ROW + 2 * size.octets + 3 * size.digits
 
 
 def _release_prices(
@@ -376,8 +361,9 @@ def _release_prices(
                 for measured in several:
                     yield walk.measured(measured, source), times
             case DistinctCount():
-                for part in (release.operand, release.condition):
-                    yield walk.price(part, source), 2
+                operand = walk.price(release.operand, source)
+                yield _together((operand,), walk.key_nanoseconds(operand.size), operand.size), 2
+                yield walk.price(release.condition, source), 2
             case RecentredMean() | OrderStatistic():
                 yield walk.measured(release.measured, source), 2
             case SampleAggregate():
@@ -406,19 +392,18 @@ class _Tally:
     """Adds up what rows cost, as the walk meets it."""
 
     nanoseconds: float = 0.0
-    repeated_nanoseconds: float = 0.0
     octets: float = 0.0
     stored_nanoseconds: float = 0.0
+    single_nanoseconds: float = 0.0
     stored_octets: float = 0.0
     public_nanoseconds: float = 0.0
     rows: int = 0
     nodes: int = 0
     dearest: Dearest = NO_NODE
 
-    def take(self, nanoseconds: float, rows: RowCount, *, is_repeated: bool = False) -> None:
+    def take(self, nanoseconds: float, rows: RowCount) -> None:
         self.nanoseconds += nanoseconds * rows.bounded
-        if is_repeated:
-            self.repeated_nanoseconds += nanoseconds * rows.bounded
+        self.single_nanoseconds += nanoseconds * (rows != NO_ROWS)
         self.stored_nanoseconds += nanoseconds * rows.stored
         self.rows = max(self.rows, rows.bounded)
         if rows == NO_ROWS:
@@ -435,9 +420,9 @@ class _Tally:
     def work(self, statements: int) -> UnitWork:
         return UnitWork(
             nanoseconds=self.nanoseconds * statements,
-            repeated_nanoseconds=self.repeated_nanoseconds * statements,
             octets=self.octets,
             stored_nanoseconds=self.stored_nanoseconds * statements,
+            single_nanoseconds=self.single_nanoseconds * statements,
             stored_octets=self.stored_octets,
             public_nanoseconds=self.public_nanoseconds * statements,
             rows=self.rows,
@@ -456,14 +441,23 @@ class _Level:
 
 @dataclass(slots=True)
 class _Pricer:
+    """longest: of each relation, by its identity, where values are as long as may be stored; None: they are;
+    levels: of each that was priced."""
+
     world: World
     mentioned: frozenset[ColumnName]
-    text_octets: int
+    longest: Mapping[int, _Level] | None = None
+    levels: dict[int, _Level] = field(default_factory=dict)
     tally: _Tally = field(default_factory=_Tally)
     widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
 
     def level(self, relation: Relation) -> _Level:
+        found = self._level(relation)
+        self.levels[id(relation)] = found
+        return found
+
+    def _level(self, relation: Relation) -> _Level:
         match relation:
             case Scan():
                 return self._scan(relation)
@@ -481,10 +475,11 @@ class _Pricer:
                 assert_never(relation)
 
     def _take(self, nanoseconds: float, level: _Level) -> None:
-        self.tally.take(nanoseconds, level.formed.rows, is_repeated=level.formed.is_repeated)
+        self.tally.take(nanoseconds, level.formed.rows)
 
     def price(self, expression: Expression | None, level: _Level) -> NodePrice:
-        found = expression_price(expression, level.columns, limits.STORED_TEXT_OCTETS)
+        octets = limits.LONGEST_TEXT_OCTETS if self.longest is None else limits.STORED_TEXT_OCTETS
+        found = expression_price(expression, level.columns, octets)
         self.tally.look_at(found)
         return found
 
@@ -498,6 +493,14 @@ class _Pricer:
             min(width, _HEAP_ROW) if alias in self.tables else width
             for alias, width in found.items()
         )
+
+    def sorted_size(self, size: ResultSize) -> ResultSize:
+        """Of what rows are sorted by: of a single text its beginning is unpacked (compiler/text_sql.py)."""
+        return _cut_size(size) if self.longest is None else size
+
+    def key_nanoseconds(self, of: ResultSize) -> float:
+        size = self.sorted_size(of)
+        return _GROUPED_ROW + 2 * size.octets + 3 * size.digits + 2 * size.unpacked
 
     def counted(self, counted: Counted, level: _Level) -> NodePrice:
         prices = [self.price(part, level) for part in (counted.operand, counted.condition)]
@@ -519,19 +522,23 @@ class _Pricer:
     def _leaf(self, column: ColumnName, size: ResultSize) -> NodePrice:
         """A column that is there: of a table, or computed below and carried."""
         self.widths[column] = size.width
-        return NodePrice(_MENTION, size, frozenset((column,)))
+        return NodePrice(_MENTION + size.unpacked, size, frozenset((column,)))
 
     def _scan(self, scan: Scan) -> _Level:
         columns: dict[ColumnName, NodePrice] = {}
+        known = scan_rule(scan, self.world)
         self.tables.add(scan.alias)
-        for column in self.world.catalog.tables[scan.table].columns:
+        table = self.world.catalog.tables[scan.table]
+        identifiers = identifying(table, known)
+        for column in table.columns:
             name = (scan.alias, column.name)
             if name in self.mentioned:
-                columns[name] = self._leaf(name, column_size(column, self.text_octets))
+                is_short = self.longest is not None or column.name in identifiers
+                usual = column_size(column, limits.STORED_TEXT_OCTETS)
+                columns[name] = self._leaf(name, usual if is_short else longest_size(column))
         place = (scan.alias, "ctid")
         if place in self.mentioned:
             columns.setdefault(place, self._leaf(place, ResultSize(10)))
-        known = scan_rule(scan, self.world)
         return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)))
 
     def _subquery(self, subquery: Subquery) -> _Level:
@@ -539,7 +546,7 @@ class _Pricer:
         self._take(self.price(subquery.where, source).nanoseconds, source)
         known = subquery_rule(subquery, source.formed.known, self.world)
         passing = formed_rows.passing(subquery.where, source.formed)
-        formed = Formed(known, bounded_by(known.owner, passing), source.formed.is_repeated)
+        formed = Formed(known, bounded_by(known.owner, passing))
         columns = {
             (subquery.alias, name): _cut_text(self.price(expression, source), expression)
             for name, expression in subquery.outputs
@@ -558,7 +565,15 @@ class _Pricer:
         all_of_it = (*outputs.values(), *inner)
         width = sum(one.size.width for one in all_of_it) + self.width(all_of_it) + _ROW_HEADER
         self.tally.carry(2 * width, rows)
-        own = sum(one.nanoseconds + one.size.digits + 4 * one.size.octets for one in inner)
+        sorts = [
+            self.sorted_size(self.price(e, source).size)
+            for one in subquery.windows
+            for e in (*one.partition, *(term.expression for term in one.order))
+        ]
+        own = sum(one.nanoseconds for one in inner)
+        own += sum(one.unpacked + one.digits + 4 * one.octets for one in sorts)
+        ties = (self.price(e, source) for one in subquery.windows for e in one.ties)
+        own += sum(self.sorted_size(one.size).octets for one in ties)  # seldom compared
         own += sum(one.nanoseconds for one in outputs.values())
         self._take(own + _SORTED_ROW * len(subquery.windows), source)
         found = {name: self._leaf(name, price.size) for name, price in outputs.items()}
@@ -586,13 +601,18 @@ class _Pricer:
         ]
         names = [UNIT_COLUMN, *(key_column(n) for n in range(1, len(group.keys) + 1))]
         columns = {
-            (group.alias, name): self._leaf((group.alias, name), price.size)
+            (group.alias, name): self._leaf((group.alias, name), _cut_size(price.size))
             for name, price in zip(names, keys, strict=True)
         }
         own = _GROUPED_ROW + sum(one.nanoseconds for one in (where, *keys, *operands))
-        own += sum(_key_nanoseconds(key.size) for key in keys)
+        own += sum(self.key_nanoseconds(key.size) for key in keys)
         sizes = [self._aggregated(one, source) for one in group.aggregates]
         own += sum(_SORTED_ROW + add_nanoseconds(size.digits, size.digits) for size in sizes)
+        own += sum(
+            self.key_nanoseconds(self.price(one.operand, source).size)
+            for one in group.aggregates
+            if one.kind is AggregateKind.COUNT_DISTINCT
+        )
         for number, size in enumerate(sizes, start=1):
             name = (group.alias, aggregate_column(number))
             columns[name] = self._leaf(name, size)
@@ -602,7 +622,7 @@ class _Pricer:
         width += sum(one.size.width for one in operands) if _counts_distinct(group) else 0
         self.tally.carry(width, rows)
         known = group_rule(group, source.formed.known, self.world)
-        formed = Formed(known, bounded_by(known.owner, rows), source.formed.is_repeated)
+        formed = Formed(known, bounded_by(known.owner, rows))
         return _Level(columns, formed)
 
     def _aggregated(self, aggregate: Aggregate, source: _Level) -> ResultSize:
@@ -639,8 +659,7 @@ class _Pricer:
         rows = NO_ROWS
         for level in parts:
             rows = rows.plus(level.formed.rows)
-        is_repeated = any(level.formed.is_repeated for level in parts)
-        return _Level(columns, Formed(known, bounded_by(known.owner, rows), is_repeated))
+        return _Level(columns, Formed(known, bounded_by(known.owner, rows)))
 
     def _truncate(self, truncate: Truncate) -> _Level:
         """Rows are sorted by the hash of their names, and those that stay are carried."""
@@ -648,7 +667,7 @@ class _Pricer:
         rows = source.formed.rows
         known = truncation_rule(truncate, source.formed.known, self.world)
         still = formed_rows.kept(truncate, known, source.formed)
-        formed = Formed(known, still, source.formed.is_repeated)
+        formed = Formed(known, still)
         self._take(self.price(truncate.where, source).nanoseconds, source)
         columns = {
             name: price
@@ -659,7 +678,8 @@ class _Pricer:
             return _Level(columns, formed)
         names = [self.price(one, source) for one in (truncate.by, *truncate.ordered_by)]
         carried = (*names, *columns.values())
-        own = sum(_HASHED_COLUMN + one.nanoseconds + 2 * one.size.octets for one in names)
+        own = sum(_HASHED_COLUMN + one.nanoseconds for one in names)
+        own += sum(2 * self.sorted_size(one.size).octets for one in names)
         own += sum(_LOOK for one in truncate.ordered_by if one.type.is_compound)
         own += sum(one.nanoseconds for one in columns.values())
         self._take(own + _SORTED_ROW, source)
@@ -671,20 +691,31 @@ class _Pricer:
     def _join(self, join: Join) -> _Level:
         """Each side may be sorted or hashed, and what is joined is carried on."""
         left, right = self.level(join.left), self.level(join.right)
-        columns = {**left.columns, **right.columns}
+        columns: dict[ColumnName, NodePrice] = {}
+        repeated = formed_rows.repeated(join, left.formed, right.formed)
+        for part, side, is_repeated in zip(
+            (join.left, join.right), (left, right), repeated, strict=True
+        ):
+            if is_repeated and self.longest is not None:
+                columns |= self.longest[id(part)].columns
+            else:
+                columns |= side.columns
         known = join_rule(join, left.formed.known, right.formed.known, self.world)
         formed = formed_rows.joined(join, known, left.formed, right.formed)
         both = _Level(columns, formed)
         for side in (left, right):
             there = [price for name, price in side.columns.items() if name in self.mentioned]
             self.tally.carry(self.width(there) + _ROW_HEADER, side.formed.rows)
-        equal = [self.price(part, both) for pair in join.equal for part in pair]
-        rest = self.price(join.rest, both)
-        own = rest.nanoseconds + sum(
-            one.nanoseconds + _GROUPED_ROW + 2 * one.size.octets + one.size.digits for one in equal
-        )
+        own, compared = 0.0, self.price(join.rest, both).nanoseconds
+        for pair in join.equal:
+            x, y = (self.price(part, both) for part in pair)
+            own += x.nanoseconds + y.nanoseconds + 2 * _GROUPED_ROW + x.size.digits + y.size.digits
+            octets = min(x.size.octets, y.size.octets)  # of two lengths they are not equal
+            compared += 1.5 * min(octets, join.text_octets or octets)
+            own += min(x.size.unpacked, y.size.unpacked)
         rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
-        self.tally.take(own, rows, is_repeated=formed.is_repeated)
+        self.tally.take(own, rows)
+        self._take(compared, both)
         return both
 
 
@@ -700,10 +731,73 @@ def _together(prices: Iterable[NodePrice], own: float, size: ResultSize) -> Node
 def _cut_text(price: NodePrice, expression: Expression) -> NodePrice:
     """A computed text is cut to its first characters where a subquery puts it out
     (compiler/relation_sql.py)."""
-    most = 4 * limits.KEY_CHARACTERS
-    if isinstance(expression, ColumnRef) or price.size.octets <= most:
-        return price
-    return replace(price, size=replace(price.size, octets=most))
+    return (
+        price if isinstance(expression, ColumnRef) else replace(price, size=_cut_size(price.size))
+    )
+
+
+def _cut_size(size: ResultSize) -> ResultSize:
+    most = _OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
+    return size if size.octets <= most else replace(size, octets=most)
+
+
+def short_columns(relation: Relation, world: World) -> frozenset[ColumnName]:
+    """Columns of a relation, and of those below it, in which no text is long."""
+    match relation:
+        case Scan():
+            table = world.catalog.tables[relation.table]
+            named = identifying(table, scan_rule(relation, world))
+            most = _OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
+            return frozenset(
+                (relation.alias, column.name)
+                for column in table.columns
+                if column.name in named or longest_size(column).octets <= most
+            )
+        case Subquery():
+            below = short_columns(relation.source, world)
+            return below | _handed_on(relation.alias, relation.outputs, below)
+        case GroupByUnit():
+            below = short_columns(relation.source, world)
+            keys = (key_column(number) for number in range(1, len(relation.keys) + 1))
+            return below | {(relation.alias, one) for one in (UNIT_COLUMN, *keys)}
+        case UnionAll():
+            parts = [short_columns(part, world) for part in relation.parts]
+            names = [name for name, _ in relation.parts[0].outputs]
+            each = [
+                {place for place, (n, _) in enumerate(part.outputs) if (part.alias, n) in short}
+                for part, short in zip(relation.parts, parts, strict=True)
+            ]
+            in_all = set.intersection(*each)
+            united = {(relation.alias, one) for place, one in enumerate(names) if place in in_all}
+            return frozenset().union(*parts, united)
+        case Truncate():
+            return short_columns(relation.source, world)
+        case Join():
+            return short_columns(relation.left, world) | short_columns(relation.right, world)
+        case _:
+            assert_never(relation)
+
+
+def _handed_on(
+    alias: str, outputs: tuple[tuple[str, Expression], ...], below: frozenset[ColumnName]
+) -> frozenset[ColumnName]:
+    """A text that a subquery makes is cut to its first characters there."""
+    return frozenset(
+        (alias, name)
+        for name, made in outputs
+        if isinstance(made, TextCall | Concat | Inside)
+        or (isinstance(made, ColumnRef) and column_name(made) in below)
+    )
+
+
+def identifying(table: Table, known: Known) -> frozenset[str]:
+    """Columns of which values are short: of public tables, those that name a unit, and those of keys, which an
+    index holds (2,712 octets at most)."""
+    if isinstance(known.owner, Public):
+        return frozenset(column.name for column in table.columns)
+    owned = known.owner.columns if isinstance(known.owner, OfUnit) else NO_COLUMNS
+    keys = (table.primary_key, *table.unique, *(one.columns for one in table.foreign_keys))
+    return frozenset(name for _, name in owned).union(*keys)
 
 
 def _counts_distinct(group: GroupByUnit) -> bool:

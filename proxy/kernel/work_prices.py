@@ -18,12 +18,14 @@ exp and power those of the result too), x octets of texts.
 | ln; log | 5,000 + 200 n + 1.7 min(n, 1000)^2; twice | 20 more after | 1e-300: 91,841, 800 digits: 1,028,201 |
 | exp | 4,000 + 100 n + 1.2 min(n, 1000)^2 | of the operand's bounds | exp(690): 36,393 |
 | power | 1.3 (ln + exp) | of the operand's bounds | power(1000.5, 90.5): 106,077 |
-| functions of texts, s octets given | 200 + 1 to 16 x, + s x (trims 4 s x) | x, grown | a trim of 100: 304 x |
+| functions of texts, s octets given | 200 + 1.5 to 16 x, + s x (trim 4 s x) | x, grown | a trim of 100: 304 x |
 | LIKE (ILIKE) of s octets | 300 + (3 + 1.25 s) x (12) | truth | 256 octets: 292 an octet |
 | regular expression of s states | 1,000 + (10 + 4.5 s) x | truth | (a|b)*a(a|b){12}c: 129 an octet, {90}: 344 |
 | extract, date_trunc, + interval; to_char | 700; 1,200 | of the type | AT TIME ZONE 544, to_char 509 |
 | IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | |
-| look into jsonb or an array | 6,000 each step, of 1,024 octets | 1,024 octets | 16 kB: 18,000 to 95,000 |
+| look into jsonb or an array | 6,000 each step, 16 kB | 1,024 octets | 16 kB: 18,000 to 95,000 |
+| numeric without a scale that a join repeats | 12,000 more to unpack | | 131,000 digits: 11,200 |
+| left(x, C) of a column | 2,200 + 6 C | 4 C | of 1 MB, C = 1,024: 7,200 |
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ from proxy.query.ir.expressions import (
     Bucket,
     Case,
     Cast,
+    Choice,
     Choose,
     Clamped,
     ColumnRef,
@@ -86,12 +89,15 @@ _CAST = 100.0
 _CONSTANT = 5.0
 _TIME = 700.0
 _LOOK = 6_000.0
+_SLICE = 2_000.0  # what is stored beside its row is fetched
+_HASHED_LIST = 9  # PostgreSQL hashes what it looks for in longer ones
 # Each look unpacks up to 4 MiB (limits.INSIDE_STORED_BYTES), which stay until the next row: 128 are 512 MiB.
 _LOOK_NODES = limits.EXPANDED_NODES // 128
 _MOST_AFTER = 16_383  # NUMERIC_DSCALE_MAX
 _REAL_AFTER = 1_000  # NUMERIC_MAX_DISPLAY_SCALE
 _CHARACTER = 4  # octets of one, at most
 _LARGEST_POWER = 300
+_LARGEST_RATIO = 255  # of what is unpacked to what is stored (lz4)
 _TENFOLD = Fraction(23, 10)  # below ln(10)
 _DECLARED = re.compile(r"character(?: varying)?\((\d+)\)")
 
@@ -104,12 +110,13 @@ class NotPriced(Exception):
 class ResultSize:
     """Digits of a number before and after the point; octets of a text. is_raw: a number without a scale as it
     is stored, of which a longer one counts as more rows where a node's price grows as its digits do, and not
-    where it grows faster."""
+    where it grows faster. unpacked: nanoseconds to unpack the longest, where a join repeats it."""
 
     before: int = 10
     after: int = 0
     octets: int = 0
     is_raw: bool = False
+    unpacked: int = 0
 
     @property
     def digits(self) -> int:
@@ -173,6 +180,10 @@ _TYPE_SIZES = {
     SqlType.TIMESTAMP: ResultSize(20, 6),
     SqlType.TIMESTAMPTZ: ResultSize(20, 6),
     SqlType.UUID: ResultSize(0, 0, 16),
+    SqlType.DURATION: ResultSize(20, 6),
+    SqlType.TIME_OF_DAY: ResultSize(20, 6),
+    SqlType.CLOCK_TIME: ResultSize(20, 6),
+    SqlType.INTERVAL: ResultSize(20, 6),
     SqlType.TID: _INTEGER,
     SqlType.NUMERIC: ResultSize(40, limits.NUMBER_AFTER_POINT, is_raw=True),
 }
@@ -209,6 +220,18 @@ def column_size(column: StoredColumn, text_octets: int) -> ResultSize:
     if column.type in (SqlType.VARCHAR, SqlType.BPCHAR) and declared is not None:
         return ResultSize(0, 0, min(text_octets, _CHARACTER * int(declared[1])))
     return ResultSize(0, 0, 64) if column.type is SqlType.ENUM else found
+
+
+def longest_size(column: StoredColumn) -> ResultSize:
+    """Of the longest value that may be stored in a column, in memory.
+
+    >>> longest_size(StoredColumn("s", SqlType.TEXT, "text", True)).octets
+    1073741824
+    """
+    if column.type.is_container:  # of a larger one nothing is looked into (compiler/inside_sql.py)
+        return ResultSize(0, 0, _LARGEST_RATIO * limits.INSIDE_STORED_BYTES)
+    found = column_size(column, limits.LONGEST_TEXT_OCTETS)
+    return replace(found, unpacked=limits.LONGEST_NUMBER_NANOSECONDS) if found.is_raw else found
 
 
 def constant_size(constant: Constant | Parameter | None) -> ResultSize:
@@ -274,6 +297,7 @@ def union(sizes: Iterable[ResultSize]) -> ResultSize:
         max((one.after for one in found), default=0),
         max((one.octets for one in found), default=0),
         any(one.is_raw for one in found),
+        max((one.unpacked for one in found), default=0),
     )
 
 
@@ -382,6 +406,7 @@ class _Pricing:
     def _comparison(self, comparison: Comparison) -> NodePrice:
         left, right = self.of(comparison.left), self.of(comparison.right)
         own = compare_nanoseconds(left.size.digits, right.size.digits) + 2 * _CAST
+        own += min(left.size.unpacked, right.size.unpacked)
         own += min(left.size.octets, right.size.octets) / 4
         if comparison.comparator in (Comparator.LT, Comparator.LE, Comparator.GT, Comparator.GE):
             own += _ordering_nanoseconds(left.size, right.size)
@@ -390,7 +415,11 @@ class _Pricing:
 
     def _in(self, listed: In) -> NodePrice:
         operand = self.of(listed.operand)
-        own = 200 + 10 * min(len(listed.items), 8) + operand.size.octets + operand.size.digits
+        octets = operand.size.octets
+        if len(listed.items) < _HASHED_LIST:  # compared one by one, the lengths first
+            longest = max((constant_size(item).octets for item in listed.items), default=0)
+            octets = min(octets, longest * len(listed.items))
+        own = 200 + 10 * min(len(listed.items), 8) + octets + operand.size.digits
         return _sum("IN", own + _float_cast(listed.operand), _TRUTH, (operand,))
 
     def _in_public(self, listed: InPublic) -> NodePrice:
@@ -414,10 +443,13 @@ class _Pricing:
     def _text_call(self, call: TextCall) -> NodePrice:
         operand = self.of(call.operand)
         octets = operand.size.octets
-        own = 200 + _each_octet(call) * octets
+        size = _text_size(call, octets) if call.type.is_text else _INTEGER
+        if call.function is TextFunction.LEFT:  # no more of a stored text is unpacked
+            own = 200 + _each_octet(call) * size.octets + _SLICE * (octets > size.octets)
+        else:
+            own = 200 + _each_octet(call) * octets
         if call.function in (TextFunction.LPAD, TextFunction.RPAD):
             own += 20 * limits.PADDED_CHARACTERS
-        size = _text_size(call, octets) if call.type.is_text else _INTEGER
         return _sum(f"{call.function.value}()", own, size, (operand,))
 
     def _concat(self, concat: Concat) -> NodePrice:
@@ -436,7 +468,9 @@ class _Pricing:
         times = {InsideLook.TEXT: 3, InsideLook.MEMBER: 2}.get(inside.look, 1)
         looks = times * len(inside.path) + max(1, looked_for, len(inside.arguments))
         size = type_size(inside.type, self.text_octets)
-        found = self._node("a look into jsonb or an array", (inside.operand,), _LOOK * looks, size)
+        operand = self.of(inside.operand)
+        each = _LOOK * max(1.0, operand.size.octets / limits.INSIDE_STORED_BYTES)
+        found = _sum("a look into jsonb or an array", each * looks, size, (operand,))
         return replace(found, nodes=found.nodes + _LOOK_NODES * looks)
 
     def _time(self, expression: Extract | DateTrunc | Shift | TimeBin | FormattedTime) -> NodePrice:
@@ -471,7 +505,8 @@ class _Pricing:
     def _choose(self, choose: Choose) -> NodePrice:
         operands = tuple(map(self.of, choose.operands))
         digits = sum(one.size.digits for one in operands)
-        octets = sum(one.size.octets for one in operands)
+        is_compared = choose.choice is not Choice.COALESCE
+        octets = is_compared * sum(one.size.octets for one in operands)
         own = (100.0 + digits + octets) * len(operands)
         own += sum(map(_float_cast, choose.operands))
         return _sum(f"{choose.choice.value}()", own, union(one.size for one in operands), operands)
@@ -532,6 +567,7 @@ class _Pricing:
         is_raw = operand.size.is_raw and call.function in _KEEPS_DIGITS
         size = ResultSize(operand.size.before + 1, after, is_raw=is_raw)
         own = 2 * _CAST + operand.size.digits + _float_cast(call.operand)
+        own += 2 * operand.size.unpacked
         return _sum(f"{call.function.value}()", own, size, (operand,))
 
     def _real_call(self, call: RealCall) -> NodePrice:
@@ -661,7 +697,7 @@ def _ordering_nanoseconds(left: ResultSize, right: ResultSize) -> float:
 _KEEPS_DIGITS = (NumericFunction.ABS, NumericFunction.NEGATE)
 _EACH_OCTET = {
     TextFunction.LENGTH: 4,
-    TextFunction.LEFT: 1,
+    TextFunction.LEFT: 1.5,
     TextFunction.RIGHT: 4,
     TextFunction.SUBSTR: 4,
     TextFunction.STRPOS: 3,

@@ -1,13 +1,21 @@
-"""Texts that are looked at in rows which a join repeats are cut to their beginnings first (kernel/work.py)."""
+"""Long texts that a statement goes through are cut to their beginnings first (kernel/work.py).
+
+A column that a subquery only hands on stays whole: in a row it is a pointer to where it is stored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from proxy.base.node_parts import with_parts
+from typing_extensions import assert_never
+
+from proxy.base import limits
+from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.sql_types import SqlType
+from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.owners import ColumnName, name
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
@@ -18,47 +26,132 @@ from proxy.kernel.plan import (
     SampleAggregate,
 )
 from proxy.kernel.statistics import Counted, Measured
+from proxy.kernel.work import short_columns
+from proxy.kernel.world import World
 from proxy.query.ir.expressions import (
+    Cast,
     Choice,
     Choose,
+    ColumnRef,
     Comparator,
     Comparison,
     Concat,
     Constant,
     Expression,
+    FormattedTime,
+    In,
+    InPublic,
     Like,
+    NullIf,
     Parameter,
     TextCall,
     TextFunction,
 )
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.relations import rewrite
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    rewrite,
+)
+from proxy.query.ir.windows import OrderTerm, WindowColumn
 
-_ORDERED = (Comparator.LT, Comparator.LE, Comparator.GT, Comparator.GE)
+_EQUAL = (Comparator.EQ, Comparator.NE)
 # character(n) is declared with its length, and compared without its blanks; labels are short.
 _SHORT = (SqlType.BPCHAR, SqlType.ENUM)
 
 
-def with_beginnings(block: BlockPlan, characters: int) -> BlockPlan:
-    """The block with so many characters of each stored text that is gone through; itself, if none is."""
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """characters: of each text; of_keys: also of what rows are joined, grouped and sorted by."""
 
-    def cut(expression: Expression) -> Expression:
-        return rebuild(expression, lambda part: _cut(part, characters))
+    characters: int
+    of_keys: bool
+
+
+BEGINNINGS = tuple(
+    Beginning(characters, of_keys)
+    for characters in limits.TEXT_BEGINNINGS
+    for of_keys in (False, True)
+)
+
+
+def with_beginnings(block: BlockPlan, beginning: Beginning, world: World) -> BlockPlan:
+    """The block with so many characters of each stored text that is gone through; itself, if none is."""
+    texts = _Texts(beginning.characters, short_columns(block.source, world))
+    cut = texts.cut
 
     def maybe(expression: Expression | None) -> Expression | None:
         return None if expression is None else cut(expression)
 
+    def key(one: KeyPlan) -> Expression:
+        listed = [value for value in one.values or () if value is not None]
+        return texts.short(cut(one.expression), None if one.values is None else longest(listed))
+
+    def whole(expression: Expression) -> Expression:
+        return expression
+
+    source = rewrite(block.source, cut)
     changed = replace(
         block,
-        source=rewrite(block.source, cut),
+        source=_sorted(source, texts) if beginning.of_keys else source,
         where=maybe(block.where),
-        keys=tuple(with_parts(key, expression=cut(key.expression)) for key in block.keys),
-        releases=tuple(_release(one, cut) for one in block.releases),
+        keys=tuple(
+            with_parts(one, expression=key(one) if beginning.of_keys else cut(one.expression))
+            for one in block.keys
+        ),
+        releases=tuple(
+            _release(one, cut, texts.short if beginning.of_keys else whole)
+            for one in block.releases
+        ),
     )
-    return block if changed == block else replace(changed, text_characters=characters)
+    return block if changed == block else replace(changed, text_characters=beginning.characters)
 
 
-def _release(release: Release, cut: Callable[[Expression], Expression]) -> Release:
+def _sorted(relation: Relation, texts: _Texts) -> Relation:
+    """With the beginnings of what rows are grouped and sorted by."""
+
+    def below(source: Relation) -> Relation:
+        return _sorted(source, texts)
+
+    match relation:
+        case Scan():
+            return relation
+        case Join():
+            is_long = any(all(map(texts.is_cut, pair)) for pair in relation.equal)
+            return with_parts(
+                relation,
+                left=below(relation.left),
+                right=below(relation.right),
+                text_octets=limits.JOINED_TEXT_OCTETS if is_long else relation.text_octets,
+            )
+        case Subquery():
+            windows = each_changed(relation.windows, texts.window)
+            return with_parts(relation, source=below(relation.source), windows=windows)
+        case GroupByUnit():
+            return with_parts(
+                relation,
+                source=below(relation.source),
+                keys=each_changed(relation.keys, texts.short),
+                aggregates=each_changed(relation.aggregates, texts.counted),
+            )
+        case UnionAll():
+            return with_parts(relation, parts=each_changed(relation.parts, below))
+        case Truncate():
+            return with_parts(relation, source=below(relation.source))
+        case _:
+            assert_never(relation)
+
+
+_Change = Callable[[Expression], Expression]
+
+
+def _release(release: Release, cut: _Change, short: _Change) -> Release:
     def maybe(part: Expression | None) -> Expression | None:
         return None if part is None else cut(part)
 
@@ -72,7 +165,7 @@ def _release(release: Release, cut: Callable[[Expression], Expression]) -> Relea
         case NoisyStatistic(of=tuple() as several):
             return replace(release, of=tuple(map(measured, several)))
         case DistinctCount():
-            operand = cut(release.operand)
+            operand = short(cut(release.operand))
             return replace(release, operand=operand, condition=maybe(release.condition))
         case RecentredMean() | OrderStatistic() | SampleAggregate():
             return replace(release, measured=measured(release.measured))
@@ -80,26 +173,85 @@ def _release(release: Release, cut: Callable[[Expression], Expression]) -> Relea
             raise AssertionError("a release of another kind")
 
 
-def _cut(part: Expression, characters: int) -> Expression:
-    def short(operand: Expression) -> Expression:
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """characters: of each text; whole: columns of which all values are short."""
+
+    characters: int
+    whole: frozenset[ColumnName]
+
+    def cut(self, expression: Expression) -> Expression:
+        return rebuild(expression, self._gone_through)
+
+    def short(self, operand: Expression, characters: int | None = None) -> Expression:
         kind = operand.type
         if kind is None or not kind.is_text or kind in _SHORT:
             return operand
-        if isinstance(operand, Constant | Parameter | TextCall | Concat):
+        if isinstance(operand, Constant | Parameter | TextCall | Concat | Cast | FormattedTime):
             return operand
-        most = Constant(Fraction(characters), SqlType.INT4)
+        if isinstance(operand, ColumnRef) and name(operand) in self.whole:
+            return operand
+        most = Constant(Fraction(characters or self.characters), SqlType.INT4)
         return TextCall(TextFunction.LEFT, operand, (most,), SqlType.TEXT)
 
-    match part:
-        case Like():
-            return with_parts(part, operand=short(part.operand))
-        case TextCall() if part.function is not TextFunction.LEFT:
-            return with_parts(part, operand=short(part.operand))
-        case Comparison() if part.comparator in _ORDERED:
-            return with_parts(part, left=short(part.left), right=short(part.right))
-        case Concat():
-            return with_parts(part, operands=tuple(map(short, part.operands)))
-        case Choose() if part.choice is not Choice.COALESCE:
-            return with_parts(part, operands=tuple(map(short, part.operands)))
-        case _:
-            return part
+    def is_cut(self, column: ColumnRef) -> bool:
+        return self.short(column) is not column
+
+    def window(self, column: WindowColumn) -> WindowColumn:
+        """But for the first column of PARTITION BY, which is the unit."""
+
+        def term(one: OrderTerm) -> OrderTerm:
+            return with_parts(one, expression=self.short(one.expression))
+
+        partition = (*column.partition[:1], *map(self.short, column.partition[1:]))
+        return with_parts(column, partition=partition, order=each_changed(column.order, term))
+
+    def counted(self, aggregate: Aggregate) -> Aggregate:
+        if aggregate.kind is AggregateKind.COUNT_DISTINCT:
+            return aggregate.changed(self.short)
+        return aggregate
+
+    def _gone_through(self, part: Expression) -> Expression:
+        short = self.short
+        match part:
+            case In():
+                items = [one.value for one in part.items if isinstance(one, Constant)]
+                listed = [one for one in items if isinstance(one, str)]
+                known = all(isinstance(one, Constant) for one in part.items)
+                operand = short(part.operand, longest(listed) if known else None)
+                return with_parts(part, operand=operand)
+            case Like() | InPublic():
+                return with_parts(part, operand=short(part.operand))
+            case TextCall() if not _is_beginning(part):
+                return with_parts(part, operand=short(part.operand))
+            case Comparison() if not _with_constant(part):
+                return with_parts(part, left=short(part.left), right=short(part.right))
+            case Concat():
+                return with_parts(part, operands=tuple(map(short, part.operands)))
+            case Choose() if part.choice is not Choice.COALESCE:
+                return with_parts(part, operands=tuple(map(short, part.operands)))
+            case NullIf() if not isinstance(part.other, Constant | Parameter):
+                return with_parts(part, operand=short(part.operand), other=short(part.other))
+            case _:
+                return part
+
+
+def longest(listed: Iterable[str]) -> int:
+    """So many characters of a text tell whether it is one of these."""
+    return max(map(len, listed), default=0) + 1
+
+
+def _is_beginning(call: TextCall) -> bool:
+    """left(x, 5): no more is unpacked. left(x, -5) is all of it but for its end."""
+    if call.function is not TextFunction.LEFT:
+        return False
+    (most,) = call.arguments
+    return isinstance(most, Constant) and isinstance(most.value, Fraction) and most.value >= 0
+
+
+def _with_constant(comparison: Comparison) -> bool:
+    """Whether lengths are compared, which mostly differ."""
+    sides = (comparison.left, comparison.right)
+    return comparison.comparator in _EQUAL and any(
+        isinstance(one, Constant | Parameter) for one in sides
+    )

@@ -17,7 +17,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.kernel.plan_check import check_bounded, check_plan
 from proxy.kernel.price import Price
-from proxy.kernel.work import TooMuchWork, UnitWork, check_work, longest_text
+from proxy.kernel.work import TooMuchWork, check_work
 from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -34,7 +34,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
-from proxy.planner.long_texts import with_beginnings
+from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
 from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import (
     MeasureContext,
@@ -98,7 +98,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """private: the plan before any bound is chosen; events: what is charged for it; prices: of its blocks, as
-    the kernel finds them; characters: of texts that a join repeats."""
+    the kernel finds them; beginning: of long texts, if they are cut."""
 
     private: PrivatePlan
     events: tuple[Event, ...]
@@ -106,7 +106,7 @@ class Planned:
     known: PlanningContext
     drafts: tuple[_Draft, ...]
     spent: tuple[tuple[Loss, ...], ...]  # of each block, for each of its weights
-    characters: int | None = None
+    beginning: Beginning | None = None
 
     def bounded(self, number: int, chosen: Mapping[int | None, int]) -> BlockPlan:
         """One block with bounds that were chosen, by release, None being that on rows. They change
@@ -116,8 +116,8 @@ class Planned:
         """
         draft = self.drafts[number].with_bounds(chosen)
         block = _planned(draft, iter(self.spent[number]))
-        if self.characters is not None:
-            block = with_beginnings(block, self.characters)
+        if self.beginning is not None:
+            block = with_beginnings(block, self.beginning, _world(self.known))
         of, charged = self.private.blocks[number], self.prices[number]
         check_bounded(block, of, charged, _world(self.known))
         self._check_work(number, block)
@@ -155,8 +155,7 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     while True:
         found = _planned_with(query, replace(known, most_stored=most) if most else known, wanted)
         try:
-            work = check_work(found.private.blocks, world)
-            return _with_beginnings(found, world, work)
+            return _with_beginnings(found, world)
         except TooMuchWork as refused:
             fewer = _fewer(refused, most)
             if fewer is None:
@@ -164,15 +163,29 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
             most = fewer
 
 
-def _with_beginnings(found: Planned, world: World, work: UnitWork) -> Planned:
-    """With texts cut to their beginnings, where a join repeats them."""
-    characters = longest_text(found.private.blocks, world, work)
-    if characters is None:
+def _with_beginnings(found: Planned, world: World) -> Planned:
+    """The plan, with texts cut to their beginnings where whole ones would take too long.
+
+    Refuses  TooMuchWork: so would the beginnings
+    """
+    try:
+        check_work(found.private.blocks, world)
         return found
-    blocks = tuple(with_beginnings(block, characters) for block in found.private.blocks)
-    private = replace(found.private, blocks=blocks)
-    prices = check_plan(private, found.events, world)  # what is run is what the kernel has seen
-    return replace(found, private=private, prices=prices, characters=characters)
+    except TooMuchWork as refusal:
+        refused = refusal
+    for beginning in BEGINNINGS:
+        blocks = tuple(with_beginnings(one, beginning, world) for one in found.private.blocks)
+        if blocks == found.private.blocks:
+            continue
+        private = replace(found.private, blocks=blocks)
+        try:
+            prices = check_plan(private, found.events, world)  # what is run is what the kernel sees
+            check_work(blocks, world)
+        except TooMuchWork as further:
+            refused = further
+            continue
+        return replace(found, private=private, prices=prices, beginning=beginning)
+    raise refused
 
 
 def _fewer(refused: TooMuchWork, most: int | None) -> int | None:

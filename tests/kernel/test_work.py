@@ -179,8 +179,10 @@ _PAIRS = "SELECT count(*) FROM orders a JOIN visits b ON a.uid = b.uid WHERE {}"
 )
 def test_texts_that_a_join_repeats_are_cut(condition: str) -> None:
     block = _block(_PAIRS.format(condition))
+    assert block.text_characters is not None
     assert block.text_characters in limits.TEXT_BEGINNINGS
-    assert "a join repeats it" in " ".join(conditions(block))
+    told = f"the first {block.text_characters} characters" in " ".join(conditions(block))
+    assert told == (block.text_characters < limits.TEXT_CHARACTERS)
     found = walk(_PAIRS.format(condition))
     assert found is not None
     text = found.queries[0][0].sql
@@ -197,11 +199,52 @@ def test_more_pairs_leave_shorter_texts() -> None:
     assert few is not None and many is not None and many <= few
 
 
-def test_texts_that_no_join_repeats_are_whole() -> None:
-    """Each costs in proportion to what is stored."""
-    assert _block("SELECT count(*) FROM orders WHERE t LIKE '%x%'").text_characters is None
+def test_texts_that_no_join_repeats_are_cut_by_what_one_costs() -> None:
+    """Each costs in proportion to what is stored, and a single one no more than a unit may."""
+    most = limits.TEXT_CHARACTERS
+    assert _block("SELECT count(*) FROM orders WHERE t LIKE '%x%'").text_characters == most
     alone = "SELECT count(*) FROM members a JOIN orders b ON a.uid = b.uid WHERE b.t LIKE '%x%'"
-    assert _block(alone).text_characters is None
+    assert _block(alone).text_characters == most
+    often = " OR ".join(f"lower(t) = '{n}'" for n in range(60))
+    fewer = _block(f"SELECT count(*) FROM orders WHERE {often}").text_characters
+    assert fewer is not None and fewer < most
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT t, count(*) FROM orders GROUP BY t",
+        "SELECT count(DISTINCT t) FROM orders",
+        "SELECT count(t) FROM orders WHERE t = 'x' OR t <> 'y' OR t IS NULL OR t IN ('a', 'b')",
+        "SELECT count(*) FROM orders WHERE starts_with(s, 'a') OR lower(s) = 'b' OR left(t, 9) = 'c'",
+        "SELECT count(coalesce(a.t, b.t)) FROM orders a JOIN visits b ON a.uid = b.uid WHERE a.t = 'x'",
+    ],
+)
+def test_texts_that_are_not_gone_through_are_whole(statement: str) -> None:
+    assert _block(statement).text_characters is None
+
+
+def test_a_listed_key_is_cut_behind_its_longest_value() -> None:
+    """So that no text becomes one of the list."""
+    found = walk("SELECT a.t, count(*) FROM orders a JOIN visits b ON a.uid = b.uid GROUP BY a.t")
+    assert found is not None
+    listed = found.plan.blocks[0].keys[0].values
+    assert listed is not None
+    longest = max(len(value) for value in listed if value is not None)
+    query = found.queries[0][0]
+    cut = re.search(r'pg_catalog.left\(r\d."t"::text, %\((\w+)\)s::integer\)', query.sql)
+    assert cut is not None and int(str(query.parameters[cut[1]])) == longest + 1
+
+
+@pytest.mark.parametrize("look", ["a.j ? 'k'", "7 = ANY(a.ia)", "cardinality(a.ta) > b.i4"])
+def test_looks_into_a_row_that_a_join_repeats_are_few(look: str) -> None:
+    """Each unpacks four megabytes at the worst."""
+    inner = "orders a JOIN visits b ON a.uid = b.uid"
+    assert _block(f"SELECT count(*) FROM {inner} WHERE {look}")
+    many = " OR ".join(
+        look.replace("'k'", f"'k{n}'").replace("7", str(n)) + f" AND b.i4 > {n}" for n in range(9)
+    )
+    assert _refused(f"SELECT count(*) FROM {inner} WHERE {many}").hint
 
 
 def test_keys_are_few() -> None:

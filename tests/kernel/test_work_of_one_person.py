@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -17,8 +16,8 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.kernel import work
 from proxy.planner import planning
-from proxy.protected import protected_connections
 from tests.audit.two_states import TwoStates, two_states
+from tests.kernel.backend_seconds import backend_seconds, run_all
 from tests.kernel.costly_statements import (
     ATTACKS,
     FAMILIES,
@@ -48,7 +47,7 @@ def test_a_statement_that_takes_too_long_is_refused(states: TwoStates, attack: s
     assert caught.value.hint
 
 
-def test_without_the_check_it_would_be_run(
+def test_without_the_check_it_would_berun_all(
     states: TwoStates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(planning, "check_work", lambda *_: work.UnitWork())
@@ -78,7 +77,7 @@ def test_the_dearest_of_each_family(states: TwoStates, family: str) -> None:
 
 def _check_dearest(states: TwoStates, family: Family) -> None:
     statement = _dearest(states, family)
-    here, there = (_seconds(states, statement, dsn) for dsn in (states.here, states.there))
+    here, there = (backend_seconds(states, statement, dsn) for dsn in (states.here, states.there))
     assert here - there <= _LIMIT
 
 
@@ -88,10 +87,10 @@ def test_long_texts_of_the_person(states: TwoStates, monkeypatch: pytest.MonkeyP
     (block,) = states.plan(LONG_TEXTS).blocks
     assert block.text_characters is not None
     assert states.too_far(LONG_TEXTS) == []
-    here, there = (_seconds(states, LONG_TEXTS, dsn) for dsn in (states.here, states.there))
+    here, there = (backend_seconds(states, LONG_TEXTS, dsn) for dsn in (states.here, states.there))
     assert here - there <= _LIMIT
-    monkeypatch.setattr(planning, "longest_text", lambda *_: None)
-    assert _seconds(states, LONG_TEXTS, states.here) > _LIMIT
+    monkeypatch.setattr(planning, "check_work", lambda *_: work.UnitWork())
+    assert backend_seconds(states, LONG_TEXTS, states.here) > _LIMIT
 
 
 def test_files_are_within_the_limit(states: TwoStates) -> None:
@@ -115,33 +114,12 @@ def _dearest(states: TwoStates, family: Family) -> str:
     return family(found)
 
 
-def _seconds(states: TwoStates, statement: str, dsn: str) -> float:
-    """Of the backend's processor, the least of three."""
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        for setting in protected_connections._SESSION:
-            connection.execute(setting.encode())
-        connection.execute("SET max_parallel_workers_per_gather = 0")
-        process = Path(f"/proc/{connection.info.backend_pid}/schedstat")
-        taken = []
-        for _ in range(3):
-            before = int(process.read_text().split()[0])
-            _run(states, statement, connection)
-            taken.append((int(process.read_text().split()[0]) - before) / 1e9)
-    return min(taken)
-
-
-def _run(states: TwoStates, statement: str, connection: psycopg.Connection) -> None:
-    for query in states.queries(statement):
-        values = {**query.parameters, **{name: 5 + n for n, name in enumerate(query.seeds)}}
-        connection.execute(query.sql.encode(), values).fetchall()
-
-
 def _temporary_bytes(states: TwoStates, statement: str) -> int:
     with psycopg.connect(states.here, autocommit=True) as connection:
         connection.execute("SET work_mem = '64kB'; SET max_parallel_workers_per_gather = 0")
         connection.execute("SELECT pg_stat_force_next_flush()")
         before = _temp_bytes(connection)
-        _run(states, statement, connection)
+        run_all(states, statement, connection)
         connection.execute("SELECT pg_stat_force_next_flush()")
         return _temp_bytes(connection) - before
 

@@ -34,7 +34,8 @@ class Join:
 
     is_lookup: the right side is what a subquery of the question (EXISTS, IN, a scalar one) says of a row's own
     unit. It is one row for each value of the right columns of `equal`, so that no row is repeated. written: of
-    such, how the question itself names relations, by their aliases; for hints alone."""
+    such, how the question itself names relations, by their aliases; for hints alone. text_octets: a longer text
+    in `equal` equals none; only the planner puts it (planner/long_texts.py)."""
 
     left: Relation
     right: Relation
@@ -44,6 +45,7 @@ class Join:
     position: int | None = field(default=None, compare=False)  # of JOIN or the comma
     has_public_outer: bool = field(default=False, compare=False)
     is_lookup: bool = False
+    text_octets: int | None = None
     written: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
 

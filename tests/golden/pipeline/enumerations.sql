@@ -99,9 +99,10 @@ SELECT count(*) FROM people WHERE e = t OR e = c OR e = s OR coalesce(e, 'none')
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."e"::text = r1."t") OR (r1."e"::text = r1."c") OR (r1."e"::text = r1."s") OR (coalesce(r1."e"::text, %(p1)s::text) = %(p1)s::text) OR (greatest(r1."e"::text, r1."t") = %(p2)s::text))
---   p1 = none
---   p2 = x
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."e"::text = (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)) OR (r1."e"::text = r1."c") OR (r1."e"::text = r1."s") OR (coalesce(r1."e"::text, %(p2)s::text) = %(p2)s::text) OR (greatest(r1."e"::text, (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)) = %(p3)s::text))
+--   p1 = 1048576
+--   p2 = none
+--   p3 = x
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -148,8 +149,9 @@ SELECT m.e, count(*) FROM people p JOIN moods m ON p.c = m.e WHERE p.t IN (SELEC
 -- w.people, w.moods, unit 1 row(s), partitions by hash of r1."id"; keys e of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r1 JOIN "w"."moods" AS r2 ON (r1."c" = r2."e"::text)) WHERE (r1."t" = ANY(%(l1)s::text[])) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
---   p2 = ['a ', 'low', 'unlisted', 'x']
+SELECT * FROM (SELECT (r2."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r1 JOIN "w"."moods" AS r2 ON (r1."c" = r2."e"::text)) WHERE ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END) = ANY(%(l1)s::text[])) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+--   p1 = 1048576
+--   p3 = ['a ', 'low', 'unlisted', 'x']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r3."e"::text)::text AS v FROM "w"."moods" AS r3 WHERE (r3."e"::text <> %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = low
 -- => loss
@@ -187,7 +189,8 @@ SELECT k, count(*) FROM (SELECT e AS k FROM people UNION ALL SELECT lower(t) FRO
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT ((r8."k")::text)::varchar(1024)::text, pg_catalog.count(*) FROM (SELECT r7."c1" AS "k" FROM (SELECT r2."k"::text AS "c1" FROM (SELECT r1."e"::text AS "k", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."lower" AS "c1" FROM (SELECT (pg_catalog.lower((r3."t")::varchar(1048576)::text))::varchar(1024)::text AS "lower", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8 GROUP BY 1
+SELECT (CASE WHEN pg_catalog.octet_length((r8."k")::text) <= 1024 THEN (r8."k")::text ELSE pg_catalog.left((r8."k")::text, 1024) END)::text, pg_catalog.count(*) FROM (SELECT r7."c1" AS "k" FROM (SELECT r2."k"::text AS "c1" FROM (SELECT r1."e"::text AS "k", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."lower" AS "c1" FROM (SELECT (pg_catalog.lower(((CASE WHEN pg_catalog.octet_length(r3."t") <= %(p1)s::integer THEN r3."t" ELSE pg_catalog.left(r3."t"::text, %(p1)s::integer) END))::varchar(1048576)::text))::varchar(1024)::text AS "lower", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8 GROUP BY 1
+--   p1 = 1048576
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

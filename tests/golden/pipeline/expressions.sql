@@ -464,12 +464,13 @@ SELECT count(*) FROM people WHERE ltrim(s) = 'abc' OR trim(trailing 'x' from s) 
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((pg_catalog.ltrim((r1."s")::varchar(1048576)::text) = %(p1)s::text) OR (pg_catalog.rtrim((r1."s")::varchar(1048576)::text, %(p2)s::text) <> %(p3)s::text) OR (pg_catalog.btrim((r1."t")::varchar(1048576)::text, %(p4)s::text) = %(p5)s::text))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((pg_catalog.ltrim((r1."s")::varchar(1048576)::text) = %(p1)s::text) OR (pg_catalog.rtrim((r1."s")::varchar(1048576)::text, %(p2)s::text) <> %(p3)s::text) OR (pg_catalog.btrim(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p4)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p4)s::integer) END))::varchar(1048576)::text, %(p5)s::text) = %(p6)s::text))
 --   p1 = abc
 --   p2 = x
 --   p3 = 
---   p4 = xy
---   p5 = z
+--   p4 = 1048576
+--   p5 = xy
+--   p6 = z
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -521,20 +522,21 @@ SELECT count(*) FROM people WHERE concat(t, '-', i4) = 'a-1' OR concat_ws('/', s
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((((coalesce(r1."t", %(p1)s::text))::varchar(16384)::text || (coalesce(%(p2)s::text, %(p1)s::text))::varchar(16384)::text || (coalesce((r1."i4")::text, %(p1)s::text))::varchar(16384)::text) = %(p3)s::text) OR (pg_catalog.substr(((coalesce(((%(p4)s::text)::text || (r1."s")::varchar(16384)::text), %(p1)s::text))::varchar(16384)::text || (coalesce(((%(p4)s::text)::text || (CASE WHEN r1."b" THEN %(p5)s::text WHEN (NOT r1."b") THEN %(p6)s::text ELSE NULL::text END)::varchar(16384)::text), %(p1)s::text))::varchar(16384)::text || (coalesce(((%(p4)s::text)::text || (pg_catalog.to_char((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p8)s::date), %(p7)s::date))::timestamp without time zone, %(p9)s::text))::varchar(16384)::text), %(p1)s::text))::varchar(16384)::text)::text, %(p10)s::integer) = %(p11)s::text) OR ((((r1."i4")::text)::varchar(16384)::text || (%(p1)s::text)::text) = %(p12)s::text) OR ((r1."n2")::text = %(p13)s::text))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((((pg_catalog.left(coalesce(r1."t", %(p1)s::text)::text, %(p2)s::integer))::varchar(16384)::text || (pg_catalog.left(coalesce(%(p3)s::text, %(p1)s::text)::text, %(p2)s::integer))::varchar(16384)::text || (pg_catalog.left(coalesce((r1."i4")::text, %(p1)s::text)::text, %(p2)s::integer))::varchar(16384)::text) = %(p4)s::text) OR (pg_catalog.substr(((pg_catalog.left(coalesce(((%(p5)s::text)::text || (r1."s")::varchar(16384)::text), %(p1)s::text)::text, %(p2)s::integer))::varchar(16384)::text || (pg_catalog.left(coalesce(((%(p5)s::text)::text || (pg_catalog.left(CASE WHEN r1."b" THEN %(p6)s::text WHEN (NOT r1."b") THEN %(p7)s::text ELSE NULL::text END::text, %(p2)s::integer))::varchar(16384)::text), %(p1)s::text)::text, %(p2)s::integer))::varchar(16384)::text || (pg_catalog.left(coalesce(((%(p5)s::text)::text || (pg_catalog.to_char((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p9)s::date), %(p8)s::date))::timestamp without time zone, %(p10)s::text))::varchar(16384)::text), %(p1)s::text)::text, %(p2)s::integer))::varchar(16384)::text)::text, %(p11)s::integer) = %(p12)s::text) OR ((((r1."i4")::text)::varchar(16384)::text || (%(p1)s::text)::text) = %(p13)s::text) OR ((r1."n2")::text = %(p14)s::text))
 --   p1 = 
---   p2 = -
---   p3 = a-1
---   p4 = /
---   p5 = t
---   p6 = f
---   p7 = 0001-01-01
---   p8 = 9999-12-31
---   p9 = YYYY-MM-DD
---   p10 = 2
---   p11 = x/t/2020-01-01
---   p12 = 7
---   p13 = 1.50
+--   p2 = 1048576
+--   p3 = -
+--   p4 = a-1
+--   p5 = /
+--   p6 = t
+--   p7 = f
+--   p8 = 0001-01-01
+--   p9 = 9999-12-31
+--   p10 = YYYY-MM-DD
+--   p11 = 2
+--   p12 = x/t/2020-01-01
+--   p13 = 7
+--   p14 = 1.50
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -546,23 +548,24 @@ SELECT count(*) FROM people WHERE split_part(t, '-', 2) = 'b' OR initcap(t) = 'A
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((pg_catalog.split_part(r1."t"::text, %(p1)s::text, %(p2)s::integer) = %(p3)s::text) OR (pg_catalog.initcap((r1."t")::varchar(1048576)::text) = %(p4)s::text) OR (pg_catalog.reverse(r1."t"::text) = %(p5)s::text) OR (pg_catalog.replace((r1."t")::varchar(1048576)::text, %(p6)s::text, %(p7)s::text) = %(p3)s::text) OR (pg_catalog.lpad(r1."t"::text, %(p8)s::integer, %(p9)s::text) = %(p10)s::text) OR (pg_catalog.rpad(r1."t"::text, %(p8)s::integer) = %(p6)s::text) OR (pg_catalog.left(r1."t"::text, %(p2)s::integer) = %(p11)s::character varying) OR ((((pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.strpos(r1."t"::text, %(p12)s::text), %(p14)s::integer), %(p13)s::integer))::numeric + %(p15)s::numeric) - %(p15)s::numeric) > %(p16)s::numeric))
---   p1 = -
---   p2 = 2
---   p3 = b
---   p4 = Ab
---   p5 = ba
---   p6 = a
---   p7 = 
---   p8 = 3
---   p9 = 0
---   p10 = 00a
---   p11 = ab
---   p12 = x
---   p13 = 0
---   p14 = 1073741823
---   p15 = 1
---   p16 = 0
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((pg_catalog.split_part((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)::text, %(p2)s::text, %(p3)s::integer) = %(p4)s::text) OR (pg_catalog.initcap(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END))::varchar(1048576)::text) = %(p5)s::text) OR (pg_catalog.reverse((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)::text) = %(p6)s::text) OR (pg_catalog.replace(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END))::varchar(1048576)::text, %(p7)s::text, %(p8)s::text) = %(p4)s::text) OR (pg_catalog.lpad((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)::text, %(p9)s::integer, %(p10)s::text) = %(p11)s::text) OR (pg_catalog.rpad((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)::text, %(p9)s::integer) = %(p7)s::text) OR (pg_catalog.left(r1."t"::text, %(p3)s::integer) = %(p12)s::character varying) OR ((((pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.strpos((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)::text, %(p13)s::text), %(p15)s::integer), %(p14)s::integer))::numeric + %(p16)s::numeric) - %(p16)s::numeric) > %(p17)s::numeric))
+--   p1 = 65536
+--   p2 = -
+--   p3 = 2
+--   p4 = b
+--   p5 = Ab
+--   p6 = ba
+--   p7 = a
+--   p8 = 
+--   p9 = 3
+--   p10 = 0
+--   p11 = 00a
+--   p12 = ab
+--   p13 = x
+--   p14 = 0
+--   p15 = 1073741823
+--   p16 = 1
+--   p17 = 0
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -807,12 +810,13 @@ SELECT (lower(t) = 'a' OR lower(t) = 'b') AS ca, count(*) FROM people WHERE (low
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (((pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p1)s::text) OR (pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p2)s::text)))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (((pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p1)s::text) OR (pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p2)s::text)) IN (%(p3)s::boolean, %(p4)s::boolean)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
---   p1 = a
---   p2 = b
---   p3 = true
---   p4 = false
---   p5 = ['true', 'false']
+SELECT * FROM (SELECT (((pg_catalog.lower(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END))::varchar(1048576)::text) = %(p2)s::text) OR (pg_catalog.lower(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END))::varchar(1048576)::text) = %(p3)s::text)))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (((pg_catalog.lower(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END))::varchar(1048576)::text) = %(p2)s::text) OR (pg_catalog.lower(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END))::varchar(1048576)::text) = %(p3)s::text)) IN (%(p4)s::boolean, %(p5)s::boolean)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
+--   p1 = 65536
+--   p2 = a
+--   p3 = b
+--   p4 = true
+--   p5 = false
+--   p6 = ['true', 'false']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -824,11 +828,12 @@ SELECT CASE WHEN lower(t) = 'a' THEN 'x' ELSE 'y' END AS ca, count(*) FROM peopl
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN (pg_catalog.lower((r1."t")::varchar(1048576)::text) = %(p1)s::text) THEN %(p2)s::text ELSE %(p3)s::text END)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
---   p1 = a
---   p2 = x
---   p3 = y
---   p4 = ['x', 'y']
+SELECT * FROM (SELECT (CASE WHEN (pg_catalog.lower(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END))::varchar(1048576)::text) = %(p2)s::text) THEN %(p3)s::text ELSE %(p4)s::text END)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+--   p1 = 1048576
+--   p2 = a
+--   p3 = x
+--   p4 = y
+--   p5 = ['x', 'y']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

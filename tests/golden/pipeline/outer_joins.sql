@@ -6,7 +6,7 @@ SELECT z.zone, count(p.i4), sum(p.n2), sum(CASE WHEN p.b THEN 1 ELSE 0 END) FROM
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 1, grid 1, sensitivity 1 steps, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."zone")::text)::varchar(1024)::text AS k1, pg_catalog.count(r2."i4"), pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN r2."b" THEN %(p4)s::numeric ELSE %(p1)s::numeric END, %(p4)s::numeric), %(p1)s::numeric))::bigint) FROM ("w"."places" AS r1 JOIN "w"."people" AS r2 ON (r1."code" = r2."t")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."zone")::text) <= 1024 THEN (r1."zone")::text ELSE pg_catalog.left((r1."zone")::text, 1024) END)::text AS k1, pg_catalog.count(r2."i4"), pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN r2."b" THEN %(p4)s::numeric ELSE %(p1)s::numeric END, %(p4)s::numeric), %(p1)s::numeric))::bigint) FROM ("w"."places" AS r1 JOIN "w"."people" AS r2 ON (r1."code" = r2."t")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 0
 --   p2 = 175
 --   p3 = 100
@@ -52,7 +52,7 @@ SELECT z.zone, count(p.i4), count(p.i4 + 1) FROM people p FULL JOIN places z ON 
 --   count: sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   count: sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."zone")::text)::varchar(1024)::text AS k1, pg_catalog.count(r1."i4"), pg_catalog.count(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric)) FROM ("w"."people" AS r1 LEFT JOIN "w"."places" AS r2 ON (r1."t" = r2."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r2."zone")::text) <= 1024 THEN (r2."zone")::text ELSE pg_catalog.left((r2."zone")::text, 1024) END)::text AS k1, pg_catalog.count(r1."i4"), pg_catalog.count(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric)) FROM ("w"."people" AS r1 LEFT JOIN "w"."places" AS r2 ON (r1."t" = r2."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = 1
@@ -86,7 +86,7 @@ SELECT zone, sum(x) FROM (SELECT z.zone, p.i4 + 1 AS x, coalesce(p.i2, 0) AS y F
 -- w.places, w.people, unit 1 row(s), partitions by hash of r3."dp_key1"; keys zone of 2; cells 0
 --   sum: clamp 1 .. 101, grid 1, sensitivity 101 steps, scale 101/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r3."zone")::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."x", %(p2)s::numeric), %(p1)s::numeric))::integer) FROM (SELECT r1."zone" AS "zone", ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::numeric + %(p1)s::numeric) AS "x", coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p6)s::integer), %(p5)s::integer))::numeric, %(p7)s::numeric) AS "y", r2."id" AS "dp_key1" FROM ("w"."places" AS r1 JOIN "w"."people" AS r2 ON (r1."code" = r2."t"))) AS r3 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p8)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r3."zone")::text) <= 1024 THEN (r3."zone")::text ELSE pg_catalog.left((r3."zone")::text, 1024) END)::text AS k1, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."x", %(p2)s::numeric), %(p1)s::numeric))::integer) FROM (SELECT r1."zone" AS "zone", ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::numeric + %(p1)s::numeric) AS "x", coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p6)s::integer), %(p5)s::integer))::numeric, %(p7)s::numeric) AS "y", r2."id" AS "dp_key1" FROM ("w"."places" AS r1 JOIN "w"."people" AS r2 ON (r1."code" = r2."t"))) AS r3 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p8)s::text[]))
 --   p1 = 1
 --   p2 = 101
 --   p3 = 0

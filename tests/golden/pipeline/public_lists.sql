@@ -5,12 +5,13 @@ SELECT count(*), avg(i4) FROM people WHERE t IN (SELECT code FROM places WHERE z
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(l1)s::text[])) LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE ((CASE WHEN pg_catalog.octet_length(r2."t") <= %(p3)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p3)s::integer) END) = ANY(%(l1)s::text[])) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
---   p4 = random
---   p5 = 2147483647
---   p6 = 91
+--   p3 = 1048576
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 91
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = south
 -- => loss
@@ -63,12 +64,13 @@ SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders WHERE t IN (SELECT cod
 -- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 55
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 55 partitions, gate 447 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r4."n" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = ANY(%(l1)s::text[])) GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r4."n" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN pg_catalog.octet_length(r2."t") <= %(p3)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p3)s::integer) END) = ANY(%(l1)s::text[])) GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
---   p4 = random
---   p5 = 2147483647
---   p6 = 55
+--   p3 = 1048576
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 55
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 1/1000
@@ -94,7 +96,8 @@ SELECT count(*) FROM trips WHERE t IN (SELECT * FROM regions)
 -- w.trips, unit 3 row(s), partitions by hash of r2."id", r2."leg"; keys none; cells 0
 --   count(*): sensitivity 3, scale 3/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE (r2."t" = ANY(%(l1)s::text[]))
+SELECT pg_catalog.count(*) FROM "w"."trips" AS r2 WHERE ((CASE WHEN pg_catalog.octet_length(r2."t") <= %(p1)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p1)s::integer) END) = ANY(%(l1)s::text[]))
+--   p1 = 1048576
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."t")::text AS v FROM "w"."regions" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 0
@@ -107,8 +110,9 @@ WITH w AS (SELECT t, i4 FROM people WHERE t IN (SELECT code FROM places WHERE zo
 -- w.people, unit 1 row(s), partitions by hash of r3."dp_key1"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r3."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM (SELECT r2."t" AS "t", r2."i4" AS "i4", r2."id" AS "dp_key1" FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(l1)s::text[]))) AS r3 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
---   p2 = ['x', 'y', 'z']
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r3."t")::text) <= 1024 THEN (r3."t")::text ELSE pg_catalog.left((r3."t")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM (SELECT r2."t" AS "t", r2."i4" AS "i4", r2."id" AS "dp_key1" FROM "w"."people" AS r2 WHERE ((CASE WHEN pg_catalog.octet_length(r2."t") <= %(p1)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p1)s::integer) END) = ANY(%(l1)s::text[]))) AS r3 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+--   p1 = 1048576
+--   p3 = ['x', 'y', 'z']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 WHERE (r1."zone" = %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = south
 -- => loss
@@ -122,8 +126,9 @@ SELECT k, count(*) FROM (SELECT c IN (SELECT code FROM places) AS k FROM people 
 -- w.people, unit 1 row(s), partitions by hash of r4."dp_key1"; keys k of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r4."k")::text AS k1, pg_catalog.count(*) FROM (SELECT (r3."c" = ANY(%(l1)s::text[])) AS "k", r3."id" AS "dp_key1" FROM "w"."people" AS r3 WHERE (r3."t" = ANY(%(l2)s::text[]))) AS r4 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
---   p3 = ['true', 'false']
+SELECT * FROM (SELECT (r4."k")::text AS k1, pg_catalog.count(*) FROM (SELECT (r3."c" = ANY(%(l1)s::text[])) AS "k", r3."id" AS "dp_key1" FROM "w"."people" AS r3 WHERE ((CASE WHEN pg_catalog.octet_length(r3."t") <= %(p2)s::integer THEN r3."t" ELSE pg_catalog.left(r3."t"::text, %(p2)s::integer) END) = ANY(%(l2)s::text[]))) AS r4 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
+--   p2 = 1048576
+--   p4 = ['true', 'false']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 --   l2 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r2."code")::text AS v FROM "w"."places" AS r2 LIMIT 50001) AS f) AS g
 -- => loss
@@ -146,7 +151,8 @@ SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1) FROM (
 --   p3 = random
 --   p4 = 2147483647
 --   p5 = 137
-SELECT pg_catalog.count(*) FILTER (WHERE (r3."t" = ANY(%(l1)s::text[]))), pg_catalog.count(*) FILTER (WHERE ((r3."i4")::numeric > %(s1)s::numeric)) FROM "w"."people" AS r3
+SELECT pg_catalog.count(*) FILTER (WHERE ((CASE WHEN pg_catalog.octet_length(r3."t") <= %(p1)s::integer THEN r3."t" ELSE pg_catalog.left(r3."t"::text, %(p1)s::integer) END) = ANY(%(l1)s::text[]))), pg_catalog.count(*) FILTER (WHERE ((r3."i4")::numeric > %(s1)s::numeric)) FROM "w"."people" AS r3
+--   p1 = 1048576
 --   s1 = None
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."code")::text AS v FROM "w"."places" AS r1 LIMIT 50001) AS f) AS g
 -- => loss

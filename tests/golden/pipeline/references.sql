@@ -65,12 +65,13 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset
 -- case: left join along the reference
 SELECT o.t, count(*) FROM lines l LEFT JOIN orders o ON l.order_id = o.id GROUP BY o.t
 -- => plan
--- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys t of 4; cells 0
+-- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys expression of 4; cells 0
 --   count(*): sensitivity 7, scale 7/8, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1u."uid" AS unit, (r2."t")::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) LEFT JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id")) WHERE r1u."uid" IS NOT NULL AND (r2."t" = ANY(%(p2)s::text[]::text[]) OR r2."t" IS NULL) GROUP BY r1u."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1u."uid" AS unit, (pg_catalog.left(r2."t"::text, %(p2)s::integer))::text AS k1, pg_catalog.count(*) AS v0 FROM (("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) LEFT JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id")) WHERE r1u."uid" IS NOT NULL AND ((pg_catalog.left(r2."t"::text, %(p2)s::integer))::text = ANY(%(p3)s::text[]) OR pg_catalog.left(r2."t"::text, %(p2)s::integer) IS NULL) GROUP BY r1u."uid", 2) g) u GROUP BY 1
 --   p1 = 7
---   p2 = ['x', 'y', 'z']
+--   p2 = 2
+--   p3 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -36,7 +36,7 @@ SELECT t, count(*) FROM members WHERE uid IN (SELECT uid FROM orders WHERE i4 > 
 -- w.members, w.orders, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM ("w"."members" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."i4" > %(p1)s::bigint) GROUP BY r2."uid") AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1")) WHERE r1."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024 THEN (r1."t")::text ELSE pg_catalog.left((r1."t")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM ("w"."members" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."i4" > %(p1)s::bigint) GROUP BY r2."uid") AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1")) WHERE r1."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]) OR k1 IS NULL)
 --   p1 = 50
 --   p2 = ['x', 'y', 'z']
 -- => loss
@@ -161,7 +161,7 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = 
 -- w.orders, w.calls, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."k2" AS "k2", r3."k3" AS "k3", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1, r2."i8" AS k2, (r2."t")::varchar(1024)::text AS k3 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 3, 4) AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1") AND (r1."i4" = r4."k2") AND (pg_catalog.left(r1."t"::text, %(p2)s::integer) = r4."k3")) WHERE r1."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."k2" AS "k2", r3."k3" AS "k3", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1, r2."i8" AS k2, (CASE WHEN pg_catalog.octet_length(r2."t") <= 1024 THEN r2."t" ELSE pg_catalog.left(r2."t", 1024) END)::text AS k3 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 3, 4) AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1") AND (r1."i4" = r4."k2") AND ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p2)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p2)s::integer) END) = r4."k3")) WHERE r1."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 1024
 -- => loss
@@ -238,7 +238,7 @@ SELECT avg(n), sum(n) FROM (SELECT uid, t, count(*) AS n FROM orders GROUP BY ui
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 107 partitions, gate 871 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 --   sum: clamp 0 .. 6, grid 1, sensitivity 6 steps, scale 3/2, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1::numeric, %(p3)s::numeric), %(p4)s::numeric) END) FROM (SELECT r3."dp_unit" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r3."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(r3."n") AS v0, pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r3."n", %(p2)s::bigint), %(p1)s::bigint))::integer) AS v1 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "t", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, (r1."t")::varchar(1024)::text AS k1, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1::numeric, %(p3)s::numeric), %(p4)s::numeric) END) FROM (SELECT r3."dp_unit" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r3."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(r3."n") AS v0, pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r3."n", %(p2)s::bigint), %(p1)s::bigint))::integer) AS v1 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "t", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, (CASE WHEN pg_catalog.octet_length(r1."t") <= 1024 THEN r1."t" ELSE pg_catalog.left(r1."t", 1024) END)::text AS k1, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit") u GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p3 = 0
@@ -258,18 +258,19 @@ SELECT g, sum(s) FROM (SELECT uid, upper(t) AS g, left(upper(t), 1) AS l, sum(i4
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 --   sum: clamp 0 .. 600, grid 1, sensitivity 614400 steps, scale 153600, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN size0 <= %(p2)s::numeric THEN v0::bigint * %(p3)s::bigint ELSE pg_catalog.div(v0::numeric * %(p4)s::numeric, size0)::bigint END), pg_catalog.count(*) FROM (SELECT *, pg_catalog.sum(v0) OVER (PARTITION BY unit) AS size0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p10)s::bigint), %(p10)s::bigint), k1) AS rank FROM (SELECT r3."dp_unit" AS unit, ((r3."g")::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."s", %(p2)s::numeric), %(p1)s::numeric))::integer) AS v0 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "g", (pg_catalog.left(r2."k1"::text, %(p5)s::integer))::varchar(1024)::text AS "l", r2."a1" AS "s", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, ((pg_catalog.upper((r1."t")::varchar(1048576)::text))::varchar(1024)::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p9)s::integer), %(p8)s::integer))::numeric) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) AS r2 WHERE (r2."k1" <> %(p6)s::text)) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit", 2) g) c WHERE rank <= %(p11)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN size0 <= %(p2)s::numeric THEN v0::bigint * %(p3)s::bigint ELSE pg_catalog.div(v0::numeric * %(p4)s::numeric, size0)::bigint END), pg_catalog.count(*) FROM (SELECT *, pg_catalog.sum(v0) OVER (PARTITION BY unit) AS size0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p11)s::bigint), %(p11)s::bigint), k1) AS rank FROM (SELECT r3."dp_unit" AS unit, (CASE WHEN pg_catalog.octet_length((r3."g")::text) <= 1024 THEN (r3."g")::text ELSE pg_catalog.left((r3."g")::text, 1024) END)::text AS k1, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."s", %(p2)s::numeric), %(p1)s::numeric))::integer) AS v0 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "g", (pg_catalog.left(r2."k1"::text, %(p5)s::integer))::varchar(1024)::text AS "l", r2."a1" AS "s", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, ((pg_catalog.upper(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p7)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p7)s::integer) END))::varchar(1048576)::text))::varchar(1024)::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p10)s::integer), %(p9)s::integer))::numeric) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) AS r2 WHERE (r2."k1" <> %(p6)s::text)) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit", 2) g) c WHERE rank <= %(p12)s::bigint) g) u GROUP BY 1
 --   p1 = 0
 --   p2 = 600
 --   p3 = 1024
 --   p4 = 614400
 --   p5 = 1
 --   p6 = Z
---   p7 = 6
---   p8 = 0
---   p9 = 100
---   p10 = random
---   p11 = 2
+--   p7 = 1048576
+--   p8 = 6
+--   p9 = 0
+--   p10 = 100
+--   p11 = random
+--   p12 = 2
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -326,9 +327,10 @@ SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid 
 --   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
 --   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) FILTER (WHERE (NOT (r4."unit" IS NULL))) AS v0, pg_catalog.count(*) FILTER (WHERE (NOT (r7."unit" IS NULL))) AS v1 FROM (("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL AND (r2."t" = r2."t") GROUP BY r2."uid") AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1")) LEFT JOIN (SELECT r6."unit" AS "unit", r6."k1" AS "k1", r6."unit" AS "dp_unit" FROM (SELECT r5."uid" AS unit, r5."uid" AS k1 FROM "w"."calls" AS r5 WHERE r5."uid" IS NOT NULL AND (r5."t" = %(p2)s::text) GROUP BY r5."uid") AS r6) AS r7 ON (r1."uid" = r7."dp_unit") AND (r1."uid" = r7."k1")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) FILTER (WHERE (NOT (r4."unit" IS NULL))) AS v0, pg_catalog.count(*) FILTER (WHERE (NOT (r7."unit" IS NULL))) AS v1 FROM (("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN pg_catalog.octet_length(r2."t") <= %(p2)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p2)s::integer) END) = (CASE WHEN pg_catalog.octet_length(r2."t") <= %(p2)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p2)s::integer) END)) GROUP BY r2."uid") AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1")) LEFT JOIN (SELECT r6."unit" AS "unit", r6."k1" AS "k1", r6."unit" AS "dp_unit" FROM (SELECT r5."uid" AS unit, r5."uid" AS k1 FROM "w"."calls" AS r5 WHERE r5."uid" IS NOT NULL AND (r5."t" = %(p3)s::text) GROUP BY r5."uid") AS r6) AS r7 ON (r1."uid" = r7."dp_unit") AND (r1."uid" = r7."k1")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
---   p2 = t
+--   p2 = 1048576
+--   p3 = t
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -6,12 +6,13 @@ SELECT count(*), sum(a.i4) FROM people a JOIN trips b ON a.t = b.t
 --   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 2200 steps, scale 550, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p3)s::bigint)), %(p3)s::bigint), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t"))
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p4)s::bigint)), %(p4)s::bigint), %(p4)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = r2."t"))
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 3
---   p5 = 2
+--   p3 = 8192
+--   p4 = random
+--   p5 = 3
+--   p6 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -75,15 +76,16 @@ SELECT avg(a.i4), max(b.i4) FROM people a JOIN trips b ON a.t = b.t
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 497 partitions, gate 4306 units, scale 110, epsilon 4 delta 1/2000, each epsilon 19/20 delta 7.231e-06
 --   max: 0 .. 100 steps of 1, fill 0, 249 partitions, gate 2322 units, scale 110, epsilon 4 delta 1/2000, each epsilon 19/20 delta 7.231e-06
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x2), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x2) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, r1."i4" AS x1, r2."i4" AS x2 FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p3)s::bigint)), %(p3)s::bigint), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x2), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x2) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r1."i4" AS x1, r2."i4" AS x2 FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p4)s::bigint)), %(p4)s::bigint), %(p4)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = r2."t")) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 3
---   p5 = 2
---   p6 = random
---   p7 = 2147483647
---   p8 = 497
+--   p3 = 8192
+--   p4 = random
+--   p5 = 3
+--   p6 = 2
+--   p7 = random
+--   p8 = 2147483647
+--   p9 = 497
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -97,16 +99,17 @@ SELECT a.b, avg(b.i4), count(*) FROM people a JOIN trips b ON a.t = b.t GROUP BY
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 1073 partitions, gate 8914 units, scale 110, epsilon 4 delta 1/2000, each epsilon 19/40 delta 2.248e-06
 --   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(*) FROM (SELECT (r1."b")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r2."i4" AS x1 FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p4)s::bigint)), %(p4)s::bigint), %(p4)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE (r1."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(*) FROM (SELECT (r1."b")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p8)s::bigint)) & %(p9)s::bigint)::integer, %(p10)s::integer) AS cell, r2."i4" AS x1 FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p6)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p5)s::bigint)), %(p5)s::bigint), %(p5)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p7)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p4)s::integer THEN r1."t" END = r2."t")) WHERE (r1."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['true', 'false']
---   p4 = random
---   p5 = 3
---   p6 = 2
---   p7 = random
---   p8 = 2147483647
---   p9 = 1073
+--   p4 = 8192
+--   p5 = random
+--   p6 = 3
+--   p7 = 2
+--   p8 = random
+--   p9 = 2147483647
+--   p10 = 1073
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -125,30 +128,33 @@ SELECT avg(a.i4), min(b.i4), percentile_cont(0.5) WITHIN GROUP (ORDER BY a.i4), 
 --     centred sum for var_samp: clamp 0 .. 100, grid 1, sensitivity 2200, scale 3300, epsilon 2/3 delta 0
 --     centred squares for var_samp: clamp 0 .. 100, grid 1, sensitivity 220000, scale 330000, epsilon 2/3 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."i4"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."i4")), pg_catalog.count(r2."i4"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r2."i4")), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p6)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p5)s::bigint)), %(p5)s::bigint), %(p5)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p7)s::bigint) AS r2 ON (r1."t" = r2."t"))
+SELECT pg_catalog.count(r1."i4"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."i4")), pg_catalog.count(r2."i4"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r2."i4")), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p7)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p6)s::bigint)), %(p6)s::bigint), %(p6)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p8)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p5)s::integer THEN r1."t" END = r2."t"))
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
 --   p4 = 10000
---   p5 = random
---   p6 = 3
---   p7 = 2
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p3)s::bigint)), %(p3)s::bigint), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p6)s::bigint
+--   p5 = 8192
+--   p6 = random
+--   p7 = 3
+--   p8 = 2
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p4)s::bigint)), %(p4)s::bigint), %(p4)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = r2."t")) WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p7)s::bigint
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 3
---   p5 = 2
---   p6 = 1084
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p3)s::bigint)), %(p3)s::bigint), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p3 = 8192
+--   p4 = random
+--   p5 = 3
+--   p6 = 2
+--   p7 = 1084
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p7)s::numeric - upto * %(p8)s::numeric >= %(p9)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole * %(p7)s::numeric >= %(p9)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p4)s::bigint)), %(p4)s::bigint), %(p4)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = r2."t")) WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 3
---   p5 = 2
---   p6 = 1
---   p7 = 2
---   p8 = 982
+--   p3 = 8192
+--   p4 = random
+--   p5 = 3
+--   p6 = 2
+--   p7 = 1
+--   p8 = 2
+--   p9 = 982
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -158,17 +164,19 @@ SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "percentile_cont", dp_b
 -- policy: joins gaussian
 SELECT a.t, count(*), sum(a.i4) FROM people a JOIN trips b ON a.t = b.t GROUP BY a.t
 -- => plan
--- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys t of 4; cells 0
+-- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys expression of 4; cells 0
 --   count(*): sensitivity 22, sigma 20.8078, epsilon 4 delta 1/2000
 --   sum: clamp 0 .. 100, grid 1, sensitivity 2200 steps, sigma 2080.78, epsilon 4 delta 1/2000
 -- => backend
-SELECT * FROM (SELECT ((r1."t")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p3)s::bigint)), %(p3)s::bigint), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT ((pg_catalog.left(r1."t"::text, %(p3)s::integer))::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p6)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p5)s::bigint)), %(p5)s::bigint), %(p5)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p7)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p4)s::integer THEN r1."t" END = r2."t")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p8)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 3
---   p5 = 2
---   p6 = ['x', 'y', 'z']
+--   p3 = 2
+--   p4 = 8192
+--   p5 = random
+--   p6 = 3
+--   p7 = 2
+--   p8 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -183,17 +191,18 @@ SELECT count(*), sum(v.i4), avg(n.i4) FROM visits v JOIN notes n ON v.t = n.t
 --   sum: clamp 0 .. 100, grid 1, sensitivity 4600 steps, scale 1725, epsilon 8/3 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 1731 partitions, gate 14882 units, scale 345, epsilon 8/3 delta 1/3000, each epsilon 38/135 delta 3.896e-06
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(x2), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p8)s::bigint)) & %(p9)s::bigint)::integer, %(p10)s::integer) AS cell, r1."i4" AS x1, r2."i4" AS x2 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p6)s::bigint) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p7)s::bigint) AS r2 ON (r1."t" = r2."t")) LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(x2), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r1."t"::text, %(p9)s::bigint)) & %(p10)s::bigint)::integer, %(p11)s::integer) AS cell, r1."i4" AS x1, r2."i4" AS x2 FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p6)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p8)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = r2."t")) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 5
---   p5 = 2
---   p6 = 4
---   p7 = 3
---   p8 = random
---   p9 = 2147483647
---   p10 = 1731
+--   p3 = 8192
+--   p4 = random
+--   p5 = 5
+--   p6 = 2
+--   p7 = 4
+--   p8 = 3
+--   p9 = random
+--   p10 = 2147483647
+--   p11 = 1731
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
@@ -207,13 +216,14 @@ SELECT count(*), sum(v.i4) FROM people p JOIN visits v ON p.t = v.t WHERE p.b AN
 --   count(*): sensitivity 34, scale 17/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 3400 steps, scale 850, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE (r1."b" AND (r2."i4" > %(p3)s::bigint))
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p6)s::bigint) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p7)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p4)s::integer THEN r1."t" END = r2."t")) WHERE (r1."b" AND (r2."i4" > %(p3)s::bigint))
 --   p1 = 0
 --   p2 = 100
 --   p3 = 3
---   p4 = random
---   p5 = 5
---   p6 = 2
+--   p4 = 8192
+--   p5 = random
+--   p6 = 5
+--   p7 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -227,12 +237,13 @@ SELECT count(*), sum(v.i4) FROM visits v JOIN members m ON v.t = m.t
 --   count(*): sensitivity 24, scale 6, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 2400 steps, scale 600, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."uid"::integer, %(p3)s::bigint), r2."uid") AS "dp_place" FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod" FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t"))
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p6)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."uid"::integer, %(p4)s::bigint), r2."uid") AS "dp_place" FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod" FROM "w"."members" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = r2."t"))
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 5
---   p5 = 2
+--   p3 = 8192
+--   p4 = random
+--   p5 = 5
+--   p6 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -246,13 +257,14 @@ SELECT count(*), sum(q.x) FROM (SELECT t AS k, i4 AS x FROM people WHERE i4 > 5)
 --   count(*): sensitivity 34, scale 17/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 3400 steps, scale 850, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."x", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r2."k", r2."x", r2."dp_key1", pg_catalog.row_number() OVER (PARTITION BY r2."k" ORDER BY pg_catalog.hashint4extended(r2."dp_key1"::integer, %(p4)s::bigint), r2."dp_key1") AS "dp_place" FROM (SELECT r1."t" AS "k", r1."i4" AS "x", r1."id" AS "dp_key1" FROM "w"."people" AS r1 WHERE (r1."i4" > %(p3)s::bigint)) AS r2 WHERE r2."k" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 JOIN (SELECT * FROM (SELECT r4."t", r4."i4", r4."dp_unit", r4."dp_key1", pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hashint4extended(r4."dp_key1"::integer, %(p4)s::bigint), r4."dp_key1") AS "dp_place" FROM (SELECT * FROM (SELECT r4."t", r4."i4", r4."dp_unit", r4."dp_key1", pg_catalog.row_number() OVER (PARTITION BY r4."dp_unit" ORDER BY pg_catalog.hashint4extended(r4."dp_key1"::integer, %(p4)s::bigint), r4."dp_key1") AS "dp_place_of_unit" FROM (SELECT r3."t" AS "t", r3."i4" AS "i4", r3."uid" AS "dp_unit", r3."id" AS "dp_key1" FROM "w"."visits" AS r3 WHERE r3."b") AS r4 WHERE r4."dp_unit" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p6)s::bigint) AS r4 ON (r2."k" = r4."t"))
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."x", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT * FROM (SELECT r2."k", r2."x", r2."dp_key1", pg_catalog.row_number() OVER (PARTITION BY r2."k" ORDER BY pg_catalog.hashint4extended(r2."dp_key1"::integer, %(p5)s::bigint), r2."dp_key1") AS "dp_place" FROM (SELECT r1."t" AS "k", r1."i4" AS "x", r1."id" AS "dp_key1" FROM "w"."people" AS r1 WHERE (r1."i4" > %(p4)s::bigint)) AS r2 WHERE r2."k" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 JOIN (SELECT * FROM (SELECT r4."t", r4."i4", r4."dp_unit", r4."dp_key1", pg_catalog.row_number() OVER (PARTITION BY r4."t" ORDER BY pg_catalog.hashint4extended(r4."dp_key1"::integer, %(p5)s::bigint), r4."dp_key1") AS "dp_place" FROM (SELECT * FROM (SELECT r4."t", r4."i4", r4."dp_unit", r4."dp_key1", pg_catalog.row_number() OVER (PARTITION BY r4."dp_unit" ORDER BY pg_catalog.hashint4extended(r4."dp_key1"::integer, %(p5)s::bigint), r4."dp_key1") AS "dp_place_of_unit" FROM (SELECT r3."t" AS "t", r3."i4" AS "i4", r3."uid" AS "dp_unit", r3."id" AS "dp_key1" FROM "w"."visits" AS r3 WHERE r3."b") AS r4 WHERE r4."dp_unit" IS NOT NULL) AS r4 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r4 WHERE r4."t" IS NOT NULL) AS r4 WHERE "dp_place" <= %(p7)s::bigint) AS r4 ON (CASE WHEN pg_catalog.octet_length(r2."k") <= %(p3)s::integer THEN r2."k" END = r4."t"))
 --   p1 = 0
 --   p2 = 100
---   p3 = 5
---   p4 = random
---   p5 = 3
---   p6 = 2
+--   p3 = 8192
+--   p4 = 5
+--   p5 = random
+--   p6 = 3
+--   p7 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -265,9 +277,10 @@ SELECT count(*) FROM people a JOIN visits b ON a.t = b.t AND a.i4 = b.i4 AND a.i
 -- w.people, w.visits, unit 6 row(s), partitions by hash of r1."i4", at most 6 partitions; keys none; cells 0
 --   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.count(*) OVER (PARTITION BY r1."i4") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."i4" IS NOT NULL) AS r1 WHERE "dp_place" = 1) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.count(*) OVER (PARTITION BY r2."i4") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p1)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p2)s::bigint) AS r2 WHERE r2."i4" IS NOT NULL) AS r2 WHERE "dp_place" = 1) AS r2 ON (r1."t" = r2."t") AND (r1."i4" = r2."i4") AND (r1."i2" < r2."i2"))
---   p1 = random
---   p2 = 5
+SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.count(*) OVER (PARTITION BY r1."i4") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."i4" IS NOT NULL) AS r1 WHERE "dp_place" = 1) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.count(*) OVER (PARTITION BY r2."i4") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p2)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p3)s::bigint) AS r2 WHERE r2."i4" IS NOT NULL) AS r2 WHERE "dp_place" = 1) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" END = r2."t") AND (r1."i4" = r2."i4") AND (r1."i2" < r2."i2"))
+--   p1 = 8192
+--   p2 = random
+--   p3 = 5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -281,15 +294,16 @@ SELECT sum(x), avg(x) FROM (SELECT a.i4 AS x FROM people a JOIN trips b USING (t
 --   sum: clamp 0 .. 100, grid 1, sensitivity 2200 steps, scale 550, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 497 partitions, gate 4306 units, scale 110, epsilon 4 delta 1/2000, each epsilon 19/20 delta 7.231e-06
 -- => backend
-SELECT cell, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r3."dp_key1"::text, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, r3."x" AS x1 FROM (SELECT r1."i4" AS "x", r1."t" AS "dp_key1" FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p3)s::bigint)), %(p3)s::bigint), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t"))) AS r3 LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r3."dp_key1"::text, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r3."x" AS x1 FROM (SELECT r1."i4" AS "x", r1."t" AS "dp_key1" FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p4)s::bigint)), %(p4)s::bigint), %(p4)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = r2."t"))) AS r3 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 3
---   p5 = 2
---   p6 = random
---   p7 = 2147483647
---   p8 = 497
+--   p3 = 8192
+--   p4 = random
+--   p5 = 3
+--   p6 = 2
+--   p7 = random
+--   p8 = 2147483647
+--   p9 = 497
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -302,11 +316,13 @@ SELECT count(*) FROM people a, trips b WHERE a.t = b.t AND a.i4 > 5
 -- w.people, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys none; cells 0
 --   count(*): sensitivity 22, scale 11/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p2)s::bigint)), %(p2)s::bigint), %(p2)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p4)s::bigint) AS r2 ON (r1."t" = r2."t")) WHERE ((r1."t" = r2."t") AND (r1."i4" > %(p1)s::bigint))
---   p1 = 5
---   p2 = random
---   p3 = 3
---   p4 = 2
+SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p4)s::bigint)), %(p4)s::bigint), %(p4)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = r2."t")) WHERE (((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END) = (CASE WHEN pg_catalog.octet_length(r2."t") <= %(p1)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p1)s::integer) END)) AND (r1."i4" > %(p2)s::bigint))
+--   p1 = 65536
+--   p2 = 5
+--   p3 = 8192
+--   p4 = random
+--   p5 = 3
+--   p6 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -320,10 +336,11 @@ SELECT a.s, count(*) FROM people a JOIN trips b ON a.t = b.t GROUP BY a.s
 --   selection: epsilon 4 delta 1/2000, each epsilon 0.181818 delta 4.993e-07
 --   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
 -- => backend
-SELECT (r1."s")::text, pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p2)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p1)s::bigint)), %(p1)s::bigint), %(p1)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 ON (r1."t" = r2."t")) GROUP BY 1
---   p1 = random
---   p2 = 3
---   p3 = 2
+SELECT (r1."s")::text, pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p2)s::bigint)), %(p2)s::bigint), %(p2)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p4)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" END = r2."t")) GROUP BY 1
+--   p1 = 8192
+--   p2 = random
+--   p3 = 3
+--   p4 = 2
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -336,11 +353,12 @@ SELECT q.zone, count(*) FROM people a JOIN places p ON a.t = p.code JOIN trips b
 -- w.people, w.places, w.trips, unit 22 row(s), partitions by hash of r1."t", at most 4 partitions; keys zone of 2; cells 0
 --   count(*): sensitivity 22, scale 11/4, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r4."zone")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM ((((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p2)s::bigint) AS r1 JOIN "w"."places" AS r2 ON (r1."t" = r2."code")) JOIN (SELECT * FROM (SELECT r3."id", r3."leg", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r3."id", pg_catalog.hashtextextended(r3."leg"::text, %(p1)s::bigint)), %(p1)s::bigint), %(p1)s::bigint), r3."id", r3."leg") AS "dp_place" FROM "w"."trips" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p3)s::bigint) AS r3 ON (r1."t" = r3."t")) JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
---   p1 = random
---   p2 = 3
---   p3 = 2
---   p4 = ['north', 'south']
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r4."zone")::text) <= 1024 THEN (r4."zone")::text ELSE pg_catalog.left((r4."zone")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM ((((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p3)s::bigint) AS r1 JOIN "w"."places" AS r2 ON (r1."t" = r2."code")) JOIN (SELECT * FROM (SELECT r3."id", r3."leg", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r3."id", pg_catalog.hashtextextended(r3."leg"::text, %(p2)s::bigint)), %(p2)s::bigint), %(p2)s::bigint), r3."id", r3."leg") AS "dp_place" FROM "w"."trips" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p4)s::bigint) AS r3 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" END = r3."t")) JOIN "w"."places" AS r4 ON (r3."t" = r4."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+--   p1 = 8192
+--   p2 = random
+--   p3 = 3
+--   p4 = 2
+--   p5 = ['north', 'south']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -401,10 +419,11 @@ SELECT count(*) FROM (SELECT t, i4 AS x, i2 AS x FROM people) a JOIN trips b ON 
 -- w.people, w.trips, unit 22 row(s), partitions by hash of r2."t", at most 4 partitions; keys none; cells 0
 --   count(*): sensitivity 22, scale 11/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r2."t", r2."x", r2."dp_same_1", r2."dp_key1", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."dp_key1"::integer, %(p1)s::bigint), r2."dp_key1") AS "dp_place" FROM (SELECT r1."t" AS "t", r1."i4" AS "x", r1."i2" AS "dp_same_1", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p2)s::bigint) AS r2 JOIN (SELECT * FROM (SELECT r3."id", r3."leg", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r3."id", pg_catalog.hashtextextended(r3."leg"::text, %(p1)s::bigint)), %(p1)s::bigint), %(p1)s::bigint), r3."id", r3."leg") AS "dp_place" FROM "w"."trips" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p3)s::bigint) AS r3 ON (r2."t" = r3."t"))
---   p1 = random
---   p2 = 3
---   p3 = 2
+SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r2."t", r2."x", r2."dp_same_1", r2."dp_key1", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint4extended(r2."dp_key1"::integer, %(p2)s::bigint), r2."dp_key1") AS "dp_place" FROM (SELECT r1."t" AS "t", r1."i4" AS "x", r1."i2" AS "dp_same_1", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 JOIN (SELECT * FROM (SELECT r3."id", r3."leg", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r3."id", pg_catalog.hashtextextended(r3."leg"::text, %(p2)s::bigint)), %(p2)s::bigint), %(p2)s::bigint), r3."id", r3."leg") AS "dp_place" FROM "w"."trips" AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p4)s::bigint) AS r3 ON (CASE WHEN pg_catalog.octet_length(r2."t") <= %(p1)s::integer THEN r2."t" END = r3."t"))
+--   p1 = 8192
+--   p2 = random
+--   p3 = 3
+--   p4 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -418,10 +437,11 @@ SELECT count(*), count(b.i4) FROM people a LEFT JOIN trips b ON a.t = b.t
 --   count(*): sensitivity 22, scale 11/2, epsilon 4 delta 0
 --   count: sensitivity 22, scale 11/2, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.count(r2."i4") FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1) AS r1 WHERE "dp_place" <= %(p2)s::bigint OR r1."t" IS NULL) AS r1 LEFT JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p1)s::bigint)), %(p1)s::bigint), %(p1)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 ON (r1."t" = r2."t"))
---   p1 = random
---   p2 = 3
---   p3 = 2
+SELECT pg_catalog.count(*), pg_catalog.count(r2."i4") FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1) AS r1 WHERE "dp_place" <= %(p3)s::bigint OR r1."t" IS NULL) AS r1 LEFT JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p2)s::bigint)), %(p2)s::bigint), %(p2)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p4)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" END = r2."t"))
+--   p1 = 8192
+--   p2 = random
+--   p3 = 3
+--   p4 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -451,11 +471,12 @@ SELECT count(*) FROM people a JOIN trips b ON a.t = b.t JOIN visits c ON c.t = b
 -- w.people, w.trips, w.visits, unit 104 row(s), partitions by random, at most 104 partitions; keys none; cells 0
 --   count(*): sensitivity 104, scale 13, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM (((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p2)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p1)s::bigint)), %(p1)s::bigint), %(p1)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 ON (r1."t" = r2."t")) JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p1)s::bigint), r3."id") AS "dp_place" FROM (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p1)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p3)s::bigint) AS r3 ON (r2."t" = r3."t"))
---   p1 = random
---   p2 = 3
---   p3 = 2
---   p4 = 5
+SELECT pg_catalog.count(*) FROM (((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p3)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p2)s::bigint)), %(p2)s::bigint), %(p2)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p4)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" END = r2."t")) JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p2)s::bigint), r3."id") AS "dp_place" FROM (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p2)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p4)s::bigint) AS r3 ON (CASE WHEN pg_catalog.octet_length(r2."t") <= %(p1)s::integer THEN r2."t" END = r3."t"))
+--   p1 = 8192
+--   p2 = random
+--   p3 = 3
+--   p4 = 2
+--   p5 = 5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -469,14 +490,15 @@ SELECT count(*), avg(c.i4) FROM people a JOIN trips b ON a.t = b.t LEFT JOIN not
 --   count(*): sensitivity 84, scale 21, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 13431 partitions, gate 108706 units, scale 420, epsilon 4 delta 1/2000, each epsilon 19/420 delta 1.393e-07
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p7)s::double precision)::bigint AS cell, r3."i4" AS x1 FROM (((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."i2" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1) AS r1 WHERE "dp_place" <= %(p5)s::bigint OR r1."i2" IS NULL) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p3)s::bigint)), %(p3)s::bigint), %(p3)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p5)s::bigint) AS r2 ON (r1."t" = r2."t")) LEFT JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."i2" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place" FROM (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p3)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p6)s::bigint) AS r3 WHERE r3."i2" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p5)s::bigint) AS r3 ON (r1."i2" = r3."i2")) LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.floor(pg_catalog.random() * %(p8)s::double precision)::bigint AS cell, r3."i4" AS x1 FROM (((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."i2" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM (SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."t" IS NOT NULL) AS r1 WHERE "dp_place" <= %(p5)s::bigint) AS r1) AS r1 WHERE "dp_place" <= %(p6)s::bigint OR r1."i2" IS NULL) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p4)s::bigint)), %(p4)s::bigint), %(p4)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = r2."t")) LEFT JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."i2" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p4)s::bigint), r3."id") AS "dp_place" FROM (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p4)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r3 WHERE r3."i2" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p6)s::bigint) AS r3 ON (r1."i2" = r3."i2")) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 3
---   p5 = 2
---   p6 = 4
---   p7 = 13431
+--   p3 = 8192
+--   p4 = random
+--   p5 = 3
+--   p6 = 2
+--   p7 = 4
+--   p8 = 13431
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -489,11 +511,12 @@ SELECT count(*) FROM people a LEFT JOIN (trips b JOIN notes c ON c.t = b.t) ON a
 -- w.people, w.trips, w.notes, unit 216 row(s), partitions by random, at most 216 partitions; keys none; cells 0
 --   count(*): sensitivity 216, scale 27, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p1)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1) AS r1 WHERE "dp_place" <= %(p2)s::bigint OR r1."t" IS NULL) AS r1 LEFT JOIN ((SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p1)s::bigint)), %(p1)s::bigint), %(p1)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p3)s::bigint) AS r2 JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p1)s::bigint), r3."id") AS "dp_place" FROM (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p1)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p4)s::bigint) AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p2)s::bigint) AS r3 ON (r2."t" = r3."t")) ON (r1."t" = r2."t"))
---   p1 = random
---   p2 = 3
---   p3 = 2
---   p4 = 4
+SELECT pg_catalog.count(*) FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."t" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p2)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1) AS r1 WHERE "dp_place" <= %(p3)s::bigint OR r1."t" IS NULL) AS r1 LEFT JOIN ((SELECT * FROM (SELECT r2."id", r2."leg", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."t" ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(r2."id", pg_catalog.hashtextextended(r2."leg"::text, %(p2)s::bigint)), %(p2)s::bigint), %(p2)s::bigint), r2."id", r2."leg") AS "dp_place" FROM "w"."trips" AS r2 WHERE r2."t" IS NOT NULL) AS r2 WHERE "dp_place" <= %(p4)s::bigint) AS r2 JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."t" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p2)s::bigint), r3."id") AS "dp_place" FROM (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p2)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."notes" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r3 WHERE r3."t" IS NOT NULL) AS r3 WHERE "dp_place" <= %(p3)s::bigint) AS r3 ON (CASE WHEN pg_catalog.octet_length(r2."t") <= %(p1)s::integer THEN r2."t" END = r3."t")) ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" END = r2."t"))
+--   p1 = 8192
+--   p2 = random
+--   p3 = 3
+--   p4 = 2
+--   p5 = 4
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -5,7 +5,7 @@ SELECT count(*), sum(i4) FROM (SELECT i4, row_number() OVER (PARTITION BY uid OR
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r2."c1" AS "i4", r2."w1" AS "rn", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."i4" AS "c1", r1."uid" AS "c2", r1."d" AS "c3", r1."t" AS "c4", r1."uid" AS "dp_unit", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY r1."d" DESC NULLS FIRST, (r1."t")::varchar(1024)::text ASC NULLS LAST, r1."i4", r1."d", r1."t") AS "w1" FROM "w"."orders" AS r1 WHERE r1."b") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."rn" = %(p3)s::bigint)
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r2."c1" AS "i4", r2."w1" AS "rn", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."i4" AS "c1", r1."uid" AS "c2", r1."d" AS "c3", r1."t" AS "c4", r1."uid" AS "dp_unit", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY r1."d" DESC NULLS FIRST, (CASE WHEN pg_catalog.octet_length(r1."t") <= 1024 THEN r1."t" ELSE pg_catalog.left(r1."t", 1024) END)::text ASC NULLS LAST, r1."i4", r1."d", r1."t") AS "w1" FROM "w"."orders" AS r1 WHERE r1."b") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."rn" = %(p3)s::bigint)
 --   p1 = 0
 --   p2 = 100
 --   p3 = 1
