@@ -7,7 +7,7 @@ believes none of the plan's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -177,42 +177,52 @@ def _check_computed(node: object, types: Types) -> None:
     Raises:
         NotPrivate: The claimed type is another one.
     """
+    operands: Sequence[Expression] = ()
     match node:
         case Case(type=claimed):
-            expected = _common_type([*(result for _, result in node.whens), node.otherwise], types)
+            operands = [*(result for _, result in node.whens), node.otherwise]
         case Choose(type=claimed):
-            expected = _common_type(node.operands, types)
+            operands = node.operands
         case NullIf(type=claimed):
-            expected = _common_type([node.operand, node.other], types)
-        case DateTrunc(type=claimed):
-            is_local = printed_type(node.operand, types) is SqlType.TIMESTAMP
-            expected = SqlType.TIMESTAMP if is_local else SqlType.TIMESTAMPTZ
-        case Shift(type=claimed):
-            expected = printed_type(node.operand, types)
-            if expected is SqlType.DATE and (node.months or node.microseconds):
-                expected = SqlType.TIMESTAMP
-            if (
-                expected is SqlType.DATE and claimed is SqlType.TIMESTAMP
-            ):  # an interval of whole days
-                return
-        case TimeBin(type=claimed):
-            expected = printed_type(node.operand, types)
+            operands = (node.operand, node.other)
+        case DateTrunc() | Shift() | TimeBin():
+            if not _is_time_of(node, types):
+                raise NotPrivate(Rule.EXPRESSION, "a time of another type")
+            return
         case TextCall(type=claimed) | Concat(type=claimed) | Inside(type=claimed):
             if claimed is SqlType.BPCHAR:
                 raise NotPrivate(Rule.EXPRESSION, "a function that gives text, of another type")
             return
         case _:
             return
-    if not claimed.is_number and claimed is not expected:
+    kinds = {printed_type(one, types) for one in operands if one.type is not None}
+    is_right = claimed is _common_type(kinds)
+    # Text that is called by another name for text, of operands that are all compared as they are.
+    is_text = claimed.is_text and all(k.is_text for k in kinds) and SqlType.BPCHAR not in kinds
+    is_alike = is_text and claimed is not SqlType.BPCHAR and SqlType.TEXT in kinds
+    if not claimed.is_number and not is_right and not is_alike:
         raise NotPrivate(Rule.EXPRESSION, "a computed value of another type")
 
 
-def _common_type(operands: Iterable[Expression], types: Types) -> SqlType:
+def _is_time_of(node: DateTrunc | Shift | TimeBin, types: Types) -> bool:
+    """Say whether a time that is cut or moved has the type that it claims."""
+    below = printed_type(node.operand, types)
+    match node:
+        case DateTrunc(type=claimed):
+            is_local = below is SqlType.TIMESTAMP
+            return claimed is (SqlType.TIMESTAMP if is_local else SqlType.TIMESTAMPTZ)
+        case Shift(type=claimed) if below is SqlType.DATE:
+            is_by_days = not node.months and not node.microseconds
+            return claimed is SqlType.TIMESTAMP or (claimed is SqlType.DATE and is_by_days)
+        case _:
+            return node.type is below
+
+
+def _common_type(kinds: Set[SqlType]) -> SqlType:
     """Find the type in which operands meet: their own, or that of their kind which PostgreSQL prefers.
 
     Texts of several types meet in text: the compiler casts them where character(n) is among them.
     """
-    kinds = {printed_type(one, types) for one in operands if one.type is not None}
     if len(kinds) == 1:
         return next(iter(kinds))
     if all(kind.is_time for kind in kinds):
@@ -290,7 +300,8 @@ def injective(one: SqlType, other: SqlType) -> bool:
     >>> injective(SqlType.BPCHAR, SqlType.TEXT), injective(SqlType.BPCHAR, SqlType.VARCHAR)
     (True, False)
     """
-    if one.meets_blank_padded(other):
+    as_text = {SqlType.BPCHAR, SqlType.TEXT, SqlType.ENUM}  # labels are printed as text
+    if SqlType.BPCHAR in (one, other) and not {one, other} <= as_text:
         return False
     if one.is_text and other.is_text:
         return True

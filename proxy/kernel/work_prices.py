@@ -194,7 +194,7 @@ def type_size(kind: SqlType | None, text_octets: int) -> ResultSize:
     arithmetic, as they are rounded there (planner/bounds.py).
 
     >>> type_size(SqlType.INT4, 1024)
-    ResultSize(before=10, after=0, octets=0, is_raw=False)
+    ResultSize(before=10, after=0, octets=0, is_raw=False, unpacked=0)
     >>> type_size(SqlType.TEXT, 1024).octets
     1024
     """
@@ -206,9 +206,9 @@ def column_size(column: StoredColumn, text_octets: int) -> ResultSize:
     """Of a column of a table, by what the server holds its values to.
 
     >>> column_size(StoredColumn("n", SqlType.NUMERIC, "numeric(8,2)", True, 8, 2), 1024)
-    ResultSize(before=6, after=2, octets=0, is_raw=False)
+    ResultSize(before=6, after=2, octets=0, is_raw=False, unpacked=0)
     >>> column_size(StoredColumn("s", SqlType.VARCHAR, "character varying(20)", True), 1024)
-    ResultSize(before=0, after=0, octets=80, is_raw=False)
+    ResultSize(before=0, after=0, octets=80, is_raw=False, unpacked=0)
     """
     found = type_size(column.type, text_octets)
     if not column.is_enforced:
@@ -237,7 +237,7 @@ def longest_size(column: StoredColumn) -> ResultSize:
 def constant_size(constant: Constant | Parameter | None) -> ResultSize:
     """
     >>> constant_size(Constant(Fraction("12.345"), SqlType.NUMERIC))
-    ResultSize(before=2, after=3, octets=0, is_raw=False)
+    ResultSize(before=2, after=3, octets=0, is_raw=False, unpacked=0)
     """
     match constant:
         case Constant(value=Fraction() as number):

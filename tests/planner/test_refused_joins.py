@@ -32,13 +32,18 @@ _ROW = f"{{unit: {{rows: 1}}, {_COLUMNS}}}"
 _KEYED = f"{{unit: {{rows: 1}}, join_keys: {{k: {{keep: 2}}}}, {_COLUMNS}}}"
 _CUT = "or united already, so they cannot be truncated for a join"
 _BPCHAR, _VARCHAR, _TEXT = SqlType.BPCHAR, SqlType.VARCHAR, SqlType.TEXT
+_WRITTEN = {
+    _BPCHAR: "character(8)"
+}  # without a length it can be long, and joins of it cost too much
 
 
 def _table(
     name: str, k: SqlType = SqlType.INT4, key: str | None = "id", unique: tuple[str, ...] = ()
 ) -> Table:
     kinds = {"id": SqlType.INT4, "u": k, "g": SqlType.INT4, "k": k, "t": SqlType.TEXT}
-    columns = tuple(Column(c, kind, kind.sql, False) for c, kind in kinds.items())
+    columns = tuple(
+        Column(c, kind, _WRITTEN.get(kind, kind.sql), False) for c, kind in kinds.items()
+    )
     return Table(
         TableName("s", name), columns, () if key is None else (key,), tuple((c,) for c in unique)
     )
@@ -179,7 +184,8 @@ def test_nor_a_reference_by_which_a_unit_is_found(x: SqlType, y: SqlType) -> Non
     policy = read_policy(text, "joins.yaml", {})
     problems = check(policy, Catalog({table.name: table for table in tables}))
     assert [problem.message for problem in problems] == [
-        f"{y.sql} cannot refer to {x.sql}, the type of the primary key of 's.a'"
+        f"{_WRITTEN.get(y, y.sql)} cannot refer to {_WRITTEN.get(x, x.sql)}, the type of the primary key of"
+        " 's.a'"
     ]
     with pytest.raises(Refusal, match="must be on the privacy unit"):
         _planned(

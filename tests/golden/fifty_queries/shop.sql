@@ -173,18 +173,19 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT c.state, count(*), sum(o.quantity)
 FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id WHERE o.status = 'shipped' GROUP BY c.state
 -- => plan
--- shop.customers, shop.orders, unit r1."id": rows 40, groups None, per group None; keys state of 10; cells 0
+-- shop.customers, shop.orders, unit r1."id": rows 40, groups None, per group None; keys expression of 10; cells 0
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r1."id" AS unit, (r1."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."quantity") AS v2 FROM ("shop"."customers" AS r1 JOIN "shop"."orders" AS r2 ON (r1."id" = r2."customer_id")) WHERE r1."id" IS NOT NULL AND (r1."state" = ANY(%(p6)s::text[]::text[])) AND (r2."status" = %(p7)s::text) GROUP BY r1."id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r1."id" AS unit, (pg_catalog.left(r1."state"::text, %(p6)s::integer))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."quantity") AS v2 FROM ("shop"."customers" AS r1 JOIN "shop"."orders" AS r2 ON (r1."id" = r2."customer_id")) WHERE r1."id" IS NOT NULL AND ((pg_catalog.left(r1."state"::text, %(p6)s::integer))::text = ANY(%(p7)s::text[])) AND (r2."status" = %(p8)s::text) GROUP BY r1."id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
 --   p4 = 0
 --   p5 = 5
---   p6 = ['CA', 'TX', 'NY', 'FL', 'IL', 'PA', 'OH', 'GA', 'NC', 'MI']
---   p7 = shipped
+--   p6 = 3
+--   p7 = ['CA', 'TX', 'NY', 'FL', 'IL', 'PA', 'OH', 'GA', 'NC', 'MI']
+--   p8 = shipped
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
