@@ -111,14 +111,16 @@ FROM census.adult
 --   min of order: clamp 0 .. 120, grid 1, rows 1, needed 26, epsilon 4 delta 0
 --   max of order: clamp 0 .. 120, grid 1, rows 1, needed 26, epsilon 4 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p3)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p3)s::bigint), %(p3)s::bigint) ORDER BY v ASC LIMIT %(p4)s::bigint
 --   p1 = 0
 --   p2 = 120
---   p3 = 26
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
+--   p3 = random
+--   p4 = 26
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p3)s::bigint), %(p3)s::bigint) ORDER BY v DESC LIMIT %(p4)s::bigint
 --   p1 = 0
 --   p2 = 120
---   p3 = 26
+--   p3 = random
+--   p4 = 26
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -154,12 +156,13 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_cont of order: clamp 0 .. 120, grid 1, rows 1, needed 6, epsilon 8 delta 0
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p3)s::bigint), %(p3)s::bigint)) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 120
---   p3 = 1
---   p4 = 2
---   p5 = 12
+--   p3 = random
+--   p4 = 1
+--   p5 = 2
+--   p6 = 12
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -175,20 +178,22 @@ FROM census.adult
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p5)s::numeric - upto * %(p6)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p5)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 100
 --   p2 = 10000
 --   p3 = 0
---   p4 = 1
---   p5 = 4
---   p6 = 76
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p4 = random
+--   p5 = 1
+--   p6 = 4
+--   p7 = 76
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p5)s::numeric - upto * %(p6)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p5)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 100
 --   p2 = 10000
 --   p3 = 0
---   p4 = 3
---   p5 = 4
---   p6 = 76
+--   p4 = random
+--   p5 = 3
+--   p6 = 4
+--   p7 = 76
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -229,7 +234,7 @@ FROM census.adult GROUP BY sex
 --     centred sum for stddev_samp: clamp 0 .. 120, grid 1, sensitivity 120, scale 45, epsilon 8/3 delta 0
 --     centred squares for stddev_samp: clamp 0 .. 120, grid 1, sensitivity 14400, scale 5400, epsilon 8/3 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."sex")::text)::varchar(1024)::text AS k1, pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age")), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."sex")::text) <= 1024 THEN (r1."sex")::text ELSE pg_catalog.left((r1."sex")::text, 1024) END)::text AS k1, pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age")), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -250,7 +255,7 @@ FROM census.adult GROUP BY region ORDER BY region
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 99, grid 1, sensitivity 99 steps, scale 99/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."region")::text) <= 1024 THEN (r1."region")::text ELSE pg_catalog.left((r1."region")::text, 1024) END)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 0
 --   p2 = 99
 --   p3 = ['North', 'South', 'East', 'West', 'Centre']
@@ -268,7 +273,7 @@ FROM census.adult GROUP BY sex, education
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys sex of 2, education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."sex")::text)::varchar(1024)::text AS k1, ((r1."education")::text)::varchar(1024)::text AS k2, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[])) AND (k2 = ANY(%(p2)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."sex")::text) <= 1024 THEN (r1."sex")::text ELSE pg_catalog.left((r1."sex")::text, 1024) END)::text AS k1, (CASE WHEN pg_catalog.octet_length((r1."education")::text) <= 1024 THEN (r1."education")::text ELSE pg_catalog.left((r1."education")::text, 1024) END)::text AS k2, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1, 2 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[])) AND (k2 = ANY(%(p2)s::text[]))
 --   p1 = ['Female', 'Male']
 --   p2 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
@@ -285,7 +290,7 @@ FROM census.adult GROUP BY 1 ORDER BY 1 NULLS FIRST
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys occupation of 9; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."occupation")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."occupation")::text) <= 1024 THEN (r1."occupation")::text ELSE pg_catalog.left((r1."occupation")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
 --   p1 = ['Sales', 'Craft', 'Exec', 'Clerical', 'Service', 'Tech', 'Farming', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -302,7 +307,8 @@ FROM census.adult GROUP BY zip HAVING count(*) > 400 ORDER BY zip
 --   selection: epsilon 4 delta 1/2000000, each epsilon 4 delta 5e-07
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT ((r1."zip")::text)::varchar(1024)::text, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1
+SELECT (CASE WHEN pg_catalog.octet_length((r1."zip")::text) <= 1024 THEN (r1."zip")::text ELSE pg_catalog.left((r1."zip")::text, 1024) END)::text, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1, coalesce(pg_catalog.hashtextextended(((CASE WHEN pg_catalog.octet_length((r1."zip")::text) <= 1024 THEN (r1."zip")::text ELSE pg_catalog.left((r1."zip")::text, 1024) END)::text)::text, %(p1)s::bigint), %(p1)s::bigint)
+--   p1 = random
 -- => loss
 -- epsilon 8 delta 1/2000000
 -- => residual
@@ -383,7 +389,7 @@ FROM census.adult GROUP BY education HAVING count(*) > 5000 ORDER BY education
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."education")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."education")::text) <= 1024 THEN (r1."education")::text ELSE pg_catalog.left((r1."education")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -399,7 +405,7 @@ FROM census.adult GROUP BY education ORDER BY n DESC LIMIT 3
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys education of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."education")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."education")::text) <= 1024 THEN (r1."education")::text ELSE pg_catalog.left((r1."education")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['HS-grad', 'Some-college', 'Bachelors', 'Masters', 'Assoc', 'Doctorate', '11th', 'Other']
 -- => loss
 -- epsilon 8 delta 0
@@ -478,10 +484,11 @@ FROM census.adult WHERE occupation LIKE 'C%' AND zip NOT LIKE '%7' AND education
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE ((r1."occupation" LIKE %(p1)s::text) AND (NOT (r1."zip" LIKE %(p2)s::text)) AND ((r1."education")::varchar(1048576) ILIKE %(p3)s::text))
+SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE (((CASE WHEN pg_catalog.octet_length(r1."occupation") <= %(p2)s::integer THEN r1."occupation" ELSE pg_catalog.left(r1."occupation"::text, %(p2)s::integer) END) LIKE %(p1)s::text) AND (NOT ((CASE WHEN pg_catalog.octet_length(r1."zip") <= %(p2)s::integer THEN r1."zip" ELSE pg_catalog.left(r1."zip"::text, %(p2)s::integer) END) LIKE %(p3)s::text)) AND (((CASE WHEN pg_catalog.octet_length(r1."education") <= %(p2)s::integer THEN r1."education" ELSE pg_catalog.left(r1."education"::text, %(p2)s::integer) END))::varchar(1048576) ILIKE %(p4)s::text))
 --   p1 = C%
---   p2 = %7
---   p3 = %COLL%
+--   p2 = 1048576
+--   p3 = %7
+--   p4 = %COLL%
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -607,7 +614,7 @@ FROM working WHERE age < 65 GROUP BY region
 -- census.adult, unit 1 row(s), partitions by hash of r2."dp_key1"; keys region of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r2."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM (SELECT r1."region" AS "region", r1."age" AS "age", r1."hours_per_week" AS "h", r1."id" AS "dp_key1" FROM "census"."adult" AS r1 WHERE (r1."hours_per_week" > %(p2)s::bigint)) AS r2 WHERE (r2."age" < %(p1)s::bigint) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r2."region")::text) <= 1024 THEN (r2."region")::text ELSE pg_catalog.left((r2."region")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM (SELECT r1."region" AS "region", r1."age" AS "age", r1."hours_per_week" AS "h", r1."id" AS "dp_key1" FROM "census"."adult" AS r1 WHERE (r1."hours_per_week" > %(p2)s::bigint)) AS r2 WHERE (r2."age" < %(p1)s::bigint) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 65
 --   p2 = 20
 --   p3 = ['North', 'South', 'East', 'West', 'Centre']
@@ -625,7 +632,7 @@ FROM census.adult GROUP BY region ORDER BY region
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys region of 5; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."region")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."region")::text) <= 1024 THEN (r1."region")::text ELSE pg_catalog.left((r1."region")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['North', 'South', 'East', 'West', 'Centre']
 -- => loss
 -- epsilon 8 delta 0
@@ -642,7 +649,7 @@ FROM census.adult GROUP BY sex
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT ((r1."sex")::text)::varchar(1024)::text AS k1, pg_catalog.count(*) FILTER (WHERE r1."married"), pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."sex")::text) <= 1024 THEN (r1."sex")::text ELSE pg_catalog.left((r1."sex")::text, 1024) END)::text AS k1, pg_catalog.count(*) FILTER (WHERE r1."married"), pg_catalog.count(*) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
 --   p1 = ['Female', 'Male']
 -- => loss
 -- epsilon 8 delta 0

@@ -21,9 +21,10 @@ FROM shop.orders
 -- shop.orders, unit r1."customer_id": rows 40, groups None, per group None; keys none; cells 0
 --   count(distinct): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p1)s::bigint), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."customer_id" AS unit, (r1."product_id") AS v FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."product_id") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p2)s::bigint), %(p2)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."customer_id" AS unit, (r1."product_id") AS v FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."product_id") IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p1)s::bigint), %(p1)s::bigint)) d) u WHERE rank <= %(p3)s::bigint
 --   p1 = random
---   p2 = 40
+--   p2 = random
+--   p3 = 40
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -67,16 +68,18 @@ FROM shop.customers
 --   min of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
 --   max of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p4)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint) ORDER BY v ASC LIMIT %(p5)s::bigint
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
---   p4 = 32
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
+--   p4 = random
+--   p5 = 32
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint) ORDER BY v DESC LIMIT %(p5)s::bigint
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
---   p4 = 32
+--   p4 = random
+--   p5 = 32
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -173,18 +176,19 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_
 SELECT c.state, count(*), sum(o.quantity)
 FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id WHERE o.status = 'shipped' GROUP BY c.state
 -- => plan
--- shop.customers, shop.orders, unit r1."id": rows 40, groups None, per group None; keys state of 10; cells 0
+-- shop.customers, shop.orders, unit r1."id": rows 40, groups None, per group None; keys expression of 10; cells 0
 --   count(*): sensitivity 40, scale 10, epsilon 4 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 50, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r1."id" AS unit, (r1."state")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."quantity") AS v2 FROM ("shop"."customers" AS r1 JOIN "shop"."orders" AS r2 ON (r1."id" = r2."customer_id")) WHERE r1."id" IS NOT NULL AND (r1."state" = ANY(%(p6)s::text[]::text[])) AND (r2."status" = %(p7)s::text) GROUP BY r1."id", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT r1."id" AS unit, (pg_catalog.left(r1."state"::text, %(p6)s::integer))::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r2."quantity") AS v2 FROM ("shop"."customers" AS r1 JOIN "shop"."orders" AS r2 ON (r1."id" = r2."customer_id")) WHERE r1."id" IS NOT NULL AND ((pg_catalog.left(r1."state"::text, %(p6)s::integer))::text = ANY(%(p7)s::text[])) AND (r2."status" = %(p8)s::text) GROUP BY r1."id", 2) g) u GROUP BY 1
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
 --   p4 = 0
 --   p5 = 5
---   p6 = ['CA', 'TX', 'NY', 'FL', 'IL', 'PA', 'OH', 'GA', 'NC', 'MI']
---   p7 = shipped
+--   p6 = 3
+--   p7 = ['CA', 'TX', 'NY', 'FL', 'IL', 'PA', 'OH', 'GA', 'NC', 'MI']
+--   p8 = shipped
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
