@@ -25,7 +25,7 @@ r"""A limit on everything that a client can make large. Units last in the names.
 | time that the rows of one unit take | UNIT_NANOSECONDS | a client's time limit would tell of it |
 | bytes of temporary files of one unit | UNIT_CARRIED_BYTES | temp_file_limit would tell of it |
 | the same of a row of which a unit has as many as it stores | ROW_NANOSECONDS, ROW_CARRIED_BYTES | the same |
-| time that a row of a public table takes | PUBLIC_ROW_NANOSECONDS | one person decides whether it is read |
+| time that the rows of public tables take | UNIT_NANOSECONDS | one person decides whether they are read |
 | rows that joins form of one unit | JOINED_ROWS_PER_UNIT | accuracy: noise grows with it |
 | rows between one and that of its lag() or lead() | WINDOW_OFFSET | rows kept in memory |
 | characters of a stored text, where a function needs a multiple | TEXT_CHARACTERS | MaxAllocSize, 1 GB - 1 |
@@ -77,7 +77,8 @@ UNIT_NANOSECONDS = (
 UNIT_CARRIED_BYTES = 64 * 1024 * 1024  # of temporary files, for all rows of one unit in a statement
 ROW_NANOSECONDS = 25_000  # where a unit has as many rows as it stores: 0.25 s for 10,000 of them
 ROW_CARRIED_BYTES = 32 * 1024
-PUBLIC_ROW_NANOSECONDS = 25_000
+PUBLIC_ROWS = 1_000_000  # of a public table whose rows were not counted
+PLAIN_ROW_NANOSECONDS = 1_000  # of a row of a public table: what counts as reading it
 NUMBER_AFTER_POINT = 40  # digits of a number without a scale, where it enters arithmetic
 # Characters of a stored text that are looked at, where a join repeats its row: the most that the price allows.
 TEXT_BEGINNINGS = (1024 * 1024, 64 * 1024, 8 * 1024, 1024, 256)

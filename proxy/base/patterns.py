@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -22,6 +24,7 @@ _MOST_DEPTH = 16
 _BOUND = re.compile(r"\{([0-9]{1,3})(,([0-9]{1,3})?)?\}", re.ASCII)
 _ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
 _CLASSES = {"d": "0-9", "s": " \\t\\n\\r\\f\\v"}
+_MEMBERS = {"d": frozenset(string.digits), "s": frozenset(" \t\n\r\f\v")}
 _ASCII = frozenset(map(chr, range(1, 128)))
 _PLAIN = frozenset(string.ascii_letters + string.digits + " _-,:;/@&%=<>'\"!#~`")
 
@@ -36,16 +39,30 @@ class PatternSyntax(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPattern:
-    """text: as it is sent, a regular expression that is found anywhere; states: of its automaton, about."""
+    """text: as it is sent, a regular expression that is found anywhere; states: of its automaton, about;
+    arcs: between them, one for each kind of character that leads on."""
 
     text: str
     states: int
+    arcs: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """Characters, or all others."""
+
+    members: frozenset[str]
+    is_negated: bool = False
+
+
+_ANY = _Class(frozenset(), True)
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
     text: str
     states: int
+    classes: Mapping[_Class, int]
     is_anchored: bool = False
 
 
@@ -60,7 +77,7 @@ def read_pattern(text: str, syntax: PatternSyntax, *, ignore_case: bool) -> Text
     >>> read_pattern("^ab{1,2}|\\.c$", PatternSyntax.REGULAR, ignore_case=True).text
     '^[aA][bB]{1,2}|\\.[cC]$'
     >>> read_pattern("a%_(b|c)", PatternSyntax.SIMILAR, ignore_case=False)
-    TextPattern(text='^(?:a.*.(?:b|c))$', states=9)
+    TextPattern(text='^(?:a.*.(?:b|c))$', states=9, arcs=19)
     >>> read_pattern(r"(a)\1", PatternSyntax.REGULAR, ignore_case=False) is None
     True
     """
@@ -73,9 +90,27 @@ def read_pattern(text: str, syntax: PatternSyntax, *, ignore_case: bool) -> Text
         return None
     if reader.place < len(text) or found.states > MOST_STATES:
         return None
+    arcs = _arcs(found.classes)
     if syntax is PatternSyntax.SIMILAR:
-        return TextPattern(text=f"^(?:{found.text})$", states=found.states + 2)
-    return TextPattern(text=found.text, states=found.states)
+        return TextPattern(text=f"^(?:{found.text})$", states=found.states + 2, arcs=arcs)
+    return TextPattern(text=found.text, states=found.states, arcs=arcs)
+
+
+def _arcs(classes: Mapping[_Class, int]) -> int:
+    """PostgreSQL puts characters together that all classes of a pattern treat alike (regc_color.c), and has an
+    arc for each such colour of a class. The text before a match and after it has all colours.
+
+    >>> _arcs({_Class(frozenset("ab")): 2, _Class(frozenset("b"), True): 1})
+    12
+    """
+    mentioned = frozenset[str]().union(*(one.members for one in classes))
+    colours = {mark: tuple(mark in one.members for one in classes) for mark in mentioned}
+    every = len(set(colours.values())) + 1
+    found = 2 * every
+    for one, times in classes.items():
+        inside = len({colours[mark] for mark in one.members})
+        found += times * (every - inside if one.is_negated else inside)
+    return found
 
 
 class _Reader:
@@ -92,22 +127,24 @@ class _Reader:
             branches.append(self._branch(depth))
         states = sum(branch.states for branch in branches) + len(branches) - 1
         is_anchored = any(branch.is_anchored for branch in branches)
-        return _Piece("|".join(branch.text for branch in branches), states, is_anchored)
+        text = "|".join(branch.text for branch in branches)
+        return _Piece(text, states, _together(branches), is_anchored)
 
     def _next(self) -> str:
         return self.text[self.place : self.place + 1]
 
     def _branch(self, depth: int) -> _Piece:
-        texts: list[str] = []
-        states, is_anchored = 0, False
+        pieces: list[_Piece] = []
+        states = 0
         while self._next() not in ("", "|", ")"):
             piece = self._quantified(self._atom(depth))
-            texts.append(piece.text)
+            pieces.append(piece)
             states += piece.states
-            is_anchored = is_anchored or piece.is_anchored
             if states > MOST_STATES:
                 raise _Unreadable
-        return _Piece("".join(texts), states, is_anchored)
+        is_anchored = any(piece.is_anchored for piece in pieces)
+        text = "".join(piece.text for piece in pieces)
+        return _Piece(text, states, _together(pieces), is_anchored)
 
     def _atom(self, depth: int) -> _Piece:
         mark = self._next()
@@ -122,23 +159,24 @@ class _Reader:
                 if self._next() != ")":
                     raise _Unreadable
                 self.place += 1
-                return _Piece(f"(?:{inner.text})", inner.states + 1, inner.is_anchored)
+                text = f"(?:{inner.text})"
+                return _Piece(text, inner.states + 1, inner.classes, inner.is_anchored)
             case "[":
-                return _Piece(self._bracket(), 1)
+                return self._bracket()
             case "*" | "+" | "?" | "{":
                 raise _Unreadable
             case "\\":
                 return self._escape()
             case "%" if self.is_similar:
-                return _Piece(".*", 1)
+                return _Piece(".*", 1, {_ANY: 1})
             case "_" if self.is_similar:
-                return _Piece(".", 1)
+                return _Piece(".", 1, {_ANY: 1})
             case "." if not self.is_similar:
-                return _Piece(".", 1)
+                return _Piece(".", 1, {_ANY: 1})
             case "^" | "$" if not self.is_similar:
-                return _Piece(mark, 1, True)
+                return _Piece(mark, 1, {_ANY: 1}, True)
             case _:
-                return _Piece(self._literal(mark), 1)
+                return self._literal(mark)
 
     def _escape(self) -> _Piece:
         mark = self._next()
@@ -146,8 +184,8 @@ class _Reader:
         if mark == "" or (self.is_similar and mark.isalnum()):
             raise _Unreadable
         if mark in _CLASSES:
-            return _Piece(f"[{_CLASSES[mark]}]", 1)
-        return _Piece(self._literal(self._meant(mark)), 1)
+            return _Piece(f"[{_CLASSES[mark]}]", 1, {_Class(_MEMBERS[mark]): 1})
+        return self._literal(self._meant(mark))
 
     def _meant(self, mark: str) -> str:
         """By a backslash and this."""
@@ -157,12 +195,14 @@ class _Reader:
             raise _Unreadable
         return mark
 
-    def _literal(self, mark: str) -> str:
+    def _literal(self, mark: str) -> _Piece:
         if self.ignore_case and mark in _ASCII and mark.isalpha():
-            return f"[{mark.lower()}{mark.upper()}]"
+            both = mark.lower() + mark.upper()
+            return _Piece(f"[{both}]", 1, {_Class(frozenset(both)): 1})
         if self.ignore_case and mark not in _ASCII:
             raise _Unreadable  # whose other case is a locale's
-        return mark if mark in _PLAIN or mark not in _ASCII else _escaped(mark)
+        text = mark if mark in _PLAIN or mark not in _ASCII else _escaped(mark)
+        return _Piece(text, 1, {_Class(frozenset(mark)): 1})
 
     def _quantified(self, atom: _Piece) -> _Piece:
         """Which of several matches is found does not matter: a question mark after it is left out."""
@@ -191,9 +231,11 @@ class _Reader:
             self.place += 1
         if self._next() and self._next() in "*+?{":
             raise _Unreadable
-        return _Piece(atom.text + written, atom.states * max(most, 1) + is_endless)
+        times = max(most, 1)
+        classes = {one: times * count for one, count in atom.classes.items()}
+        return _Piece(atom.text + written, atom.states * times + is_endless, classes)
 
-    def _bracket(self) -> str:
+    def _bracket(self) -> _Piece:
         """A set of characters of ASCII, of which a range goes by their codes; others one by one."""
         is_negated = self._next() == "^"
         self.place += is_negated
@@ -218,8 +260,10 @@ class _Reader:
             if singles - _ASCII:
                 raise _Unreadable
             singles |= {each.swapcase() for each in singles if each.isalpha()}
-        members = "".join(_ranges(singles)) + "".join(classes)
-        return f"[{'^' if is_negated else ''}{members}]"
+        members = "".join([*_ranges(singles), *(_CLASSES[each] for each in classes)])
+        held = frozenset(singles).union(*(_MEMBERS[each] for each in classes))
+        text = f"[{'^' if is_negated else ''}{members}]"
+        return _Piece(text, 1, {_Class(held, is_negated): 1})
 
     def _member(self, classes: list[str] | None) -> str | None:
         """None: a class, which is put with the others."""
@@ -236,9 +280,16 @@ class _Reader:
         mark = self._next()
         self.place += 1
         if mark in _CLASSES and classes is not None:
-            classes.append(_CLASSES[mark])
+            classes.append(mark)
             return None
         return self._meant(mark)
+
+
+def _together(pieces: Iterable[_Piece]) -> Counter[_Class]:
+    found = Counter[_Class]()
+    for piece in pieces:
+        found.update(piece.classes)
+    return found
 
 
 def _ranges(marks: set[str]) -> list[str]:

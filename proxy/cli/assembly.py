@@ -31,6 +31,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import (
     read_public_bounds,
     read_public_rows,
+    read_public_sizes,
     read_public_values,
 )
 from proxy.servers.engine_adapter import EngineAdapter
@@ -99,7 +100,8 @@ class Database:
             self.shadow.refresh_public_tables(self.policy, self.catalog)
             values = read_public_values(self.policy, self.catalog)
             rows = read_public_rows(self.policy, self.catalog)
-            self.engine.renew(values, rows, read_public_bounds(self.policy, self.catalog))
+            bounds = read_public_bounds(self.policy, self.catalog)
+            self.engine.renew(values, rows, bounds, read_public_sizes(self.policy))
 
     def adopt(self, policy: Policy, catalog: Catalog) -> None:
         """Another policy, or the same with another catalogue, is in force for each statement that begins from
@@ -114,7 +116,7 @@ class Database:
             texts = self._texts_for(policy)
             self.lease.change(policy)
             values, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-            bounds = read_public_bounds(policy, catalog)
+            bounds, sizes = read_public_bounds(policy, catalog), read_public_sizes(policy)
 
             def take(relations: Mapping[TableName, int], labels: Mapping[int, int]) -> None:
                 # Sessions that have looked names up before know their tables by the numbers of then.
@@ -133,6 +135,7 @@ class Database:
                     values,
                     rows,
                     bounds=bounds,
+                    sizes=sizes,
                     read_as={**before[2].statements.read_as, **labels},
                     cached=None if policy.reuse is None else self.ledger,
                     questions=self.ledger if policy.publish else None,
@@ -265,6 +268,7 @@ def assemble(
         public,
         rows,
         bounds=bounds,
+        sizes=read_public_sizes(policy),
         read_as=shadow.label_oids(),
         cached=cached,
         questions=ledger if policy.publish else None,

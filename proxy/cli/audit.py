@@ -20,6 +20,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import (
     read_public_bounds,
     read_public_rows,
+    read_public_sizes,
     read_public_values,
 )
 from proxy.shadow.constant_evaluation import read_with_constants, synthetic_database
@@ -79,7 +80,9 @@ async def _on(
     public = read_public_values(policy, checked.catalog)
     rows = read_public_rows(policy, checked.catalog)
     bounds = read_public_bounds(policy, checked.catalog)
-    engine = Engine(policy, checked.catalog, oids, NoData(), NoLedger(), bits, public, rows, bounds)
+    given = (public, rows, bounds)
+    sizes = read_public_sizes(policy)
+    engine = Engine(policy, checked.catalog, oids, NoData(), NoLedger(), bits, *given, sizes=sizes)
     if questions is None:
         texts = list(default_questions(checked.policy))
     else:

@@ -33,6 +33,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import (
     read_public_bounds,
     read_public_rows,
+    read_public_sizes,
     read_public_values,
 )
 from proxy.shadow.constant_evaluation import own_shadow
@@ -127,6 +128,7 @@ async def _released(
         read_public_values(policy, catalog),
         read_public_rows(policy, catalog),
         read_public_bounds(policy, catalog),
+        sizes=read_public_sizes(policy),
         questions=ledger,
     )
     refuse_problems(checked, statements, engine)

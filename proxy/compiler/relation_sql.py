@@ -11,6 +11,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import carried_sql, stored_sql
+from proxy.compiler.seeded_keys import spread_sql
 from proxy.compiler.sub_partitions import hash_sql, row_order_sql, short_sql
 from proxy.compiler.text_sql import first_characters, key_characters
 from proxy.query.ir.expression_walk import children
@@ -247,8 +248,9 @@ def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
     if grouped.where is not None:
         where.append(condition_sql(grouped.where, binds))
     source = relation_sql(grouped.source, binds)
-    others = [str(n) for n, key in enumerate(grouped.keys, start=2) if key != grouped.unit]
-    by = ", ".join([unit, *others])
+    others = {n: key for n, key in enumerate(grouped.keys, start=2) if key != grouped.unit}
+    spread = spread_sql([(_grouped_key(key, binds), key.type) for key in others.values()], binds)
+    by = ", ".join([unit, *map(str, others), *spread])
     return f"SELECT {', '.join(listed)} FROM {source} WHERE {' AND '.join(where)} GROUP BY {by}"
 
 

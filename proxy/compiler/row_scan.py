@@ -15,6 +15,7 @@ from proxy.compiler.aggregate_sql import (
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.seeded_keys import spread_texts_sql
 from proxy.compiler.select_list import (
     Output,
     any_key_sql,
@@ -22,6 +23,8 @@ from proxy.compiler.select_list import (
     finished,
     key_sql,
     listed_groups_sql,
+    private_key_names,
+    private_keys_sql,
     unlisted_where_sql,
     where_sql,
 )
@@ -65,6 +68,7 @@ def row_scan(
     where = (unlisted_where_sql if is_late else where_sql)(plan, unit.not_null, binds)
     source = f"{relation_sql(plan.source, binds)}{where}"
     seeds: tuple[str, ...] = ()
+    private = private_key_names(plan) if plan.sub_partitions else private_keys_sql(plan, binds)
     if plan.sub_partitions:
         sub_partition, seeds = sub_partition_sql(unit.hashed_by, plan.sub_partitions, binds)
         named = [f"{sql} AS k{i}" for i, sql in enumerate(keys, 1)]
@@ -74,7 +78,8 @@ def row_scan(
     elif is_late:
         keys = [f"{sql} AS k{i}" for i, sql in enumerate(keys, 1)]
     listed = [*keys, *output.expressions] or ["pg_catalog.count(*)"]
-    group = ", ".join(str(i + 1) for i in range(len(keys)))
+    places = [str(i + 1) for i in range(len(keys))]
+    group = ", ".join([*places, *spread_texts_sql(private, binds)])
     sql = f"SELECT {', '.join(listed)} FROM {source}"
     sql += f" GROUP BY {group}" if group else ""
     if is_late:

@@ -36,6 +36,15 @@ def key_sql(key: KeyPlan, binds: Binds) -> str:
     return f"({value_sql(key.expression, binds)})::text"
 
 
+def private_keys_sql(plan: BlockPlan, binds: Binds) -> list[str]:
+    return [private_key_sql(key, binds) for key in plan.keys if key.values is None]
+
+
+def private_key_names(plan: BlockPlan) -> list[str]:
+    """The names of the same, where a subquery of ours has computed them."""
+    return [f"k{number}" for number, key in enumerate(plan.keys, 1) if key.values is None]
+
+
 def any_key_sql(key: KeyPlan, binds: Binds) -> str:
     """For rows with any keys: a longer text than the longest that is listed becomes none of them."""
     if not key.is_long or key.values is None:

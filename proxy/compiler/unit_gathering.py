@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
-from proxy.compiler.select_list import Output, where_sql
+from proxy.compiler.seeded_keys import spread_texts_sql
+from proxy.compiler.select_list import Output, private_keys_sql, where_sql
 from proxy.compiler.sub_partitions import row_order_sql, seed_sql, short_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
@@ -26,7 +27,9 @@ def gathered_sql(
     gathered = [f"{column_sql(unit.column)} AS unit", *head]
     gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
     # The unit first: an index on (unit, keys) then serves the grouping (docs/design/backends.md 4).
-    by = ", ".join([column_sql(unit.column), *(str(i + 2) for i in range(keys))])
+    places = [str(i + 2) for i in range(keys)]
+    spread = spread_texts_sql(private_keys_sql(plan, binds), binds) if keys else []
+    by = ", ".join([column_sql(unit.column), *places, *spread])
     # Unlike in row_scan, listed keys are picked row by row: with the condition the planner takes the index.
     gathered_from = f"{relation_sql(plan.source, binds)}{where_sql(plan, unit.column, binds)}"
     return f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"

@@ -8,7 +8,8 @@ from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import RowSource, count_sql, extreme_sql, total_sql, values_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.select_list import Output, finished, key_sql
+from proxy.compiler.seeded_keys import spread_texts_sql
+from proxy.compiler.select_list import Output, finished, key_sql, private_key_names
 from proxy.compiler.statistic_sql import (
     RowSum,
     centred_row_sum,
@@ -58,7 +59,8 @@ def unit_scan(
     if spread:
         source = _with_totals(source, plan, releases, unit, inner, rows)
     listed = [*names, *outer.expressions] or ["pg_catalog.count(*)"]
-    group = ", ".join(str(i + 1) for i in range(len(names)))
+    hashed = spread_texts_sql(private_key_names(plan), binds)
+    group = ", ".join([*(str(i + 1) for i in range(len(names))), *hashed])
     sql = f"SELECT {', '.join(listed)} FROM ({source}) u"
     sql += f" GROUP BY {group}" if group else ""
     return finished(sql, plan, releases, binds, seeds, slots, units)

@@ -8,13 +8,15 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
+from proxy.base.sql_types import SqlType
 from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import relation_sql
-from proxy.compiler.select_list import distinct_sql, finished, key_sql, where_sql
+from proxy.compiler.seeded_keys import spread_sql
+from proxy.compiler.select_list import distinct_sql, finished, key_sql, private_key_names, where_sql
 from proxy.compiler.sub_partitions import row_order_sql, seed_sql
 from proxy.compiler.unit_gathering import gathered_unit_sql
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
@@ -40,10 +42,11 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     ]
     match release:
         case DistinctCount():
-            value = f"({distinct_sql(release, binds)})"
+            value, kind = f"({distinct_sql(release, binds)})", release.operand.type
             only, rows, distinct = release.condition, plan.neighbours.rows, True
         case OrderStatistic():
             value = f"({index_sql(release.measured, RowSource(binds, inner=False))})"
+            kind = SqlType.NUMERIC
             only, rows, distinct = release.measured.condition, release.measured.rows, False
         case NoisyStatistic() | RecentredMean() | SampleAggregate():
             raise AssertionError("only these stand apart")
@@ -62,6 +65,11 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     source = f"SELECT {gathered} FROM {relation_sql(plan.source, binds)}{where}{' AND '.join(conditions)}"
     seeds: tuple[str, ...] = ()
     columns = ", ".join([*names, "v"])
+    spread: list[str] = []
+    if by_unit is not None or not distinct:
+        private = [(name, SqlType.TEXT) for name in private_key_names(plan)]
+        spread = spread_sql([*private, ("v", kind)], binds)
+    grouped_by = ", ".join([columns, *spread])
     within_rank = ""
     if by_unit is not None:
         seed, name = seed_sql("order", binds)
@@ -70,11 +78,11 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
         order = f"{hashed}, {columns}"
         ranked = f"pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY {order}) AS rank"
         if distinct:
-            source = f"SELECT DISTINCT unit, {columns} FROM ({source}) s"
+            source = f"SELECT unit, {columns} FROM ({source}) s GROUP BY unit, {grouped_by}"
         source = f"SELECT {columns}, {ranked} FROM ({source}) d"
         within_rank = f" WHERE rank <= {binds.number(rows, 'bigint')}"
     if isinstance(release, OrderStatistic):
-        sql = _values(release, f"({source}) u{within_rank}", names, binds)
+        sql = _values(release, f"({source}) u{within_rank}", names, grouped_by, binds)
         slots = Slots(extreme=0, count=1)
     else:
         head = ", ".join([*names, "pg_catalog.count(DISTINCT v)"])
@@ -84,11 +92,13 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     return finished(sql, replace(plan, sub_partitions=0), (number,), binds, seeds, (slots,), None)
 
 
-def _values(release: OrderStatistic, source: str, names: list[str], binds: Binds) -> str:
+def _values(
+    release: OrderStatistic, source: str, names: list[str], grouped_by: str, binds: Binds
+) -> str:
     """Each distinct value with its number of rows: of MIN and MAX only as many as can matter, of quantiles
     only those near the rank; so what comes back does not grow with the table."""
     columns = ", ".join([*names, "v"])
-    counted = f"SELECT {columns}, pg_catalog.count(*) AS n FROM {source} GROUP BY {columns}"
+    counted = f"SELECT {columns}, pg_catalog.count(*) AS n FROM {source} GROUP BY {grouped_by}"
     if release.needed is None:
         return counted
     if release.aggregate.fraction is not None:

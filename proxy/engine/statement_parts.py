@@ -91,7 +91,7 @@ async def statement_parts(
         )
     claimed, topped_up = not_derived(found, derived), dict[int, TopUp]()
     if cached is not None and _tops_up(cached.known.policy):
-        world = World(cached.known.policy, cached.known.catalog)
+        world = World(cached.known.policy, cached.known.catalog, cached.known.sizes)
         topped_up = dict(await top_ups(cached.ledger, analyst, blocks, claimed, world))
     return StatementParts(
         derived=derived,

@@ -36,7 +36,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.node_parts import is_kind_of, parts_getter
-from proxy.base.patterns import PatternSyntax
+from proxy.base.patterns import PatternSyntax, TextPattern
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Table
@@ -57,6 +57,7 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
 )
+from proxy.kernel.public_work import PublicSource, PublicTally, joined_source, united_source
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.truncation_rules import truncation_rule
 from proxy.kernel.work_prices import (
@@ -68,6 +69,7 @@ from proxy.kernel.work_prices import (
     add_nanoseconds,
     column_size,
     compare_nanoseconds,
+    compile_nanoseconds,
     expression_price,
     longest_size,
     multiply_nanoseconds,
@@ -83,6 +85,7 @@ from proxy.query.ir.expressions import (
     Like,
     TextCall,
 )
+from proxy.query.ir.pattern_checks import text_pattern
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.windows import WindowColumn
@@ -91,6 +94,7 @@ _MENTION = 30.0
 _SORTED_ROW = 1_000.0
 _GROUPED_ROW = 300.0
 _HASHED_COLUMN = 150.0
+_SPREAD = 500.0  # the seeded hash of a key (compiler/seeded_keys.py)
 _LOOK = 6_000.0
 _INDEX = 400.0
 _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
@@ -110,8 +114,8 @@ class TooMuchWork(Refusal):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitWork:
     """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row
-    that a unit stores; public_nanoseconds: of each row of a public table; nodes: of all expressions, which
-    PostgreSQL plans."""
+    that a unit stores; public_nanoseconds: of all rows of public tables, above reading them, and public_table:
+    of which most; nodes: of all expressions, which PostgreSQL plans."""
 
     nanoseconds: float = 0.0
     octets: float = 0.0
@@ -119,6 +123,7 @@ class UnitWork:
     single_nanoseconds: float = 0.0
     stored_octets: float = 0.0
     public_nanoseconds: float = 0.0
+    public_table: str = ""
     rows: int = 0
     nodes: int = 0
     dearest: Dearest = NO_NODE
@@ -131,7 +136,8 @@ class UnitWork:
             stored_nanoseconds=self.stored_nanoseconds + other.stored_nanoseconds,
             single_nanoseconds=self.single_nanoseconds + other.single_nanoseconds,
             stored_octets=max(self.stored_octets, other.stored_octets),
-            public_nanoseconds=max(self.public_nanoseconds, other.public_nanoseconds),
+            public_nanoseconds=self.public_nanoseconds + other.public_nanoseconds,
+            public_table=max(self, other, key=lambda one: one.public_nanoseconds).public_table,
             rows=max(self.rows, other.rows),
             nodes=self.nodes + other.nodes,
             dearest=self.dearest.or_dearer(other.dearest),
@@ -165,8 +171,7 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
         TooMuchWork: It is above the limits.
     """
     blocks = tuple(blocks)
-    _check_patterns(blocks)
-    total = _work(blocks, world)
+    total = _with_patterns(_work(blocks, world), _patterns(blocks))
     _check_limits(total)
     if total.single_nanoseconds > limits.UNIT_NANOSECONDS:
         raise TooMuchWork(_of_time(total, total.single_nanoseconds / 1e9, each=True), _hint(total))
@@ -191,10 +196,10 @@ def _work(blocks: tuple[BlockPlan, ...], world: World) -> UnitWork:
     return total
 
 
-def _check_patterns(blocks: tuple[BlockPlan, ...]) -> None:
-    """The price of a regular expression is that of one which is compiled."""
+def _patterns(blocks: tuple[BlockPlan, ...]) -> list[TextPattern]:
+    """Different regular expressions: the price of one on a row is that of one which is compiled."""
     different = {
-        (part.pattern, part.ignore_case)
+        (part.pattern, part.syntax, part.ignore_case): part
         for block in blocks
         for part in _nodes(block)
         if isinstance(part, Like) and part.syntax is not PatternSyntax.LIKE
@@ -204,6 +209,19 @@ def _check_patterns(blocks: tuple[BlockPlan, ...]) -> None:
             f"more than {limits.REGULAR_EXPRESSIONS} different regular expressions in a query",
             "Put several into one: (one|other|third).",
         )
+    found = (text_pattern(part) for part in different.values())
+    return [pattern for pattern in found if pattern is not None]
+
+
+def _with_patterns(work: UnitWork, patterns: list[TextPattern]) -> UnitWork:
+    """PostgreSQL compiles a regular expression when the first row meets it."""
+    each = [compile_nanoseconds(pattern) for pattern in patterns]
+    if sum(each) > limits.UNIT_NANOSECONDS:
+        raise TooMuchWork(
+            f"to compile the regular expressions of this query could take {_seconds(sum(each) / 1e9)}",
+            "Use fewer of them, or fewer sets such as [^a] or . in each.",
+        )
+    return replace(work, nanoseconds=work.nanoseconds + sum(each))
 
 
 def _check_limits(work: UnitWork) -> None:
@@ -221,11 +239,13 @@ def _check_limits(work: UnitWork) -> None:
             "Use fewer or shorter GROUP BY keys and columns of subqueries, or round(x, 2) them first.",
             work,
         )
-    if work.public_nanoseconds > limits.PUBLIC_ROW_NANOSECONDS:
-        micro = work.public_nanoseconds / 1e3
+    if work.public_nanoseconds > limits.UNIT_NANOSECONDS:
+        seconds, most = work.public_nanoseconds / 1e9, limits.UNIT_NANOSECONDS / 1e9
         raise TooMuchWork(
-            f"this query computes too much of each row of a public table: about {micro:.0f} microseconds",
-            "Compute less of the public table's columns, or of the protected ones in their place.",
+            f"what this query computes of the rows of the public table {work.public_table} could keep the"
+            f" database busy for {_seconds(seconds)}, more than {most:g}, where one protected row meets them",
+            "Ask for a list, which is always read: column IN (SELECT key"  # noqa: S608
+            f" FROM {work.public_table} WHERE ...), or compute it of protected columns.",
         )
     if work.is_dear_for_each:
         per_row = work.stored_nanoseconds / 1e9
@@ -295,11 +315,13 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     own = _Tally()
     _weigh_top(plan, source, rows, own, walk, statements)
     top = own.work(1)
+    of_public, table = walk.public.above_reading()
     return replace(
         below.plus(top),
         octets=below.octets + top.octets,
         stored_octets=below.stored_octets + top.stored_octets,
-        public_nanoseconds=below.public_nanoseconds + top.public_nanoseconds,
+        public_nanoseconds=of_public * statements,
+        public_table=table,
         nodes=walk.tally.nodes,
         dearest=walk.tally.dearest,
     )
@@ -323,7 +345,7 @@ def _weigh_top(
     plan: BlockPlan, source: _Level, rows: RowCount, tally: _Tally, walk: _Pricer, statements: int
 ) -> None:
     """The condition, the keys and what is measured of each row, in every statement."""
-    where = walk.price(plan.where, source)
+    where = walk.condition(plan.where, source)
     keys = [walk.price(key.expression, source) for key in plan.keys]
     measured = list(_release_prices(plan, source, walk))
     each = where.nanoseconds
@@ -396,7 +418,6 @@ class _Tally:
     stored_nanoseconds: float = 0.0
     single_nanoseconds: float = 0.0
     stored_octets: float = 0.0
-    public_nanoseconds: float = 0.0
     rows: int = 0
     nodes: int = 0
     dearest: Dearest = NO_NODE
@@ -406,8 +427,6 @@ class _Tally:
         self.single_nanoseconds += nanoseconds * (rows != NO_ROWS)
         self.stored_nanoseconds += nanoseconds * rows.stored
         self.rows = max(self.rows, rows.bounded)
-        if rows == NO_ROWS:
-            self.public_nanoseconds += nanoseconds
 
     def carry(self, octets: float, rows: RowCount) -> None:
         self.octets += octets * rows.bounded
@@ -424,7 +443,6 @@ class _Tally:
             stored_nanoseconds=self.stored_nanoseconds * statements,
             single_nanoseconds=self.single_nanoseconds * statements,
             stored_octets=self.stored_octets,
-            public_nanoseconds=self.public_nanoseconds * statements,
             rows=self.rows,
             nodes=self.nodes,
             dearest=self.dearest,
@@ -433,10 +451,12 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """A relation: what a mention of its columns costs, and how many rows of a unit it forms."""
+    """A relation: what a mention of its columns costs, and how many rows of a unit it forms; public: where none
+    of its rows is protected, how many it has."""
 
     columns: Mapping[ColumnName, NodePrice]
     formed: Formed
+    public: PublicSource | None = None
 
 
 @dataclass(slots=True)
@@ -449,8 +469,12 @@ class _Pricer:
     longest: Mapping[int, _Level] | None = None
     levels: dict[int, _Level] = field(default_factory=dict)
     tally: _Tally = field(default_factory=_Tally)
+    public: PublicTally = field(init=False)
     widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.public = PublicTally(self.world.public_sizes)
 
     def level(self, relation: Relation) -> _Level:
         found = self._level(relation)
@@ -476,6 +500,17 @@ class _Pricer:
 
     def _take(self, nanoseconds: float, level: _Level) -> None:
         self.tally.take(nanoseconds, level.formed.rows)
+        if level.public is not None:
+            self.public.spend(nanoseconds, level.public)
+
+    def condition(self, where: Expression | None, level: _Level) -> NodePrice:
+        """Of a level with protected rows: PostgreSQL looks at what is about public rows alone below it."""
+        if level.public is None:
+            octets = limits.STORED_TEXT_OCTETS
+            self.public.spend_on_parts(
+                where, lambda part: expression_price(part, level.columns, octets)
+            )
+        return self.price(where, level)
 
     def price(self, expression: Expression | None, level: _Level) -> NodePrice:
         octets = limits.LONGEST_TEXT_OCTETS if self.longest is None else limits.STORED_TEXT_OCTETS
@@ -500,7 +535,7 @@ class _Pricer:
 
     def key_nanoseconds(self, of: ResultSize) -> float:
         size = self.sorted_size(of)
-        return _GROUPED_ROW + 2 * size.octets + 3 * size.digits + 2 * size.unpacked
+        return _GROUPED_ROW + _SPREAD + 3 * size.octets + 3 * size.digits + 2 * size.unpacked
 
     def counted(self, counted: Counted, level: _Level) -> NodePrice:
         prices = [self.price(part, level) for part in (counted.operand, counted.condition)]
@@ -539,11 +574,13 @@ class _Pricer:
         place = (scan.alias, "ctid")
         if place in self.mentioned:
             columns.setdefault(place, self._leaf(place, ResultSize(10)))
-        return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)))
+        is_public = isinstance(known.owner, Public)
+        public = self.public.scan(scan.alias, scan.table) if is_public else None
+        return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)), public)
 
     def _subquery(self, subquery: Subquery) -> _Level:
         source = self.level(subquery.source)
-        self._take(self.price(subquery.where, source).nanoseconds, source)
+        self._take(self.condition(subquery.where, source).nanoseconds, source)
         known = subquery_rule(subquery, source.formed.known, self.world)
         passing = formed_rows.passing(subquery.where, source.formed)
         formed = Formed(known, bounded_by(known.owner, passing))
@@ -553,7 +590,12 @@ class _Pricer:
         }
         if subquery.windows:
             columns = self._windows(subquery, source, columns)
-        return _Level(columns, formed)
+        return self._named(subquery.alias, _Level(columns, formed, source.public))
+
+    def _named(self, alias: str, level: _Level) -> _Level:
+        if level.public is not None:
+            self.public.named(alias, level.public)
+        return level
 
     def _windows(
         self, subquery: Subquery, source: _Level, outputs: dict[ColumnName, NodePrice]
@@ -592,7 +634,7 @@ class _Pricer:
     def _group(self, group: GroupByUnit) -> _Level:
         source = self.level(group.source)
         rows = source.formed.rows
-        where = self.price(group.where, source)
+        where = self.condition(group.where, source)
         keys = [self.price(part, source) for part in (group.unit, *group.keys)]
         operands = [
             self.price(part, source)
@@ -604,7 +646,8 @@ class _Pricer:
             (group.alias, name): self._leaf((group.alias, name), _cut_size(price.size))
             for name, price in zip(names, keys, strict=True)
         }
-        own = _GROUPED_ROW + sum(one.nanoseconds for one in (where, *keys, *operands))
+        # Keys are computed once more, to be hashed.
+        own = _GROUPED_ROW + sum(one.nanoseconds for one in (where, *keys, *keys[1:], *operands))
         own += sum(self.key_nanoseconds(key.size) for key in keys)
         sizes = [self._aggregated(one, source) for one in group.aggregates]
         own += sum(_SORTED_ROW + add_nanoseconds(size.digits, size.digits) for size in sizes)
@@ -623,7 +666,7 @@ class _Pricer:
         self.tally.carry(width, rows)
         known = group_rule(group, source.formed.known, self.world)
         formed = Formed(known, bounded_by(known.owner, rows))
-        return _Level(columns, formed)
+        return self._named(group.alias, _Level(columns, formed, source.public))
 
     def _aggregated(self, aggregate: Aggregate, source: _Level) -> ResultSize:
         """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows
@@ -655,11 +698,13 @@ class _Pricer:
             columns[united.alias, name] = replace(
                 dearest, size=union(one.size for one in each), leaves=leaves
             )
+        parts_public = [level.public for level in parts]
         known = union_rule(united, [level.formed.known for level in parts])
         rows = NO_ROWS
         for level in parts:
             rows = rows.plus(level.formed.rows)
-        return _Level(columns, Formed(known, bounded_by(known.owner, rows)))
+        formed = Formed(known, bounded_by(known.owner, rows))
+        return self._named(united.alias, _Level(columns, formed, united_source(parts_public)))
 
     def _truncate(self, truncate: Truncate) -> _Level:
         """Rows are sorted by the hash of their names, and those that stay are carried."""
@@ -668,14 +713,14 @@ class _Pricer:
         known = truncation_rule(truncate, source.formed.known, self.world)
         still = formed_rows.kept(truncate, known, source.formed)
         formed = Formed(known, still)
-        self._take(self.price(truncate.where, source).nanoseconds, source)
+        self._take(self.condition(truncate.where, source).nanoseconds, source)
         columns = {
             name: price
             for name, price in source.columns.items()
             if name[1] in truncate.columns and name[0] == truncate.alias
         }
         if truncate.by is None:
-            return _Level(columns, formed)
+            return self._named(truncate.alias, _Level(columns, formed, source.public))
         names = [self.price(one, source) for one in (truncate.by, *truncate.ordered_by)]
         carried = (*names, *columns.values())
         own = sum(_HASHED_COLUMN + one.nanoseconds for one in names)
@@ -686,7 +731,8 @@ class _Pricer:
         computed = (one for name, one in columns.items() if one.leaves != {name})
         width = sum(one.size.width for one in computed) + self.width(carried)
         self.tally.carry(2 * (width + _ROW_HEADER), rows)
-        return _Level({name: self._leaf(name, one.size) for name, one in columns.items()}, formed)
+        kept = {name: self._leaf(name, one.size) for name, one in columns.items()}
+        return self._named(truncate.alias, _Level(kept, formed, source.public))
 
     def _join(self, join: Join) -> _Level:
         """Each side may be sorted or hashed, and what is joined is carried on."""
@@ -702,19 +748,22 @@ class _Pricer:
                 columns |= side.columns
         known = join_rule(join, left.formed.known, right.formed.known, self.world)
         formed = formed_rows.joined(join, known, left.formed, right.formed)
-        both = _Level(columns, formed)
+        is_met_once = formed_rows.meets_once(join, left.formed, right.formed)
+        both = _Level(columns, formed, joined_source(left.public, right.public, is_met_once))
         for side in (left, right):
             there = [price for name, price in side.columns.items() if name in self.mentioned]
             self.tally.carry(self.width(there) + _ROW_HEADER, side.formed.rows)
-        own, compared = 0.0, self.price(join.rest, both).nanoseconds
+        own, compared = 0.0, self.condition(join.rest, both).nanoseconds
         for pair in join.equal:
-            x, y = (self.price(part, both) for part in pair)
+            x, y = (self.condition(part, both) for part in pair)
             own += x.nanoseconds + y.nanoseconds + 2 * _GROUPED_ROW + x.size.digits + y.size.digits
             octets = min(x.size.octets, y.size.octets)  # of two lengths they are not equal
             compared += 1.5 * min(octets, join.text_octets or octets)
             own += min(x.size.unpacked, y.size.unpacked)
         rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
         self.tally.take(own, rows)
+        if both.public is not None:
+            self.public.spend(own, both.public)
         self._take(compared, both)
         return both
 

@@ -91,6 +91,9 @@ PublicValues = Mapping[tuple[TableName, str], tuple[str | None, ...]]
 # Between which the numbers and times of a column of a public table are.
 PublicBounds = Mapping[tuple[TableName, str], Bounds]
 
+# So many rows public tables have.
+PublicSizes = Mapping[TableName, int]
+
 
 @dataclass(frozen=True, slots=True)
 class PublicRows:
@@ -166,7 +169,7 @@ class RelationWithUnit:
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
     """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
-    bounds of their numbers and times.
+    bounds of their numbers and times, and how many rows they have.
 
     column_facts: of each protected table, once asked for: they follow from the rest (table_rows.py)."""
 
@@ -175,6 +178,7 @@ class PlanningContext:
     public: PublicValues
     rows: PublicRowsOf = field(default_factory=dict)
     bounds: PublicBounds = field(default_factory=dict)
+    sizes: PublicSizes = field(default_factory=dict)
     # Not handed on by `replace`: another context begins with none.
     # So many rows of a unit are read of each table, of a statement that is dear for each of them (None: all).
     most_stored: int | None = None

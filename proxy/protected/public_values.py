@@ -85,6 +85,18 @@ def read_public_bounds(policy: Policy, catalog: Catalog) -> dict[tuple[TableName
     return found
 
 
+def read_public_sizes(policy: Policy) -> dict[TableName, int]:
+    """
+    Given    a checked policy; its source is asked
+    Gives    how many rows each public table has
+    """
+    found = {}
+    for table, connection in _public(policy):
+        statement = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(*table.name))
+        [(found[table.name],)] = connection.execute(statement).fetchall()
+    return found
+
+
 def _ends(column: Column) -> str:
     """Its least and largest value that is finite, as texts; of times, as bounds count them."""
     value, finite = "{0}", "{0}::text NOT IN ('NaN', 'Infinity', '-Infinity')"

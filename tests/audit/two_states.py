@@ -35,6 +35,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import (
     read_public_bounds,
     read_public_rows,
+    read_public_sizes,
     read_public_values,
 )
 from proxy.query.syntax.statements import Statement
@@ -180,7 +181,9 @@ def two_states(
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
     bounds = read_public_bounds(policy, catalog)
     bits = SeededBits(7)
-    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), bits, public, rows, bounds)
+    sizes = read_public_sizes(policy)
+    given = (policy, catalog, oids, NoData(), NoLedger(), bits, public, rows, bounds)
+    engine = Engine(*given, sizes=sizes)
     return TwoStates(engine, oids, *dsns)
 
 

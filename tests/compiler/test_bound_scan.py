@@ -165,7 +165,9 @@ def _read(
     query = compile_choices(block)
     assert query is not None
     found: dict[int, dict[int, tuple[int, ...]]] = {}
-    for place, band, *numbers in connection.execute(query.sql.encode(), query.parameters):
+    for place, band, *numbers in connection.execute(
+        query.sql.encode(), {**query.parameters, **dict.fromkeys(query.seeds, 42)}
+    ):
         found.setdefault(place, {})[band] = tuple(int(number or 0) for number in numbers)
     return block, query.sql, found
 

@@ -102,7 +102,7 @@ def test_seeds_are_drawn_at_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda engine, again: again(question=_read(engine, _TEXT, 20)),
         lambda engine, again: again(question=_read(engine, _TEXT + " ", _INT4)),
         lambda engine, again: again(question=_read(engine, _TEXT, _INT4, with_errors=True)),
-        lambda engine, again: (engine.renew({}, {}, {}), again()),
+        lambda engine, again: (engine.renew({}, {}, {}, {}), again()),
     ],
 )
 def test_what_planning_depends_on_is_planned_anew(
@@ -165,7 +165,7 @@ def test_what_is_planned_while_public_tables_are_read_again_is_not_kept(
 
     def renewed(*given: Any) -> Any:
         found = real(*given)
-        engine.renew({}, {}, {})
+        engine.renew({}, {}, {}, {})
         return found
 
     monkeypatch.setattr(engine, "_planned", renewed)

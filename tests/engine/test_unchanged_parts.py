@@ -78,7 +78,7 @@ def test_another_context_knows_no_facts_of_columns_yet() -> None:
     engine, question = asked(Recorder(), _TEXTS[0])
     engine._plan(question, (), {})
     assert _facts(engine)
-    engine.renew({}, {}, {})
+    engine.renew({}, {}, {}, {})
     assert not _facts(engine)
 
 

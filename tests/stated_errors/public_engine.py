@@ -25,6 +25,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import (
     read_public_bounds,
     read_public_rows,
+    read_public_sizes,
     read_public_values,
 )
 from proxy.query.syntax.placeholders import ScalarAnswer
@@ -121,7 +122,9 @@ def public_engine(bounds: RowBounds, name: str = WITHIN_BOUNDS) -> PublicEngine:
     oids = dict(enumerate(sorted(policy.tables), start=1))
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
     bits, held = SeededBits(1), read_public_bounds(policy, catalog)
-    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), bits, public, rows, held)
+    sizes = read_public_sizes(policy)
+    given = (policy, catalog, oids, NoData(), NoLedger(), bits, public, rows, held)
+    engine = Engine(*given, sizes=sizes)
     reader, loop = ProtectedDatabase(source, sessions_max=1), asyncio.new_event_loop()
     loop.run_until_complete(reader.open())
     superuser = make_conninfo(servers().protected.dsn(), dbname=name)

@@ -21,9 +21,10 @@ FROM shop.orders
 -- shop.orders, unit r1."customer_id": rows 40, groups None, per group None; keys none; cells 0
 --   count(distinct): sensitivity 40, scale 5, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p1)s::bigint), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."customer_id" AS unit, (r1."product_id") AS v FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."product_id") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p2)s::bigint), %(p2)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."customer_id" AS unit, (r1."product_id") AS v FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."product_id") IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p1)s::bigint), %(p1)s::bigint)) d) u WHERE rank <= %(p3)s::bigint
 --   p1 = random
---   p2 = 40
+--   p2 = random
+--   p3 = 40
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -67,16 +68,18 @@ FROM shop.customers
 --   min of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
 --   max of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p4)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint) ORDER BY v ASC LIMIT %(p5)s::bigint
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
---   p4 = 32
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
+--   p4 = random
+--   p5 = 32
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint) ORDER BY v DESC LIMIT %(p5)s::bigint
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
---   p4 = 32
+--   p4 = random
+--   p5 = 32
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -28,13 +28,14 @@ SELECT e, count(*), sum(i4) FROM visits GROUP BY e
 --   count(*): sensitivity 5, scale 15/8, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 375/2, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p6)s::bigint >> 33))), k1), %(p6)s::bigint), %(p6)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."e"::text)::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p7)s::bigint >> 33))), k1), %(p7)s::bigint), %(p7)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."e"::text)::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."e"::text)::text)::text, %(p6)s::bigint), %(p6)s::bigint)) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p6)s::bigint), %(p6)s::bigint)
 --   p1 = 5
 --   p2 = 0
 --   p3 = 100
 --   p4 = 0
 --   p5 = 100
 --   p6 = random
+--   p7 = random
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
@@ -118,12 +119,14 @@ SELECT count(DISTINCT e), count(DISTINCT coalesce(e, t)), count(e) FROM notes
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."e"::text) AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 4
-SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p1)s::bigint), v), %(p1)s::bigint), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."uid" AS unit, (r1."e"::text) AS v FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."e"::text) IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p2)s::bigint), v), %(p2)s::bigint), %(p2)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."uid" AS unit, (r1."e"::text) AS v FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."e"::text) IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hashtextextended((v)::text, %(p1)s::bigint), %(p1)s::bigint)) d) u WHERE rank <= %(p3)s::bigint
 --   p1 = random
---   p2 = 4
-SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p1)s::bigint), v), %(p1)s::bigint), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1."uid" AS unit, ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) AS v FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+--   p2 = random
+--   p3 = 4
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p2)s::bigint), v), %(p2)s::bigint), %(p2)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."uid" AS unit, ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) AS v FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hashtextextended((v)::text, %(p1)s::bigint), %(p1)s::bigint)) d) u WHERE rank <= %(p3)s::bigint
 --   p1 = random
---   p2 = 4
+--   p2 = random
+--   p3 = 4
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -136,8 +139,9 @@ SELECT nullif(coalesce(e, c), 'x') AS k, count(*) FROM people GROUP BY k
 --   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT (nullif(coalesce(r1."e"::text, r1."c"), %(p1)s::text))::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1
+SELECT (nullif(coalesce(r1."e"::text, r1."c"), %(p1)s::text))::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, coalesce(pg_catalog.hashtextextended(((nullif(coalesce(r1."e"::text, r1."c"), %(p1)s::text))::text)::text, %(p2)s::bigint), %(p2)s::bigint)
 --   p1 = x
+--   p2 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -189,8 +193,9 @@ SELECT k, count(*) FROM (SELECT e AS k FROM people UNION ALL SELECT lower(t) FRO
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT (CASE WHEN pg_catalog.octet_length((r8."k")::text) <= 1024 THEN (r8."k")::text ELSE pg_catalog.left((r8."k")::text, 1024) END)::text, pg_catalog.count(*) FROM (SELECT r7."c1" AS "k" FROM (SELECT r2."k"::text AS "c1" FROM (SELECT r1."e"::text AS "k", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."lower" AS "c1" FROM (SELECT (pg_catalog.lower(((CASE WHEN pg_catalog.octet_length(r3."t") <= %(p1)s::integer THEN r3."t" ELSE pg_catalog.left(r3."t"::text, %(p1)s::integer) END))::varchar(1048576)::text))::varchar(1024)::text AS "lower", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8 GROUP BY 1
+SELECT (CASE WHEN pg_catalog.octet_length((r8."k")::text) <= 1024 THEN (r8."k")::text ELSE pg_catalog.left((r8."k")::text, 1024) END)::text, pg_catalog.count(*) FROM (SELECT r7."c1" AS "k" FROM (SELECT r2."k"::text AS "c1" FROM (SELECT r1."e"::text AS "k", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."lower" AS "c1" FROM (SELECT (pg_catalog.lower(((CASE WHEN pg_catalog.octet_length(r3."t") <= %(p1)s::integer THEN r3."t" ELSE pg_catalog.left(r3."t"::text, %(p1)s::integer) END))::varchar(1048576)::text))::varchar(1024)::text AS "lower", r3."id" AS "dp_key1" FROM "w"."people" AS r3) AS r4) AS r7) AS r8 GROUP BY 1, coalesce(pg_catalog.hashtextextended(((CASE WHEN pg_catalog.octet_length((r8."k")::text) <= 1024 THEN (r8."k")::text ELSE pg_catalog.left((r8."k")::text, 1024) END)::text)::text, %(p2)s::bigint), %(p2)s::bigint)
 --   p1 = 1048576
+--   p2 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

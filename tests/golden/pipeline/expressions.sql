@@ -780,9 +780,10 @@ SELECT c || '/' || e, upper(c) || initcap(e), count(*) FROM people GROUP BY 1, 2
 --   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT (((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text))::text, ((((pg_catalog.upper(r1."c"::text))::varchar(16384)::text || (pg_catalog.initcap(r1."e"::text::text))::varchar(16384)::text))::text)::varchar(1024)::text, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text))::text = ANY(%(p2)s::text[]) OR ((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text) IS NULL) GROUP BY 1, 2
+SELECT (((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text))::text, ((((pg_catalog.upper(r1."c"::text))::varchar(16384)::text || (pg_catalog.initcap(r1."e"::text::text))::varchar(16384)::text))::text)::varchar(1024)::text, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text))::text = ANY(%(p2)s::text[]) OR ((r1."c")::varchar(16384)::text || (%(p1)s::text)::text || (r1."e"::text)::varchar(16384)::text) IS NULL) GROUP BY 1, 2, coalesce(pg_catalog.hashtextextended((((((pg_catalog.upper(r1."c"::text))::varchar(16384)::text || (pg_catalog.initcap(r1."e"::text::text))::varchar(16384)::text))::text)::varchar(1024)::text)::text, %(p3)s::bigint), %(p3)s::bigint)
 --   p1 = /
 --   p2 = ['a/low', 'a/high', 'bb/low', 'bb/high']
+--   p3 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

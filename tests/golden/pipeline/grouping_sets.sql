@@ -54,21 +54,23 @@ SELECT s, b, sum(i4) FROM visits GROUP BY CUBE (s, b)
 -- w.visits, unit r1."uid": rows 5, groups None, per group None; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 375, epsilon 4/3 delta 0
 -- => backend
-SELECT k1, k2, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p7)s::bigint >> 33))), k1, k2), %(p7)s::bigint), %(p7)s::bigint), k1, k2) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, (r1."b")::text AS k2, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r1."i4") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p6)s::text[]::boolean[])) GROUP BY r1."uid", 2, 3) g) c WHERE rank <= %(p3)s::bigint) g) u GROUP BY 1, 2
---   p1 = 0
---   p2 = 100
---   p3 = 5
---   p4 = 0
---   p5 = 100
---   p6 = ['true', 'false']
---   p7 = random
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p6)s::bigint >> 33))), k1), %(p6)s::bigint), %(p6)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r1."i4") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p3)s::bigint) g) u GROUP BY 1
+SELECT k1, k2, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p8)s::bigint >> 33))), k1, k2), %(p8)s::bigint), %(p8)s::bigint), k1, k2) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, (r1."b")::text AS k2, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r1."i4") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p7)s::text[]::boolean[])) GROUP BY r1."uid", 2, 3, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p6)s::bigint), %(p6)s::bigint)) g) c WHERE rank <= %(p3)s::bigint) g) u GROUP BY 1, 2, coalesce(pg_catalog.hashtextextended((k1)::text, %(p6)s::bigint), %(p6)s::bigint)
 --   p1 = 0
 --   p2 = 100
 --   p3 = 5
 --   p4 = 0
 --   p5 = 100
 --   p6 = random
+--   p7 = ['true', 'false']
+--   p8 = random
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p7)s::bigint >> 33))), k1), %(p7)s::bigint), %(p7)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r1."i4") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p6)s::bigint), %(p6)s::bigint)) g) c WHERE rank <= %(p3)s::bigint) g) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p6)s::bigint), %(p6)s::bigint)
+--   p1 = 0
+--   p2 = 100
+--   p3 = 5
+--   p4 = 0
+--   p5 = 100
+--   p6 = random
+--   p7 = random
 SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p4)s::bigint), CASE WHEN total1 <= %(p3)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p3)s::bigint, total1)::bigint END * %(p5)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r1."uid" AS unit, (r1."b")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r1."i4") AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p6)s::text[]::boolean[])) GROUP BY r1."uid", 2) g) u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
@@ -257,7 +259,8 @@ SELECT ((i4+1))/10, grouping(((i4+1))/10), count(*) FROM people GROUP BY GROUPIN
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 11; cells 0
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT (r1."i4")::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1
+SELECT (r1."i4")::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, coalesce(pg_catalog.hashtextextended(((r1."i4")::text)::text, %(p1)s::bigint), %(p1)s::bigint)
+--   p1 = random
 SELECT * FROM (SELECT (pg_catalog.div(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric), %(p4)s::numeric))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 0
 --   p2 = 100

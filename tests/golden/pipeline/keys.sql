@@ -5,7 +5,8 @@ SELECT s, count(*) FROM people GROUP BY s
 --   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT (r1."s")::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1
+SELECT (r1."s")::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p1)s::bigint), %(p1)s::bigint)
+--   p1 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -20,7 +21,7 @@ SELECT s, count(*), sum(i4), avg(i4) FROM visits GROUP BY s
 --   sum: clamp 0 .. 100, grid 1, sensitivity 500 steps, scale 250, epsilon 2 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 1037 partitions, gate 8446 units, scale 50, epsilon 2 delta 1/4000, each epsilon 19/50 delta 5e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(v1), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p9)s::bigint >> 33))), k1), %(p9)s::bigint), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p6)s::bigint >> 33))), %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p4)s::bigint), CASE WHEN total2 <= %(p1)s::bigint THEN v2 ELSE pg_catalog.div(v2::numeric * %(p1)s::bigint, total2)::bigint END * %(p5)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v1), pg_catalog.count(v1), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v2) OVER (PARTITION BY unit))::bigint AS total2 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p10)s::bigint >> 33))), k1), %(p10)s::bigint), %(p10)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint8extended((r1."uid" # ((r1."uid" >> 32) * (%(p6)s::bigint >> 33))), %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p9)s::bigint), %(p9)s::bigint)) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, 2, coalesce(pg_catalog.hashtextextended((k1)::text, %(p9)s::bigint), %(p9)s::bigint)
 --   p1 = 5
 --   p2 = 0
 --   p3 = 100
@@ -30,6 +31,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 --   p7 = 2147483647
 --   p8 = 1037
 --   p9 = random
+--   p10 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -43,7 +45,7 @@ SELECT s, count(*), sum(i4) FROM orders GROUP BY s
 --   count(*): sensitivity 4, scale 3/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 150, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p5)s::bigint), least(v2, %(p2)s::bigint) * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p7)s::bigint), %(p7)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, least(v2, %(p2)s::bigint) * %(p5)s::bigint), least(v2, %(p2)s::bigint) * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p8)s::bigint), %(p8)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) AS v1, pg_catalog.count(r1."i4") AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p7)s::bigint), %(p7)s::bigint)) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p7)s::bigint), %(p7)s::bigint)
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -51,6 +53,7 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v
 --   p5 = 0
 --   p6 = 100
 --   p7 = random
+--   p8 = random
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
@@ -63,11 +66,12 @@ SELECT s, b, count(*) FROM notes GROUP BY s, b
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 -- => backend
-SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p3)s::bigint), k1, k2), %(p3)s::bigint), %(p3)s::bigint), k1, k2) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, (r1."b")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p2)s::text[]::boolean[])) GROUP BY r1."uid", 2, 3) g) c WHERE rank <= %(p4)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p4)s::bigint), k1, k2), %(p4)s::bigint), %(p4)s::bigint), k1, k2) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, (r1."b")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p3)s::text[]::boolean[])) GROUP BY r1."uid", 2, 3, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p2)s::bigint), %(p2)s::bigint)) g) c WHERE rank <= %(p5)s::bigint) g) u GROUP BY 1, 2, coalesce(pg_catalog.hashtextextended((k1)::text, %(p2)s::bigint), %(p2)s::bigint)
 --   p1 = 4
---   p2 = ['true', 'false']
---   p3 = random
---   p4 = 2
+--   p2 = random
+--   p3 = ['true', 'false']
+--   p4 = random
+--   p5 = 2
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -80,7 +84,8 @@ SELECT free, count(*) FROM trips GROUP BY free
 --   selection: epsilon 4 delta 1/2000, each epsilon 1.33333 delta 1.158e-05
 --   count(*): sensitivity 3, scale 3/4, epsilon 4 delta 0
 -- => backend
-SELECT (r1."free")::text, pg_catalog.count(*) FROM "w"."trips" AS r1 GROUP BY 1
+SELECT (r1."free")::text, pg_catalog.count(*) FROM "w"."trips" AS r1 GROUP BY 1, coalesce(pg_catalog.hashtextextended(((r1."free")::text)::text, %(p1)s::bigint), %(p1)s::bigint)
+--   p1 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -94,12 +99,14 @@ SELECT s, count(DISTINCT uid), count(DISTINCT i4) FROM orders GROUP BY s
 --   count(distinct) of units: sensitivity 2, scale 3/4, epsilon 8/3 delta 0
 --   count(distinct): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, 1)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p1)s::bigint), %(p1)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, 1)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p2)s::bigint), %(p2)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p1)s::bigint), %(p1)s::bigint)) g) c WHERE rank <= %(p3)s::bigint) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p1)s::bigint), %(p1)s::bigint)
 --   p1 = random
---   p2 = 2
-SELECT k1, pg_catalog.count(DISTINCT v) FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", k1, v), %(p1)s::bigint), %(p1)s::bigint), k1, v) AS rank FROM (SELECT DISTINCT unit, k1, v FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, (r1."i4") AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."i4") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint GROUP BY k1
+--   p2 = random
+--   p3 = 2
+SELECT k1, pg_catalog.count(DISTINCT v) FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", k1, v), %(p2)s::bigint), %(p2)s::bigint), k1, v) AS rank FROM (SELECT unit, k1, v FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, (r1."i4") AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."i4") IS NOT NULL) s GROUP BY unit, k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, coalesce(pg_catalog.hashtextextended((k1)::text, %(p1)s::bigint), %(p1)s::bigint)), %(p1)s::bigint)) d) u WHERE rank <= %(p3)s::bigint GROUP BY k1
 --   p1 = random
---   p2 = 6
+--   p2 = random
+--   p3 = 6
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
@@ -118,7 +125,7 @@ SELECT s, max(i4), avg(i4), variance(i4) FROM visits GROUP BY s
 --     centred sum for var_samp: clamp 0 .. 100, grid 1, sensitivity 500, scale 750, epsilon 2/3 delta 0
 --     centred squares for var_samp: clamp 0 .. 100, grid 1, sensitivity 50000, scale 75000, epsilon 2/3 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p8)s::bigint >> 33))), k1), %(p8)s::bigint), %(p8)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r1."i4")) AS v1, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p9)s::bigint >> 33))), k1), %(p9)s::bigint), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r1."i4")) AS v1, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p8)s::bigint), %(p8)s::bigint)) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p8)s::bigint), %(p8)s::bigint)
 --   p1 = 5
 --   p2 = 100
 --   p3 = 0
@@ -127,12 +134,14 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p6 = 10000
 --   p7 = -10000
 --   p8 = random
-SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((d."unit" # ((d."unit" >> 32) * (%(p3)s::bigint >> 33))), k1, v), %(p3)s::bigint), %(p3)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p4)s::bigint GROUP BY k1, v) c) p WHERE place <= %(p5)s::bigint
+--   p9 = random
+SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((d."unit" # ((d."unit" >> 32) * (%(p4)s::bigint >> 33))), k1, v), %(p4)s::bigint), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, coalesce(pg_catalog.hashtextextended((k1)::text, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)) c) p WHERE place <= %(p6)s::bigint
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
---   p4 = 5
---   p5 = 248
+--   p4 = random
+--   p5 = 5
+--   p6 = 248
 -- => loss
 -- epsilon 8 delta 1/4000
 -- => residual
@@ -144,9 +153,10 @@ SELECT DISTINCT s FROM orders
 -- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys s of private; cells 0
 --   selection: epsilon 8 delta 1/1000, each epsilon 4 delta 0.0005001
 -- => backend
-SELECT k1, pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p1)s::bigint), %(p1)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p2)s::bigint), %(p2)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p1)s::bigint), %(p1)s::bigint)) g) c WHERE rank <= %(p3)s::bigint) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p1)s::bigint), %(p1)s::bigint)
 --   p1 = random
---   p2 = 2
+--   p2 = random
+--   p3 = 2
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -159,10 +169,11 @@ SELECT lower(s), count(*) FROM orders GROUP BY lower(s)
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p3)s::bigint), %(p3)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, ((pg_catalog.lower((r1."s")::varchar(1048576)::text))::text)::varchar(1024)::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p4)s::bigint), %(p4)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, ((pg_catalog.lower((r1."s")::varchar(1048576)::text))::text)::varchar(1024)::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended((((pg_catalog.lower((r1."s")::varchar(1048576)::text))::text)::varchar(1024)::text)::text, %(p3)s::bigint), %(p3)s::bigint)) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p3)s::bigint), %(p3)s::bigint)
 --   p1 = 6
 --   p2 = 2
 --   p3 = random
+--   p4 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -176,12 +187,13 @@ SELECT s, count(*), max(i4) FROM members GROUP BY s
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 69 partitions, gate 574 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2, coalesce(pg_catalog.hashtextextended((k1)::text, %(p6)s::bigint), %(p6)s::bigint)
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2147483647
 --   p5 = 69
+--   p6 = random
 -- => loss
 -- epsilon 8 delta 1/1500
 -- => residual
@@ -194,7 +206,8 @@ SELECT s, count(*) FROM (SELECT s FROM people UNION ALL SELECT s FROM events) q 
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 3.383e-05
 --   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
 -- => backend
-SELECT (r8."s")::text, pg_catalog.count(*) FROM (SELECT r7."c1" AS "s" FROM (SELECT r2."s" AS "c1" FROM (SELECT r1."s" AS "s", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."s" AS "c1" FROM (SELECT r3."s" AS "s", r3."ctid" AS "dp_key1" FROM "w"."events" AS r3) AS r4) AS r7) AS r8 GROUP BY 1
+SELECT (r8."s")::text, pg_catalog.count(*) FROM (SELECT r7."c1" AS "s" FROM (SELECT r2."s" AS "c1" FROM (SELECT r1."s" AS "s", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 UNION ALL SELECT r4."s" AS "c1" FROM (SELECT r3."s" AS "s", r3."ctid" AS "dp_key1" FROM "w"."events" AS r3) AS r4) AS r7) AS r8 GROUP BY 1, coalesce(pg_catalog.hashtextextended(((r8."s")::text)::text, %(p1)s::bigint), %(p1)s::bigint)
+--   p1 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -414,9 +427,10 @@ SELECT n, n2, f8, ts, tz, count(*) FROM people GROUP BY 1, 2, 3, 4, 5
 --   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT CASE WHEN r1."n" >= %(p1)s::numeric AND r1."n" <= %(p2)s::numeric THEN 'Infinity'::text WHEN r1."n" <= - %(p1)s::numeric THEN '-Infinity'::text ELSE pg_catalog.trim_scale(pg_catalog.trunc(r1."n", 500))::text END, pg_catalog.trim_scale(r1."n2")::text, CASE WHEN r1."f8" = 0 THEN '0'::text ELSE (r1."f8")::text END, (r1."ts")::text, (r1."tz")::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, 2, 3, 4, 5
+SELECT CASE WHEN r1."n" >= %(p1)s::numeric AND r1."n" <= %(p2)s::numeric THEN 'Infinity'::text WHEN r1."n" <= - %(p1)s::numeric THEN '-Infinity'::text ELSE pg_catalog.trim_scale(pg_catalog.trunc(r1."n", 500))::text END, pg_catalog.trim_scale(r1."n2")::text, CASE WHEN r1."f8" = 0 THEN '0'::text ELSE (r1."f8")::text END, (r1."ts")::text, (r1."tz")::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, 2, 3, 4, 5, coalesce(pg_catalog.hashtextextended(((r1."tz")::text)::text, coalesce(pg_catalog.hashtextextended(((r1."ts")::text)::text, coalesce(pg_catalog.hashtextextended((CASE WHEN r1."f8" = 0 THEN '0'::text ELSE (r1."f8")::text END)::text, coalesce(pg_catalog.hashtextextended((pg_catalog.trim_scale(r1."n2")::text)::text, coalesce(pg_catalog.hashtextextended((CASE WHEN r1."n" >= %(p1)s::numeric AND r1."n" <= %(p2)s::numeric THEN 'Infinity'::text WHEN r1."n" <= - %(p1)s::numeric THEN '-Infinity'::text ELSE pg_catalog.trim_scale(pg_catalog.trunc(r1."n", 500))::text END)::text, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)), %(p3)s::bigint)), %(p3)s::bigint)), %(p3)s::bigint)
 --   p1 = 1e500
 --   p2 = Infinity
+--   p3 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

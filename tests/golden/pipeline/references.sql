@@ -102,9 +102,10 @@ SELECT count(DISTINCT order_id) FROM lines
 -- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys none; cells 0
 --   count(distinct): sensitivity 7, scale 7/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p1)s::bigint), %(p1)s::bigint), v) AS rank FROM (SELECT DISTINCT unit, v FROM (SELECT r1u."uid" AS unit, (r1."order_id") AS v FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL AND (r1."order_id") IS NOT NULL) s) d) u WHERE rank <= %(p2)s::bigint
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p2)s::bigint), %(p2)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1u."uid" AS unit, (r1."order_id") AS v FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL AND (r1."order_id") IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p1)s::bigint), %(p1)s::bigint)) d) u WHERE rank <= %(p3)s::bigint
 --   p1 = random
---   p2 = 7
+--   p2 = random
+--   p3 = 7
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -134,9 +135,10 @@ SELECT order_id, count(*) FROM lines GROUP BY order_id
 --   selection: epsilon 4 delta 1/2000, each epsilon 0.571429 delta 7.144e-05
 --   count(*): sensitivity 7, scale 7/4, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p2)s::bigint), %(p2)s::bigint), k1) AS rank FROM (SELECT r1u."uid" AS unit, (r1."order_id")::text AS k1, pg_catalog.count(*) AS v0 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid", 2) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p3)s::bigint), %(p3)s::bigint), k1) AS rank FROM (SELECT r1u."uid" AS unit, (r1."order_id")::text AS k1, pg_catalog.count(*) AS v0 FROM ("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) WHERE r1u."uid" IS NOT NULL GROUP BY r1u."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."order_id")::text)::text, %(p2)s::bigint), %(p2)s::bigint)) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p2)s::bigint), %(p2)s::bigint)
 --   p1 = 7
 --   p2 = random
+--   p3 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

@@ -50,9 +50,10 @@ SELECT count(*) FROM members WHERE uid NOT IN (SELECT uid FROM orders GROUP BY u
 -- w.members, w.orders, unit 1 row(s), partitions by hash of r2."uid", r2."uid" not null; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM ("w"."members" AS r2 LEFT JOIN (SELECT r5."unit" AS "unit", r5."k1" AS "k1", r5."unit" AS "dp_unit" FROM (SELECT r4."dp_unit" AS unit, r4."uid" AS k1 FROM (SELECT r3."unit" AS "uid", r3."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r3 WHERE (r3."a1" > %(p1)s::bigint)) AS r4 WHERE r4."dp_unit" IS NOT NULL GROUP BY r4."dp_unit", 2) AS r5) AS r6 ON (r2."uid" = r6."dp_unit") AND (r2."uid" = r6."k1")) WHERE r2."uid" IS NOT NULL AND (NOT (NOT (r6."unit" IS NULL)))
+SELECT pg_catalog.count(*) FROM ("w"."members" AS r2 LEFT JOIN (SELECT r5."unit" AS "unit", r5."k1" AS "k1", r5."unit" AS "dp_unit" FROM (SELECT r4."dp_unit" AS unit, r4."uid" AS k1 FROM (SELECT r3."unit" AS "uid", r3."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r3 WHERE (r3."a1" > %(p1)s::bigint)) AS r4 WHERE r4."dp_unit" IS NOT NULL GROUP BY r4."dp_unit", 2, coalesce(pg_catalog.hash_numeric_extended((r4."uid")::numeric, %(p3)s::bigint), %(p3)s::bigint)) AS r5) AS r6 ON (r2."uid" = r6."dp_unit") AND (r2."uid" = r6."k1")) WHERE r2."uid" IS NOT NULL AND (NOT (NOT (r6."unit" IS NULL)))
 --   p1 = 3
 --   p2 = 6
+--   p3 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -130,13 +131,14 @@ SELECT count(*), sum(i4) FROM orders o WHERE EXISTS (SELECT 1 FROM lines l WHERE
 --   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 600 steps, scale 150, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."unit" AS "dp_unit" FROM (SELECT r2u."uid" AS unit, r2."order_id" AS k1 FROM ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) WHERE r2u."uid" IS NOT NULL AND (r2."i4" > %(p6)s::bigint) GROUP BY r2u."uid", 2) AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."id" = r4."k1")) WHERE r1."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."unit" AS "dp_unit" FROM (SELECT r2u."uid" AS unit, r2."order_id" AS k1 FROM ("w"."lines" AS r2 JOIN "w"."orders" AS r2u ON (r2."order_id" = r2u."id")) WHERE r2u."uid" IS NOT NULL AND (r2."i4" > %(p6)s::bigint) GROUP BY r2u."uid", 2, coalesce(pg_catalog.hash_numeric_extended((r2."order_id")::numeric, %(p7)s::bigint), %(p7)s::bigint)) AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."id" = r4."k1")) WHERE r1."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 0
 --   p3 = 100
 --   p4 = 0
 --   p5 = 100
 --   p6 = 3
+--   p7 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -148,8 +150,9 @@ SELECT count(*) FROM lines WHERE order_id IN (SELECT id FROM orders WHERE b)
 -- w.lines, w.orders, unit r1u."uid": rows 7, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 7, scale 7/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1u."uid" AS unit, pg_catalog.count(*) AS v0 FROM (("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."id" AS k1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND r2."b" GROUP BY r2."uid", 2) AS r3) AS r4 ON (r1u."uid" = r4."dp_unit") AND (r1."order_id" = r4."k1")) WHERE r1u."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY r1u."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1u."uid" AS unit, pg_catalog.count(*) AS v0 FROM (("w"."lines" AS r1 JOIN "w"."orders" AS r1u ON (r1."order_id" = r1u."id")) LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."id" AS k1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND r2."b" GROUP BY r2."uid", 2, coalesce(pg_catalog.hash_numeric_extended((r2."id")::numeric, %(p2)s::bigint), %(p2)s::bigint)) AS r3) AS r4 ON (r1u."uid" = r4."dp_unit") AND (r1."order_id" = r4."k1")) WHERE r1u."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY r1u."uid") u
 --   p1 = 7
+--   p2 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -161,9 +164,10 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = 
 -- w.orders, w.calls, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."k2" AS "k2", r3."k3" AS "k3", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1, r2."i8" AS k2, (CASE WHEN pg_catalog.octet_length(r2."t") <= 1024 THEN r2."t" ELSE pg_catalog.left(r2."t", 1024) END)::text AS k3 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 3, 4) AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1") AND (r1."i4" = r4."k2") AND ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p2)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p2)s::integer) END) = r4."k3")) WHERE r1."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r3."unit" AS "unit", r3."k1" AS "k1", r3."k2" AS "k2", r3."k3" AS "k3", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1, r2."i8" AS k2, (CASE WHEN pg_catalog.octet_length(r2."t") <= 1024 THEN r2."t" ELSE pg_catalog.left(r2."t", 1024) END)::text AS k3 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid", 3, 4, coalesce(pg_catalog.hashtextextended(((CASE WHEN pg_catalog.octet_length(r2."t") <= 1024 THEN r2."t" ELSE pg_catalog.left(r2."t", 1024) END)::text)::text, coalesce(pg_catalog.hash_numeric_extended((r2."i8")::numeric, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)) AS r3) AS r4 ON (r1."uid" = r4."dp_unit") AND (r1."uid" = r4."k1") AND (r1."i4" = r4."k2") AND ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p2)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p2)s::integer) END) = r4."k3")) WHERE r1."uid" IS NOT NULL AND (NOT (r4."unit" IS NULL)) GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 1024
+--   p3 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -175,9 +179,10 @@ SELECT sum(x) FROM (SELECT i4 AS x FROM members m WHERE EXISTS (SELECT 1 FROM or
 -- w.members, w.orders, w.lines, unit 1 row(s), partitions by hash of r8."dp_unit", r8."dp_unit" not null; keys none; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r8."x", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS "x", r1."uid" AS "dp_unit" FROM ("w"."members" AS r1 LEFT JOIN (SELECT r6."unit" AS "unit", r6."k1" AS "k1", r6."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1 FROM ("w"."orders" AS r2 LEFT JOIN (SELECT r4."unit" AS "unit", r4."k1" AS "k1", r4."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, r3."order_id" AS k1 FROM ("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid", 2) AS r4) AS r5 ON (r2."uid" = r5."dp_unit") AND (r2."id" = r5."k1")) WHERE r2."uid" IS NOT NULL AND (NOT (r5."unit" IS NULL)) GROUP BY r2."uid") AS r6) AS r7 ON (r1."uid" = r7."dp_unit") AND (r1."uid" = r7."k1")) WHERE (NOT (r7."unit" IS NULL))) AS r8 WHERE r8."dp_unit" IS NOT NULL
+SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r8."x", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS "x", r1."uid" AS "dp_unit" FROM ("w"."members" AS r1 LEFT JOIN (SELECT r6."unit" AS "unit", r6."k1" AS "k1", r6."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1 FROM ("w"."orders" AS r2 LEFT JOIN (SELECT r4."unit" AS "unit", r4."k1" AS "k1", r4."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, r3."order_id" AS k1 FROM ("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid", 2, coalesce(pg_catalog.hash_numeric_extended((r3."order_id")::numeric, %(p3)s::bigint), %(p3)s::bigint)) AS r4) AS r5 ON (r2."uid" = r5."dp_unit") AND (r2."id" = r5."k1")) WHERE r2."uid" IS NOT NULL AND (NOT (r5."unit" IS NULL)) GROUP BY r2."uid") AS r6) AS r7 ON (r1."uid" = r7."dp_unit") AND (r1."uid" = r7."k1")) WHERE (NOT (r7."unit" IS NULL))) AS r8 WHERE r8."dp_unit" IS NOT NULL
 --   p1 = 0
 --   p2 = 100
+--   p3 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -189,12 +194,13 @@ SELECT avg(n) FROM (SELECT uid, count(*) FILTER (WHERE EXISTS (SELECT 1 FROM lin
 -- w.orders, w.lines, unit 1 row(s), partitions by hash of r6."dp_unit", r6."dp_unit" not null; keys none; cells 55
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 55 partitions, gate 447 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r6."n" AS x1 FROM (SELECT r2."unit" AS "uid", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, least(pg_catalog.count(*) FILTER (WHERE (NOT (r5."unit" IS NULL))), %(p2)s::bigint) AS a1 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r4."unit" AS "unit", r4."k1" AS "k1", r4."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, r3."order_id" AS k1 FROM ("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid", 2) AS r4) AS r5 ON (r1."uid" = r5."dp_unit") AND (r1."id" = r5."k1")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r6."dp_unit"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r6."n" AS x1 FROM (SELECT r2."unit" AS "uid", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, least(pg_catalog.count(*) FILTER (WHERE (NOT (r5."unit" IS NULL))), %(p2)s::bigint) AS a1 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r4."unit" AS "unit", r4."k1" AS "k1", r4."unit" AS "dp_unit" FROM (SELECT r3u."uid" AS unit, r3."order_id" AS k1 FROM ("w"."lines" AS r3 JOIN "w"."orders" AS r3u ON (r3."order_id" = r3u."id")) WHERE r3u."uid" IS NOT NULL GROUP BY r3u."uid", 2, coalesce(pg_catalog.hash_numeric_extended((r3."order_id")::numeric, %(p3)s::bigint), %(p3)s::bigint)) AS r4) AS r5 ON (r1."uid" = r5."dp_unit") AND (r1."id" = r5."k1")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r6 WHERE r6."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p3 = random
---   p4 = 2147483647
---   p5 = 55
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 55
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -218,14 +224,15 @@ SELECT m, count(*) FROM (SELECT DISTINCT uid, date_trunc('year', d) AS m FROM or
 -- w.orders, unit r3."dp_unit": rows 6, groups 2, per group 2; keys m of 3; cells 0
 --   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p7)s::bigint), %(p7)s::bigint), k1) AS rank FROM (SELECT r3."dp_unit" AS unit, (r3."m")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "m", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC') AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."d" >= %(p5)s::date) GROUP BY r1."uid", 2) AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."m" = ANY(%(p6)s::text[]::timestamp with time zone[])) GROUP BY r3."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p8)s::bigint), %(p8)s::bigint), k1) AS rank FROM (SELECT r3."dp_unit" AS unit, (r3."m")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "m", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC') AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."d" >= %(p5)s::date) GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended((pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text, %(p6)s::bigint), %(p6)s::bigint)) AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."m" = ANY(%(p7)s::text[]::timestamp with time zone[])) GROUP BY r3."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = 2000-01-01
 --   p4 = 2020-01-01
 --   p5 = 2018-01-01
---   p6 = ['2018-01-01 00:00:00+00', '2019-01-01 00:00:00+00', '2020-01-01 00:00:00+00']
---   p7 = random
+--   p6 = random
+--   p7 = ['2018-01-01 00:00:00+00', '2019-01-01 00:00:00+00', '2020-01-01 00:00:00+00']
+--   p8 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -238,7 +245,7 @@ SELECT avg(n), sum(n) FROM (SELECT uid, t, count(*) AS n FROM orders GROUP BY ui
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 107 partitions, gate 871 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 --   sum: clamp 0 .. 6, grid 1, sensitivity 6 steps, scale 3/2, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1::numeric, %(p3)s::numeric), %(p4)s::numeric) END) FROM (SELECT r3."dp_unit" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r3."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(r3."n") AS v0, pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r3."n", %(p2)s::bigint), %(p1)s::bigint))::integer) AS v1 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "t", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, (CASE WHEN pg_catalog.octet_length(r1."t") <= 1024 THEN r1."t" ELSE pg_catalog.left(r1."t", 1024) END)::text AS k1, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit") u GROUP BY 1
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1::numeric, %(p3)s::numeric), %(p4)s::numeric) END) FROM (SELECT r3."dp_unit" AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(r3."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.count(r3."n") AS v0, pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r3."n", %(p2)s::bigint), %(p1)s::bigint))::integer) AS v1 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "t", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, (CASE WHEN pg_catalog.octet_length(r1."t") <= 1024 THEN r1."t" ELSE pg_catalog.left(r1."t", 1024) END)::text AS k1, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((CASE WHEN pg_catalog.octet_length(r1."t") <= 1024 THEN r1."t" ELSE pg_catalog.left(r1."t", 1024) END)::text)::text, %(p8)s::bigint), %(p8)s::bigint)) AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit") u GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p3 = 0
@@ -246,6 +253,7 @@ SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1), pg_ca
 --   p5 = random
 --   p6 = 2147483647
 --   p7 = 107
+--   p8 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -258,19 +266,22 @@ SELECT g, sum(s) FROM (SELECT uid, upper(t) AS g, left(upper(t), 1) AS l, sum(i4
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 --   sum: clamp 0 .. 600, grid 1, sensitivity 614400 steps, scale 153600, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN size0 <= %(p2)s::numeric THEN v0::bigint * %(p3)s::bigint ELSE pg_catalog.div(v0::numeric * %(p4)s::numeric, size0)::bigint END), pg_catalog.count(*) FROM (SELECT *, pg_catalog.sum(v0) OVER (PARTITION BY unit) AS size0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p11)s::bigint), %(p11)s::bigint), k1) AS rank FROM (SELECT r3."dp_unit" AS unit, (CASE WHEN pg_catalog.octet_length((r3."g")::text) <= 1024 THEN (r3."g")::text ELSE pg_catalog.left((r3."g")::text, 1024) END)::text AS k1, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."s", %(p2)s::numeric), %(p1)s::numeric))::integer) AS v0 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "g", (pg_catalog.left(r2."k1"::text, %(p5)s::integer))::varchar(1024)::text AS "l", r2."a1" AS "s", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, ((pg_catalog.upper(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p7)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p7)s::integer) END))::varchar(1048576)::text))::varchar(1024)::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p10)s::integer), %(p9)s::integer))::numeric) AS a1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) AS r2 WHERE (r2."k1" <> %(p6)s::text)) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit", 2) g) c WHERE rank <= %(p12)s::bigint) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN size0 <= %(p2)s::numeric THEN v0::bigint * %(p3)s::bigint ELSE pg_catalog.div(v0::numeric * %(p4)s::numeric, size0)::bigint END), pg_catalog.count(*) FROM (SELECT *, pg_catalog.sum(v0) OVER (PARTITION BY unit) AS size0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p14)s::bigint), %(p14)s::bigint), k1) AS rank FROM (SELECT r3."dp_unit" AS unit, (CASE WHEN pg_catalog.octet_length((r3."g")::text) <= 1024 THEN (r3."g")::text ELSE pg_catalog.left((r3."g")::text, 1024) END)::text AS k1, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."s", %(p2)s::numeric), %(p1)s::numeric))::integer) AS v0 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "g", (pg_catalog.left(r2."k1"::text, %(p6)s::integer))::varchar(1024)::text AS "l", r2."a1" AS "s", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, ((pg_catalog.upper(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p8)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p8)s::integer) END))::varchar(1048576)::text))::varchar(1024)::text)::varchar(1024)::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p11)s::integer), %(p10)s::integer))::numeric) AS a1 FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p13)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended((((pg_catalog.upper(((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p8)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p8)s::integer) END))::varchar(1048576)::text))::varchar(1024)::text)::varchar(1024)::text)::text, %(p5)s::bigint), %(p5)s::bigint)) AS r2 WHERE (r2."k1" <> %(p7)s::text)) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit", 2, coalesce(pg_catalog.hashtextextended(((CASE WHEN pg_catalog.octet_length((r3."g")::text) <= 1024 THEN (r3."g")::text ELSE pg_catalog.left((r3."g")::text, 1024) END)::text)::text, %(p5)s::bigint), %(p5)s::bigint)) g) c WHERE rank <= %(p15)s::bigint) g) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p5)s::bigint), %(p5)s::bigint)
 --   p1 = 0
 --   p2 = 600
 --   p3 = 1024
 --   p4 = 614400
---   p5 = 1
---   p6 = Z
---   p7 = 1048576
---   p8 = 6
---   p9 = 0
---   p10 = 100
---   p11 = random
---   p12 = 2
+--   p5 = random
+--   p6 = 1
+--   p7 = Z
+--   p8 = 1048576
+--   p9 = 6
+--   p10 = 0
+--   p11 = 100
+--   p12 = random
+--   p13 = 7231
+--   p14 = random
+--   p15 = 2
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

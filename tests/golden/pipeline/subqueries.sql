@@ -404,9 +404,10 @@ SELECT count(*) FROM (SELECT DISTINCT i4 FROM orders) q
 -- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys i4 of private; cells 0
 --   selection: epsilon 8 delta 1/1000, each epsilon 4 delta 0.0005001
 -- => backend
-SELECT k1, pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p1)s::bigint), %(p1)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."i4")::text AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p2)s::bigint), %(p2)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."i4")::text AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."i4")::text)::text, %(p1)s::bigint), %(p1)s::bigint)) g) c WHERE rank <= %(p3)s::bigint) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p1)s::bigint), %(p1)s::bigint)
 --   p1 = random
---   p2 = 2
+--   p2 = random
+--   p3 = 2
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual

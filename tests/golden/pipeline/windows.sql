@@ -62,12 +62,13 @@ SELECT x, count(*) FROM (SELECT DISTINCT max(d) OVER (PARTITION BY o.uid, k) AS 
 --   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p5)s::bigint), %(p5)s::bigint), k1) AS rank FROM (SELECT r7."dp_unit" AS unit, (r7."x")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r6."k1" AS "x", r6."k2" AS "k", r6."unit" AS "dp_unit" FROM (SELECT r5."dp_unit" AS unit, r5."x" AS k1, r5."k" AS k2 FROM (SELECT r4."w1" AS "x", r4."c1" AS "k", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."k" AS "c1", r3."uid" AS "c2", r3."d" AS "c3", r3."dp_unit" AS "dp_unit", pg_catalog.max(pg_catalog.date_larger(pg_catalog.date_smaller(r3."d", %(p4)s::date), %(p3)s::date)) OVER (PARTITION BY r3."dp_unit", r3."uid", r3."k") AS "w1" FROM (SELECT r2."c1" AS "uid", r2."c2" AS "d", r2."w1" AS "k", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "c1", r1."d" AS "c2", r1."uid" AS "dp_unit", pg_catalog.gen_random_uuid() AS "w1" FROM "w"."orders" AS r1) AS r2) AS r3) AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL GROUP BY r5."dp_unit", 2, 3) AS r6) AS r7 WHERE r7."dp_unit" IS NOT NULL GROUP BY r7."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p6)s::bigint), %(p6)s::bigint), k1) AS rank FROM (SELECT r7."dp_unit" AS unit, (r7."x")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r6."k1" AS "x", r6."k2" AS "k", r6."unit" AS "dp_unit" FROM (SELECT r5."dp_unit" AS unit, r5."x" AS k1, r5."k" AS k2 FROM (SELECT r4."w1" AS "x", r4."c1" AS "k", r4."dp_unit" AS "dp_unit" FROM (SELECT r3."k" AS "c1", r3."uid" AS "c2", r3."d" AS "c3", r3."dp_unit" AS "dp_unit", pg_catalog.max(pg_catalog.date_larger(pg_catalog.date_smaller(r3."d", %(p5)s::date), %(p4)s::date)) OVER (PARTITION BY r3."dp_unit", r3."uid", r3."k") AS "w1" FROM (SELECT r2."c1" AS "uid", r2."c2" AS "d", r2."w1" AS "k", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "c1", r1."d" AS "c2", r1."uid" AS "dp_unit", pg_catalog.gen_random_uuid() AS "w1" FROM "w"."orders" AS r1) AS r2) AS r3) AS r4) AS r5 WHERE r5."dp_unit" IS NOT NULL GROUP BY r5."dp_unit", 2, 3, coalesce(pg_catalog.hashtextextended((r5."k")::text, coalesce(pg_catalog.hashtextextended((r5."x")::text, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)) AS r6) AS r7 WHERE r7."dp_unit" IS NOT NULL GROUP BY r7."dp_unit", 2, coalesce(pg_catalog.hashtextextended(((r7."x")::text)::text, %(p3)s::bigint), %(p3)s::bigint)) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p3)s::bigint), %(p3)s::bigint)
 --   p1 = 6
 --   p2 = 2
---   p3 = 2000-01-01
---   p4 = 2020-01-01
---   p5 = random
+--   p3 = random
+--   p4 = 2000-01-01
+--   p5 = 2020-01-01
+--   p6 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

@@ -1,0 +1,243 @@
+"""Costs that grow with what rows hold rather than with how many there are: colliding keys, regular expressions
+that the first row compiles, public tables that the first row has read.
+
+Two neighbouring databases, with person 7 and without; processor time of the backend.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.patterns import PatternSyntax, read_pattern
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
+from proxy.compiler import relation_sql, unit_gathering, unit_scan, value_scan
+from proxy.compiler.binds import Binds
+from proxy.compiler.compiling import compile_block
+from proxy.compiler.seeded_keys import spread_sql
+from proxy.kernel.public_work import PublicTally
+from proxy.kernel.work_prices import compile_nanoseconds
+from tests.audit.two_states import TwoStates, two_states
+from tests.kernel.backend_time import backend_seconds
+from tests.servers_fixture import servers
+
+pytestmark = pytest.mark.timed
+
+_ROWS = 12_000
+# The halves of these numbers are put together to one hash; a time is such a number of microseconds.
+_COLLIDING = "((g::bigint << 32) | (g::bigint # 12345))"
+_SCRIPT = f"""
+CREATE SCHEMA h;
+CREATE TABLE h.visits (id int PRIMARY KEY, pid int NOT NULL, x int, big bigint, at timestamptz);
+INSERT INTO h.visits SELECT g, 100 + g / 3, g % 50, g, timestamptz '2020-01-01' + g * interval '1 hour'
+    FROM generate_series(1, 300) g;
+INSERT INTO h.visits SELECT 10000 + g, 7, g % 50, {_COLLIDING},
+    timestamptz '2000-01-01' + {_COLLIDING} / 1000000 * interval '1 second'
+        + {_COLLIDING} % 1000000 * interval '1 microsecond'
+    FROM generate_series(1, {_ROWS}) g;
+CREATE TABLE h.few (id int PRIMARY KEY, pid int NOT NULL, c varchar(8), ref numeric(8, 0), n numeric(8, 2));
+INSERT INTO h.few SELECT g, g, 'b', g, g FROM generate_series(1, 300) g;
+CREATE TABLE h.items (k int PRIMARY KEY, name text NOT NULL, v int NOT NULL);
+INSERT INTO h.items SELECT g, 'n' || g, g % 1000 FROM generate_series(1, 100000) g;
+CREATE TABLE h.shelves (k int PRIMARY KEY, v int NOT NULL);
+INSERT INTO h.shelves SELECT g, g FROM generate_series(1, 1000) g;
+"""
+_POLICY = """\
+  h.visits:
+    {unit: {person: pid}, max_rows_per_unit: 100, columns: {id: {}, x: {bounds: [0, 90]}, big: {}, at: {}}}
+  h.few: {unit: {person: pid}, max_rows_per_unit: 5, columns: {id: {}, c: {}, ref: {}, n: {bounds: [0, 100]}}}
+  h.items: {unit: public}
+  h.shelves: {unit: public}
+"""
+_GONE = "DELETE FROM h.visits WHERE pid = 7; DELETE FROM h.few WHERE pid = 7"
+_LIMIT = limits.UNIT_NANOSECONDS / 1e9
+
+
+@pytest.fixture(scope="module")
+def states() -> Iterator[TwoStates]:
+    yield two_states(servers().protected, "unseeded_costs", _SCRIPT, _POLICY, _GONE)
+
+
+def _of_person(states: TwoStates, question: str) -> float:
+    """Processor time on the database with the person, less that on the one without."""
+    queries = [query for block in states.plan(question).blocks for query in compile_block(block)]
+    here, there = (backend_seconds(dsn, queries) for dsn in (states.here, states.there))
+    return here - there
+
+
+_GROUPED = "SELECT count(*) FROM (SELECT pid, {0}, count(*) AS n FROM h.visits GROUP BY pid, {0}) g WHERE n > 0"
+_FLOODS = {
+    "keys of a subquery": _GROUPED.format("big"),
+    "times as keys": _GROUPED.format("at"),
+    "several keys": _GROUPED.format("x, big"),
+    "distinct values": "SELECT count(DISTINCT big) FROM h.visits",
+    "private keys": "SELECT big, count(*) FROM h.visits GROUP BY big",
+}
+
+
+@pytest.mark.parametrize("flood", _FLOODS)
+def test_keys_that_collide_are_spread(states: TwoStates, flood: str) -> None:
+    assert _of_person(states, _FLOODS[flood]) < _LIMIT
+
+
+@pytest.mark.parametrize("flood", ["keys of a subquery", "times as keys", "distinct values"])
+def test_without_the_seeded_hash_they_take_too_long(
+    states: TwoStates, flood: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (relation_sql, value_scan):
+        monkeypatch.setattr(module, "spread_sql", lambda *_: [])
+    for module in (unit_gathering, unit_scan):
+        monkeypatch.setattr(module, "spread_texts_sql", lambda *_: [])
+    assert _of_person(states, _FLOODS[flood]) > _LIMIT
+
+
+def test_equal_keys_stay_one_group() -> None:
+    """Of each type, values that are equal and print differently, or are NULL."""
+    forms = {
+        "numeric": ("1", "1.00"),
+        "double precision": ("0", "-0"),
+        "character(9)": ("a", "a  "),
+        "interval": ("1 day", "24 hours"),
+        "interval ": ("12 mons", "360 days"),
+        "interval  ": ("infinity", "infinity"),
+        "text": (None, None),
+    }
+    kinds = {
+        "numeric": "NUMERIC",
+        "double": "FLOAT8",
+        "character(9)": "BPCHAR",
+        "interval": "DURATION",
+        "text": "TEXT",
+    }
+    with psycopg.connect(servers().protected.dsn(), autocommit=True) as connection:
+        for kind, values in forms.items():
+            binds = Binds()
+            of = SqlType[kinds[kind.split(" ")[0]]]
+            [hashed] = spread_sql([("v", of), ("1", SqlType.INT4)], binds)
+            statement = (
+                f"SELECT count(*) FROM (SELECT v FROM (VALUES (%(a)s::{kind}), (%(b)s::{kind})) t(v)"
+                f" GROUP BY v, {hashed}) g"
+            )
+            given = {"a": values[0], "b": values[1], **dict.fromkeys(binds.values, 5)}
+            assert connection.execute(statement.encode(), given).fetchone() == (1,), kind
+
+
+_LETTERS = string.ascii_letters + string.digits
+
+
+def _sets(count: int, mark: str, first: int = 0) -> str:
+    return "".join(f"[^{_LETTERS[(first + n) % 62]}]{mark}" for n in range(count))
+
+
+# Patterns that take long to compile for their length, and such as analysts write.
+_PATTERNS = {
+    "other characters, any number": f"{_sets(47, '*')}Z",
+    "between two ends": f"^({_sets(46, '*')})$",
+    "one or none, between two ends": f"^({_sets(46, '?')})*$",
+    "nested": f"{'(' * 6}{_sets(40, '*')}{')*' * 6}Z",
+    "two nested": f"(({_sets(22, '*')})*({_sets(22, '*', 22)})*)*Z",
+    "or": f"({'|'.join(f'[^{c}]*' for c in _LETTERS[:30])})*Z",
+    "or, one or none": f"^({'|'.join(f'[^{c}]?' for c in _LETTERS[:30])})*$",
+    "any": f"{'(' * 14}{''.join(f'.?{c}?' for c in _LETTERS[:30])}{')*' * 14}Z",
+    "repeated": "(([^a]?[^b]?[^c]?){2,8})*Z",
+    "letters": f"{'(' * 5}{''.join(f'{c}*' for c in _LETTERS[:40])}{')*' * 5}Z",
+    "an address": r"[^@]+@[a-z0-9.-]+\.[a-z]{2,}$",
+    "a code": r"^[A-Z]\d{2}(\.\d{1,2})?$",
+    "words": "^(flu|hiv|cold|cancer|asthma|covid)",
+}
+
+
+@pytest.mark.parametrize("pattern", _PATTERNS)
+def test_compiling_takes_no_longer_than_its_price(pattern: str) -> None:
+    found = read_pattern(_PATTERNS[pattern], PatternSyntax.REGULAR, ignore_case=False)
+    assert found is not None
+    statement = b"SELECT 'x' COLLATE \"C\" ~ %s"
+    taken = backend_seconds(servers().protected.dsn(), [(statement, [found.text])], first=True)
+    assert taken * 1e9 <= compile_nanoseconds(found)
+
+
+def test_compiling_is_part_of_what_a_unit_may_take(states: TwoStates) -> None:
+    def question(count: int, wide: int) -> str:
+        each = " OR ".join(f"c ~ '{_sets(wide, '*', n)}Z'" for n in range(count))
+        return f"SELECT count(*) FROM h.few WHERE {each}"
+
+    with pytest.raises(Refusal, match="compile the regular expressions") as caught:
+        states.plan(question(1, 47))
+    assert caught.value.code is Code.TOO_COMPLEX
+    assert states.plan(question(1, 20)) and states.plan(question(16, 5))
+    with pytest.raises(Refusal):
+        states.plan(question(16, 20))
+    assert states.plan(
+        "SELECT count(*) FROM h.few WHERE "
+        + " OR ".join(
+            f"c ~ '^[A-Z]\\d{{2}}(\\.\\d{{1,2}})?{n}$'" for n in range(limits.REGULAR_EXPRESSIONS)
+        )
+    )
+
+
+_LOGARITHMS = "ln({0}v + 1.5) + ln({0}v + 2.5) > 0"
+_JOINED = "SELECT count(*) FROM h.few p JOIN h.{1} q ON p.ref = q.k WHERE p.pid = 7 AND {0}"
+_OF_PUBLIC_ROWS: dict[str, Callable[[str], str]] = {
+    "of a subquery": lambda table: (
+        f"SELECT count(*) FROM h.few p JOIN (SELECT k FROM h.{table} WHERE {_LOGARITHMS.format('')}) q"
+        " ON p.ref = q.k WHERE p.pid = 7"
+    ),
+    "above the join": lambda table: _JOINED.format(_LOGARITHMS.format("q."), table),
+    "through a subquery": lambda table: (
+        f"SELECT count(*) FROM (SELECT p.pid, q.v FROM h.few p JOIN h.{table} q ON p.ref = q.k"
+        f" WHERE p.pid = 7) s WHERE {_LOGARITHMS.format('')}"
+    ),
+    "of an arm": lambda table: _JOINED.format(
+        "(p.n = 1 AND ln(q.v + 1.5) > 0 OR p.n = 7 AND ln(q.v + 2.5) + ln(q.v + 3.5) > 0)", table
+    ),
+    "of a key": lambda table: (
+        f"SELECT count(*) FROM h.few p JOIN (SELECT k, ln(v + 1.5) + ln(v + 2.5) AS r FROM h.{table}) q"
+        " ON p.ref = q.k AND p.n = q.r WHERE p.pid = 7"
+    ),
+}
+
+
+@pytest.mark.parametrize("place", _OF_PUBLIC_ROWS)
+def test_what_is_computed_of_public_rows_is_bounded(states: TwoStates, place: str) -> None:
+    """One protected row has all of them looked at. A table of few rows takes little time."""
+    with pytest.raises(Refusal, match=r"of the rows of the public table h\.items") as caught:
+        states.plan(_OF_PUBLIC_ROWS[place]("items"))
+    assert "IN (SELECT" in caught.value.hint
+    assert states.plan(_OF_PUBLIC_ROWS[place]("shelves"))
+
+
+def test_without_the_limit_one_row_takes_long(
+    states: TwoStates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PublicTally, "above_reading", lambda _: (0.0, ""))
+    assert _of_person(states, _OF_PUBLIC_ROWS["of a subquery"]("items")) > _LIMIT
+
+
+def test_blocks_are_added_up(states: TwoStates) -> None:
+    one = f"({_OF_PUBLIC_ROWS['above the join']('shelves')})"
+    assert states.plan(f"SELECT {' + '.join([one] * 2)}")
+    several = [f"({_JOINED.format(f'ln(q.v + {n}.5) > 0', 'shelves')})" for n in range(60)]
+    with pytest.raises(Refusal, match=r"public table h\.shelves"):
+        states.plan(f"SELECT {' + '.join(several)}")
+
+
+@pytest.mark.parametrize(
+    "condition", ["TRUE", "q.v > 3", "q.v > 3 AND q.v < 700", "q.name = 'n7'", "q.k IN (7, 8)"]
+)
+def test_plain_joins_of_public_tables_stay(states: TwoStates, condition: str) -> None:
+    assert states.plan(_JOINED.format(condition, "items"))
+
+
+def test_the_hint_works(states: TwoStates) -> None:
+    listed = "SELECT k FROM h.items WHERE name LIKE 'n77%'"
+    assert states.plan(f"SELECT count(*) FROM h.few WHERE id IN ({listed})")
+
+
+def test_a_table_that_was_not_counted_is_large() -> None:
+    assert PublicTally({}).scan("r1", TableName("h", "new")).rows == limits.PUBLIC_ROWS
