@@ -66,7 +66,9 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     seeds: tuple[str, ...] = ()
     columns = ", ".join([*names, "v"])
     spread: list[str] = []
-    if by_unit is not None or not distinct:
+    if (
+        by_unit is not None
+    ):  # else a unit has a row or two, and what is grouped may be where the rows are
         private = [(name, SqlType.TEXT) for name in private_key_names(plan)]
         spread = spread_sql([*private, ("v", kind)], binds)
     grouped_by = ", ".join([columns, *spread])

@@ -14,6 +14,7 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.compiler import relation_sql
+from proxy.kernel.work import TooMuchWork
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
 
@@ -105,13 +106,15 @@ def _questions() -> Iterator[tuple[str, str]]:
 _QUESTIONS = dict(_questions())
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", _QUESTIONS)
 def test_no_form_depends_on_others(people: TwoStates, name: str) -> None:
     try:
         assert people.too_far(_QUESTIONS[name]) == []
     except Refusal as refused:
-        assert "jsonb" in name or "a view" in name or "s.shown" in name, refused.message
+        # A character without a length may be long, and takes too long to look through for each row.
+        is_dear = isinstance(refused, TooMuchWork) and "character" in name
+        assert is_dear or "jsonb" in name or "a view" in name or "s.shown" in name, refused.message
 
 
 def test_a_jsonb_orders_no_rows_without_a_key(people: TwoStates) -> None:

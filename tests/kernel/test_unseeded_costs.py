@@ -86,6 +86,7 @@ def test_keys_that_collide_are_spread(states: TwoStates, flood: str) -> None:
     assert _of_person(states, _FLOODS[flood]) < _LIMIT
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("flood", ["keys of a subquery", "times as keys", "distinct values"])
 def test_without_the_seeded_hash_they_take_too_long(
     states: TwoStates, flood: str, monkeypatch: pytest.MonkeyPatch
@@ -153,6 +154,7 @@ _PATTERNS = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("pattern", _PATTERNS)
 def test_compiling_takes_no_longer_than_its_price(pattern: str) -> None:
     found = read_pattern(_PATTERNS[pattern], PatternSyntax.REGULAR, ignore_case=False)

@@ -6,7 +6,7 @@ Beside schema w, which has rows of nobody, schema whole has the same without the
 from __future__ import annotations
 
 _TABLES = """\
-CREATE TABLE {0}.customers (id int PRIMARY KEY, region text, joined date NOT NULL);
+CREATE TABLE {0}.customers (id int PRIMARY KEY, region varchar(20), joined date NOT NULL);
 CREATE TABLE {0}.orders (id int PRIMARY KEY, customer_id int, product int, status varchar(10), total numeric,
     placed timestamp NOT NULL);
 CREATE TABLE {0}.lines (id int PRIMARY KEY, order_id int, price int NOT NULL);

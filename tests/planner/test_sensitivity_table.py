@@ -157,7 +157,8 @@ def _planned(line: Line, noise: str) -> NoisyStatistic:
     assert check(policy, _CATALOG) == []
     policy = fitted(policy, _CATALOG)
     oids = dict(enumerate(sorted(policy.tables), start=1))
-    engine = Engine(policy, _CATALOG, oids, NoData(), NoLedger(), SeededBits(1))
+    sizes = dict.fromkeys(policy.tables, 1_000)
+    engine = Engine(policy, _CATALOG, oids, NoData(), NoLedger(), SeededBits(1), sizes=sizes)
     found = engine.statements.look(line.question)
     assert isinstance(found, Statement)
     question = engine.statements.read(found, resolved(found, oids), ())

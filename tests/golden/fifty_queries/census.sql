@@ -111,16 +111,14 @@ FROM census.adult
 --   min of order: clamp 0 .. 120, grid 1, rows 1, needed 26, epsilon 4 delta 0
 --   max of order: clamp 0 .. 120, grid 1, rows 1, needed 26, epsilon 4 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p3)s::bigint), %(p3)s::bigint) ORDER BY v ASC LIMIT %(p4)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 120
---   p3 = random
---   p4 = 26
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p3)s::bigint), %(p3)s::bigint) ORDER BY v DESC LIMIT %(p4)s::bigint
+--   p3 = 26
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 120
---   p3 = random
---   p4 = 26
+--   p3 = 26
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -156,13 +154,12 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_cont of order: clamp 0 .. 120, grid 1, rows 1, needed 6, epsilon 8 delta 0
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p3)s::bigint), %(p3)s::bigint)) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 120
---   p3 = random
---   p4 = 1
---   p5 = 2
---   p6 = 12
+--   p3 = 1
+--   p4 = 2
+--   p5 = 12
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -178,22 +175,20 @@ FROM census.adult
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 19, epsilon 4 delta 0
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p5)s::numeric - upto * %(p6)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p5)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 100
 --   p2 = 10000
 --   p3 = 0
---   p4 = random
---   p5 = 1
---   p6 = 4
---   p7 = 76
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p5)s::numeric - upto * %(p6)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p5)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p4 = 1
+--   p5 = 4
+--   p6 = 76
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 100
 --   p2 = 10000
 --   p3 = 0
---   p4 = random
---   p5 = 3
---   p6 = 4
---   p7 = 76
+--   p4 = 3
+--   p5 = 4
+--   p6 = 76
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -68,18 +68,16 @@ FROM shop.customers
 --   min of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
 --   max of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint) ORDER BY v ASC LIMIT %(p5)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p4)s::bigint
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
---   p4 = random
---   p5 = 32
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint) ORDER BY v DESC LIMIT %(p5)s::bigint
+--   p4 = 32
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
---   p4 = random
---   p5 = 32
+--   p4 = 32
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -336,11 +336,10 @@ SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int
 --   p4 = 175
 --   p5 = 100
 --   p6 = 17500
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p3)s::bigint), %(p3)s::bigint) ORDER BY v DESC LIMIT %(p4)s::bigint
+SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = 100
+--   p3 = 100
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
