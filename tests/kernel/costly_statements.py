@@ -162,7 +162,6 @@ FAMILIES: dict[str, Family] = {
     "LIKE of a pair": lambda n: joined(
         _sum("CASE WHEN lower(a.body) LIKE '%zz%yy%' THEN 1 ELSE b.x END", n), table="h.few"
     ),
-    "numbers without a scale": lambda n: joined(_sum("a.n * b.n", n)),
     "products of each row": lambda n: of_each_row(_sum("x * x", n)),
     "powers of each row": lambda n: of_each_row(_sum("power(x + 0.5, 2.5)", n)),
     "a pattern of each row": lambda n: of_each_row(
