@@ -146,7 +146,11 @@ def extreme_sql(kind: AggregateKind, measured: Measured, rows: RowSource) -> str
         found = _instant(found, column.type, rows.binds)
     elif column.type.is_integer and grid == 1:
         return found
-    return _rounded(f"({found})::numeric", 1 / grid, rows.binds)
+    steps, number = 1 / grid, f"({found})::numeric"
+    if column.type is SqlType.NUMERIC and steps.denominator != 1:
+        # Of 1 and 1.00 either may be found, and their quotients have other digits (relation_sql._ordered_sql).
+        number = f"pg_catalog.trim_scale({number})"
+    return _rounded(number, steps, rows.binds)
 
 
 def _instant(value: str, kind: SqlType, binds: Binds) -> str:
