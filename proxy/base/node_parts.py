@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import Field, fields, is_dataclass, replace
 from functools import cache
 from operator import attrgetter, is_
@@ -69,3 +69,18 @@ def each_changed(parts: tuple[T, ...], change: Callable[[T], T]) -> tuple[T, ...
     """
     found = tuple(map(change, parts))
     return parts if all(map(is_, found, parts)) else found
+
+
+def nodes(*roots: object) -> Iterator[Any]:
+    """Every node at and below some, through tuples; shared ones once."""
+    waiting: list[Any] = [*roots]
+    seen: set[int] = set()
+    while waiting:
+        part = waiting.pop()
+        kind = part.__class__
+        if is_kind_of(kind, tuple):
+            waiting += part
+        elif (parts := parts_getter(kind)) is not None and id(part) not in seen:
+            seen.add(id(part))
+            yield part
+            waiting += parts(part)

@@ -23,6 +23,12 @@ class Binds:
         default_factory=dict
     )
     _names: dict[tuple[object, str], str] = field(default_factory=dict)
+    _aliases: int = 0
+
+    def alias(self, prefix: str) -> str:
+        """A name that no other subquery of the statement has."""
+        self._aliases += 1
+        return f"{prefix}{self._aliases}"
 
     def add(self, value: object, kind: str) -> str:
         """A placeholder with its cast. Text in, so that the cast is PostgreSQL's."""

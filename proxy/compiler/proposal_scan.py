@@ -11,8 +11,9 @@ from proxy.base.decimals import decimal_text
 from proxy.base.instants import iso_text
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
+from proxy.compiler.full_joins import there
 from proxy.compiler.identifiers import column_sql
-from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.relation_sql import source_sql
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.query.ir.expressions import ColumnRef
 
@@ -25,12 +26,10 @@ def proposal_scan(table: TableProposals) -> BackendQuery:
     """
     binds = Binds()
     bands = [_band(table, bound, binds) for bound in table.bounds]
-    where = ""
-    if table.not_null is not None:
-        where = f" WHERE {column_sql(table.not_null)} IS NOT NULL"
+    found = [] if table.not_null is None else [there(table.not_null, binds)]
     by = "" if table.unit is None else f" GROUP BY {column_sql(table.unit)}"
     columns = ", ".join(f"{band} AS t{place}" for place, band in enumerate(bands))
-    source = f"SELECT {columns} FROM {relation_sql(table.relation, binds)}{where}{by}"
+    source = f"SELECT {columns} FROM {source_sql(table.relation, found, binds, table)}{by}"
     listed = ", ".join(
         f"({binds.number(place, 'integer')}, coalesce(t{place}, 0))" for place in range(len(bands))
     )

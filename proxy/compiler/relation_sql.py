@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
 from typing_extensions import assert_never
 
 from proxy.base import limits
@@ -9,6 +12,17 @@ from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
+from proxy.compiler.full_joins import (
+    Condition,
+    conditions,
+    filtered,
+    full_join_sql,
+    has_full_join,
+    named_columns,
+    placed,
+    there,
+    where_text,
+)
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import carried_sql, stored_sql
 from proxy.compiler.seeded_keys import spread_sql
@@ -46,7 +60,9 @@ def relation_sql(relation: Relation, binds: Binds) -> str:
             table = relation.table
             return f"{identifier(table.schema)}.{identifier(table.name)} AS {relation.alias}"
         case Join():
-            return _joined(relation, binds)
+            assert not has_full_join(relation), "printed by source_sql"
+            left, right = relation_sql(relation.left, binds), relation_sql(relation.right, binds)
+            return _joined(relation, left, right, binds)
         case Subquery():
             return f"({_subquery(relation, binds)}) AS {relation.alias}"
         case GroupByUnit():
@@ -60,22 +76,71 @@ def relation_sql(relation: Relation, binds: Binds) -> str:
             assert_never(relation)
 
 
-def _joined(join: Join, binds: Binds) -> str:
+def source_sql(relation: Relation, found: list[Condition], binds: Binds, *named_by: object) -> str:
+    """What stands after FROM, with conditions on its rows: each where it costs least.
+
+    Args:
+        relation: The relation.
+        found: The conditions.
+        binds: Of the statement.
+        named_by: Expressions, and what holds some, in which columns of the relation are named.
+    """
+    if not has_full_join(relation):
+        return f"{relation_sql(relation, binds)}{where_text(found)}"
+    source, around = _Source(named_columns(relation, *named_by), binds).placed(relation, found)
+    return f"{source}{where_text(around)}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Prints a tree of joins, of which some are full. columns: those that are named, by alias."""
+
+    columns: Mapping[str, Collection[str]]
+    binds: Binds
+
+    def placed(self, relation: Relation, found: list[Condition]) -> tuple[str, list[Condition]]:
+        """The relation, with the conditions that stand inside of it; and those that do not."""
+        match relation:
+            case Join(has_public_side=True):
+                return self._beside_public(relation, found)
+            case Join():
+                return self._full(relation, found)
+            case _:
+                source = relation_sql(relation, self.binds)
+                named = self.columns.get(relation.alias, ())
+                return filtered(source, relation.alias, named, found), []
+
+    def _full(self, join: Join, found: list[Condition]) -> tuple[str, list[Condition]]:
+        places = placed(join, conditions(join.rest, self.binds), found)
+        left, of_left = self.placed(join.left, places.left)
+        right, of_right = self.placed(join.right, places.right)
+        above = [*of_left, *of_right, *places.above]
+        printed = full_join_sql(join, (left, right), places.on, above, self.columns, self.binds)
+        return printed, places.around
+
+    def _beside_public(self, join: Join, found: list[Condition]) -> tuple[str, list[Condition]]:
+        places = placed(join, [], found)
+        left, of_left = self.placed(join.left, places.left)
+        right, of_right = self.placed(join.right, places.right)
+        around = [*of_left, *of_right, *places.above, *places.around]
+        return _joined(join, left, right, self.binds), around
+
+
+def _joined(join: Join, left: str, right: str, binds: Binds) -> str:
+    """A join with a public table.
+
+    Where a condition names one value of the key PostgreSQL would drop the equality, and look the public table
+    through for each row of a person: of coalesce it does not know that the value is the key's.
+    """
     word = "LEFT JOIN" if join.left_outer else "JOIN"
-    on = [_equal(a, b, join, binds) for a, b in join.equal]
+    on = []
+    for x, y in join.equal:
+        equal = condition_sql(Comparison(Comparator.EQ, x, y), binds)
+        key = column_sql(x)
+        on.append(equal.replace(key, f"coalesce({key}, {key})", 1))
     if join.rest is not None:
         on.append(condition_sql(join.rest, binds))
-    left, right = relation_sql(join.left, binds), relation_sql(join.right, binds)
     return f"({left} {word} {right} ON {' AND '.join(on) or 'TRUE'})"
-
-
-def _equal(left: ColumnRef, right: ColumnRef, join: Join, binds: Binds) -> str:
-    """Two texts of one length are unpacked to be compared, for each pair of rows."""
-    if join.text_octets is None or not (left.type.is_text and right.type.is_text):
-        return condition_sql(Comparison(Comparator.EQ, left, right), binds)
-    one, most = column_sql(left), binds.number(join.text_octets, "integer")
-    short = f"CASE WHEN pg_catalog.octet_length({one}) <= {most} THEN {one} END"
-    return f"({short} = {column_sql(right)})"
 
 
 def _truncate(truncate: Truncate, binds: Binds) -> str:
@@ -85,26 +150,24 @@ def _truncate(truncate: Truncate, binds: Binds) -> str:
     What is kept of a value depends on the rows of that value and on the seed, never on their order of
     arrival: ordered_by names a row, and ties of the hash fall to the names themselves.
     """
-    there = [f"{column_sql(column)} IS NOT NULL" for column in truncate.present]
-    if truncate.where is not None:
-        there.append(condition_sql(truncate.where, binds))
-    where = f" WHERE {' AND '.join(there)}" if there else ""
-    source = f"{relation_sql(truncate.source, binds)}{where}"
+    found = [there(column, binds) for column in truncate.present]
+    found += conditions(truncate.where, binds)
+    source = source_sql(truncate.source, found, binds)
     # One by one, as the role may be allowed to read no others.
     listed = ", ".join(f"{truncate.alias}.{identifier(name)}" for name in truncate.columns)
     if truncate.by is None:
         return f"SELECT {listed} FROM {source}"
     key, place = column_sql(truncate.by), identifier(truncate.place)
     if truncate.most is None:
-        found, condition = f"pg_catalog.count(*) OVER (PARTITION BY {key})", "= 1"
+        place_of, condition = f"pg_catalog.count(*) OVER (PARTITION BY {key})", "= 1"
     else:
         order = _hash_order(truncate, binds)
-        found = f"pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {order})"
+        place_of = f"pg_catalog.row_number() OVER (PARTITION BY {key} ORDER BY {order})"
         condition = f"<= {binds.number(truncate.most, 'bigint')}"
     if truncate.with_null:
         condition += f" OR {key} IS NULL"
-    placed = f"SELECT {listed}, {found} AS {place} FROM {source}"
-    return f"SELECT * FROM ({placed}) AS {truncate.alias} WHERE {place} {condition}"
+    with_place = f"SELECT {listed}, {place_of} AS {place} FROM {source}"
+    return f"SELECT * FROM ({with_place}) AS {truncate.alias} WHERE {place} {condition}"
 
 
 def _hash_order(truncate: Truncate, binds: Binds) -> str:
@@ -149,8 +212,10 @@ def _subquery(subquery: Subquery, binds: Binds) -> str:
         f"{_window(one, subquery, binds)} AS {identifier(one.name)}" for one in subquery.windows
     ]
     listed = ", ".join(columns)
-    where = "" if subquery.where is None else f" WHERE {condition_sql(subquery.where, binds)}"
-    return f"SELECT {listed} FROM {relation_sql(subquery.source, binds)}{where}"
+    found = conditions(subquery.where, binds)
+    named_by = (subquery.outputs, subquery.windows, subquery.where)
+    source = source_sql(subquery.source, found, binds, *named_by)
+    return f"SELECT {listed} FROM {source}"
 
 
 def _window(column: WindowColumn, subquery: Subquery, binds: Binds) -> str:
@@ -244,14 +309,13 @@ def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
         f"{_aggregate(aggregate, grouped.rows, binds)} AS {aggregate_column(number)}"
         for number, aggregate in enumerate(grouped.aggregates, start=1)
     ]
-    where = [f"{unit} IS NOT NULL"]
-    if grouped.where is not None:
-        where.append(condition_sql(grouped.where, binds))
-    source = relation_sql(grouped.source, binds)
+    asked = [there(grouped.unit, binds), *conditions(grouped.where, binds)]
+    named_by = (grouped.unit, grouped.keys, grouped.aggregates, grouped.where)
+    source = source_sql(grouped.source, asked, binds, *named_by)
     others = {n: key for n, key in enumerate(grouped.keys, start=2) if key != grouped.unit}
     spread = spread_sql([(_grouped_key(key, binds), key.type) for key in others.values()], binds)
     by = ", ".join([unit, *map(str, others), *spread])
-    return f"SELECT {', '.join(listed)} FROM {source} WHERE {' AND '.join(where)} GROUP BY {by}"
+    return f"SELECT {', '.join(listed)} FROM {source} GROUP BY {by}"
 
 
 def _key(key: Expression, binds: Binds) -> str:

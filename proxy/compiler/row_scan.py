@@ -14,19 +14,20 @@ from proxy.compiler.aggregate_sql import (
 )
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_texts_sql
 from proxy.compiler.select_list import (
     Output,
     any_key_sql,
+    asked,
+    asked_of_all_groups,
     distinct_sql,
     finished,
     key_sql,
     listed_groups_sql,
+    parts,
     private_key_names,
     private_keys_sql,
-    unlisted_where_sql,
-    where_sql,
 )
 from proxy.compiler.statistic_sql import centred_sql, statistic_sql
 from proxy.compiler.sub_partitions import sub_partition_sql
@@ -65,8 +66,8 @@ def row_scan(
     units = None if plan.selection is None else output.add("pg_catalog.count(*)")
     is_late = bool(groups is not None and plan.keys and not plan.sub_partitions)
     keys = [(any_key_sql if is_late else key_sql)(key, binds) for key in plan.keys]
-    where = (unlisted_where_sql if is_late else where_sql)(plan, unit.not_null, binds)
-    source = f"{relation_sql(plan.source, binds)}{where}"
+    found = (asked_of_all_groups if is_late else asked)(plan, unit.not_null, binds)
+    source = source_sql(plan.source, found, binds, *parts(plan))
     seeds: tuple[str, ...] = ()
     private = private_key_names(plan) if plan.sub_partitions else private_keys_sql(plan, binds)
     if plan.sub_partitions:

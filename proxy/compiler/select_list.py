@@ -9,8 +9,8 @@ from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.expression_sql import condition_sql, value_sql
-from proxy.compiler.identifiers import column_sql
+from proxy.compiler.expression_sql import value_sql
+from proxy.compiler.full_joins import Condition, condition, conditions, there
 from proxy.compiler.private_key_sql import private_key_sql
 from proxy.compiler.text_sql import key_characters
 from proxy.kernel.key_plans import KeyPlan
@@ -63,16 +63,25 @@ def distinct_sql(release: DistinctCount, binds: Binds) -> str:
     return key_characters(displayed, release.operand, limits.KEY_CHARACTERS)
 
 
-def where_sql(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:
+def parts(plan: BlockPlan) -> tuple[object, ...]:
+    """What names columns of the plan's source."""
+    return plan.where, plan.keys, plan.releases, plan.neighbours
+
+
+def asked(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Condition]:
     """The question's condition, and that keys are listed: rows whose key is not are in no group
     (docs/design/sql.md 5.2)."""
-    listed = [_listed(key, key.values, binds) for key in plan.keys if key.values is not None]
-    return _where(plan, not_null, listed, binds)
+    listed = [
+        condition(_listed(key, key.values, binds), key.expression)
+        for key in plan.keys
+        if key.values is not None
+    ]
+    return _asked(plan, unit, listed, binds)
 
 
-def unlisted_where_sql(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:
+def asked_of_all_groups(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Condition]:
     """The question's condition alone, for who leaves out unlisted groups later, by `listed_groups_sql`."""
-    return _where(plan, not_null, [], binds)
+    return _asked(plan, unit, [], binds)
 
 
 def listed_groups_sql(plan: BlockPlan, binds: Binds) -> str:
@@ -84,12 +93,11 @@ def listed_groups_sql(plan: BlockPlan, binds: Binds) -> str:
     )
 
 
-def _where(plan: BlockPlan, not_null: ColumnRef | None, listed: list[str], binds: Binds) -> str:
-    parts = [f"{column_sql(not_null)} IS NOT NULL"] if not_null is not None else []
-    parts += listed
-    if plan.where is not None:
-        parts.append(condition_sql(plan.where, binds))
-    return f" WHERE {' AND '.join(parts)}" if parts else ""
+def _asked(
+    plan: BlockPlan, unit: ColumnRef | None, listed: list[Condition], binds: Binds
+) -> list[Condition]:
+    of_unit = [] if unit is None else [there(unit, binds)]
+    return [*of_unit, *listed, *conditions(plan.where, binds)]
 
 
 def _listed(key: KeyPlan, values: tuple[str | None, ...], binds: Binds) -> str:

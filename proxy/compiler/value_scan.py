@@ -12,11 +12,18 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.expression_sql import condition_sql
+from proxy.compiler.full_joins import condition, conditions
 from proxy.compiler.identifiers import column_sql
-from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_sql
-from proxy.compiler.select_list import distinct_sql, finished, key_sql, private_key_names, where_sql
+from proxy.compiler.select_list import (
+    asked,
+    distinct_sql,
+    finished,
+    key_sql,
+    parts,
+    private_key_names,
+)
 from proxy.compiler.sub_partitions import row_order_sql, seed_sql
 from proxy.compiler.unit_gathering import gathered_unit_sql
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
@@ -42,11 +49,12 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     ]
     match release:
         case DistinctCount():
-            value, kind = f"({distinct_sql(release, binds)})", release.operand.type
+            operand = release.operand
+            value, kind = f"({distinct_sql(release, binds)})", operand.type
             only, rows, distinct = release.condition, plan.neighbours.rows, True
         case OrderStatistic():
             value = f"({index_sql(release.measured, RowSource(binds, inner=False))})"
-            kind = SqlType.NUMERIC
+            operand, kind = release.measured.operand, SqlType.NUMERIC
             only, rows, distinct = release.measured.condition, release.measured.rows, False
         case NoisyStatistic() | RecentredMean() | SampleAggregate():
             raise AssertionError("only these stand apart")
@@ -55,14 +63,11 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     by_unit = plan.neighbours if isinstance(plan.neighbours, UnitNeighbours) else None
     unit = None if by_unit is None else by_unit.column
     not_null = plan.neighbours.not_null if isinstance(plan.neighbours, RowNeighbours) else unit
-    conditions = [f"{value} IS NOT NULL"]
-    if only is not None:
-        conditions.append(condition_sql(only, binds))
-    where = where_sql(plan, not_null, binds)
-    where = f"{where} AND " if where else " WHERE "
+    found = asked(plan, not_null, binds)
+    found += [condition(f"{value} IS NOT NULL", operand), *conditions(only, binds)]
     first_unit = [] if unit is None else [f"{column_sql(unit)} AS unit"]
     gathered = ", ".join([*first_unit, *listed, f"{value} AS v"])
-    source = f"SELECT {gathered} FROM {relation_sql(plan.source, binds)}{where}{' AND '.join(conditions)}"
+    source = f"SELECT {gathered} FROM {source_sql(plan.source, found, binds, *parts(plan))}"
     seeds: tuple[str, ...] = ()
     columns = ", ".join([*names, "v"])
     spread: list[str] = []

@@ -312,6 +312,20 @@ def injective(one: SqlType, other: SqlType) -> bool:
     return one is other and one is not SqlType.OTHER and one is not SqlType.DURATION
 
 
+def is_hashed(one: SqlType, other: SqlType) -> bool:
+    """Say whether PostgreSQL hashes values of both types so that equal ones meet, as they are printed.
+
+    A FULL JOIN with further conditions needs one such equality (PostgreSQL 17, hash_inner_and_outer). Numbers
+    of two families are printed as numeric, labels as text.
+
+    >>> is_hashed(SqlType.INT4, SqlType.FLOAT8), is_hashed(SqlType.DATE, SqlType.TIMESTAMP)
+    (True, False)
+    """
+    if (one.is_number and other.is_number) or (one.is_text and other.is_text):
+        return True
+    return one is other and one is not SqlType.OTHER
+
+
 def _is_exact(kind: SqlType) -> bool:
     return kind.is_integer or kind is SqlType.NUMERIC
 

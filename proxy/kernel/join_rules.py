@@ -7,8 +7,18 @@ from dataclasses import replace
 from itertools import islice
 
 from proxy.base.sql_types import SqlType
-from proxy.kernel.column_types import check_expressions, columns_in, conjuncts, injective
-from proxy.kernel.owners import ColumnName, ColumnNames, Known, OfUnit, Owner, Public, Rows, name
+from proxy.kernel.column_types import check_expressions, columns_in, conjuncts, injective, is_hashed
+from proxy.kernel.owners import (
+    NO_COLUMNS,
+    ColumnName,
+    ColumnNames,
+    Known,
+    OfUnit,
+    Owner,
+    Public,
+    Rows,
+    name,
+)
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison
@@ -49,9 +59,38 @@ def join_rule(join: Join, left: Known, right: Known, world: World) -> Known:
     pairs = _pairs(join, left, right)
     once_right = met_once(right, {y for _, y in pairs} | computed_equal(join, left, right))
     once_left = met_once(left, {x for x, _ in pairs})
+    check_work_of_others(join, left, right)
     owner = _owner_of_join(join, left, right, pairs, once_left, once_right)
     keys = _keys(join, left, right, once_left, once_right)
     return Known(owner=owner, types=types, keys=keys)
+
+
+def check_work_of_others(join: Join, left: Known, right: Known) -> None:
+    """Check that no row decides whether PostgreSQL computes rows of other people.
+
+    An inner or left join leaves one side alone where the other one has no row, and runs a side again for each
+    row of the other one where it can drop the equality. A full join on an equality that can be hashed
+    computes each side once (compiler/full_joins.py). What a person can choose of a hash is seeded, but for
+    units, of which a person has one.
+
+    Stability: of time. Both sides take as long, whatever rows of one unit are there (PROOFS.md 27 K3a).
+
+    Raises:
+        NotPrivate: Rows of two protected sides meet otherwise.
+    """
+    if isinstance(left.owner, Public) or isinstance(right.owner, Public):
+        return
+    if join.has_public_side:
+        raise NotPrivate(Rule.JOIN, "both sides hold rows of people")
+    if not any(is_hashed(x.type, y.type) for x, y in join.equal):
+        raise NotPrivate(Rule.JOIN, "no equality can be hashed")
+    if not join.is_by_units:
+        return
+    ours, theirs = (
+        one.owner.columns if isinstance(one.owner, OfUnit) else NO_COLUMNS for one in (left, right)
+    )
+    if not all(name(x) in ours and name(y) in theirs for x, y in join.equal):
+        raise NotPrivate(Rule.JOIN, "more than units are compared")
 
 
 def _pairs(join: Join, left: Known, right: Known) -> list[tuple[ColumnName, ColumnName]]:

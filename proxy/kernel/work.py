@@ -35,7 +35,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.node_parts import is_kind_of, parts_getter
+from proxy.base.node_parts import nodes
 from proxy.base.patterns import PatternSyntax, TextPattern
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
@@ -396,17 +396,7 @@ def _release_prices(
 
 def _nodes(plan: BlockPlan) -> Iterator[Any]:
     """Every node of every expression of a plan, shared ones once."""
-    waiting: list[Any] = [plan.source, plan.where, plan.keys, plan.releases, plan.neighbours]
-    seen: set[int] = set()
-    while waiting:
-        part = waiting.pop()
-        kind = part.__class__
-        if is_kind_of(kind, tuple):
-            waiting += part
-        elif (parts := parts_getter(kind)) is not None and id(part) not in seen:
-            seen.add(id(part))
-            yield part
-            waiting += parts(part)
+    return nodes(plan.source, plan.where, plan.keys, plan.releases, plan.neighbours)
 
 
 @dataclass(slots=True)
@@ -758,7 +748,8 @@ class _Pricer:
             x, y = (self.condition(part, both) for part in pair)
             own += x.nanoseconds + y.nanoseconds + 2 * _GROUPED_ROW + x.size.digits + y.size.digits
             octets = min(x.size.octets, y.size.octets)  # of two lengths they are not equal
-            compared += 1.5 * min(octets, join.text_octets or octets)
+            most = octets if join.has_public_side else limits.JOINED_TEXT_OCTETS
+            compared += 1.5 * min(octets, most)
             own += min(x.size.unpacked, y.size.unpacked)
         rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
         self.tally.take(own, rows)

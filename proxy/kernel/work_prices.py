@@ -700,8 +700,8 @@ def _float_cast(operand: Expression) -> float:
 
 
 def _ordering_nanoseconds(left: ResultSize, right: ResultSize) -> float:
-    """Texts are compared by their collation up to the end of the shorter."""
-    return 4.0 * min(left.octets, right.octets)
+    """Texts are compared by their collation up to the end of the shorter; both are unpacked whole before."""
+    return 4.0 * min(left.octets, right.octets) + max(left.octets, right.octets) / 2
 
 
 _KEEPS_DIGITS = (NumericFunction.ABS, NumericFunction.NEGATE)

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.kernel.column_types import is_hashed
 from proxy.planner import truncation, truncation_hints, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.column_origins import origin, part_of_table, whole_table
@@ -23,7 +24,12 @@ from proxy.planner.facts import (
 from proxy.planner.foreign_key_joins import along_a_foreign_key
 from proxy.planner.lookups import looked_up
 from proxy.planner.narrowing import narrowed
-from proxy.planner.same_unit import along_the_reference, compared_exactly, on_the_unit
+from proxy.planner.same_unit import (
+    along_the_reference,
+    compared_exactly,
+    on_the_unit,
+    unit_names,
+)
 from proxy.planner.truncation import truncate_public, truncated_join
 from proxy.planner.unit_truncation import with_join_condition
 from proxy.policy.policy_model import ProtectedTable
@@ -38,14 +44,33 @@ def joined_rows(
 ) -> RelationWithUnit:
     """
     Given    left, right: the sides of the join
-    Refuses  UNSUPPORTED: what is not on the privacy unit, and neither a key nor a join key of the policy
+    Refuses  UNSUPPORTED: what is not on the privacy unit, and neither a key nor a join key of the policy;
+             values that PostgreSQL cannot hash together, where both sides are of people
     """
+    found = _joined_rows(joined, left, right, known)
+    relation = found.relation
+    assert isinstance(relation, Join)
+    if relation.has_public_side or any(is_hashed(x.type, y.type) for x, y in relation.equal):
+        return found
+    x, y = relation.equal[0]
+    raise Refusal(
+        Code.UNSUPPORTED,
+        f"protected tables are not joined where {x.type.sql} equals {y.type.sql}",
+        "Join on columns of one type.",
+        joined.position,
+    )
+
+
+def _joined_rows(
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+) -> RelationWithUnit:
     facts = _facts(joined, left, right, known)
     rest = None if joined.rest is None else condition(typed(joined.rest, facts), facts)
     joined = replace(
         joined, equal=tuple((_typed(a, facts), _typed(b, facts)) for a, b in joined.equal)
     )
     relation = replace(joined, left=left.relation, right=right.relation, rest=rest)
+    relation = _with_sides(relation, left, right)
     if joined.is_lookup:
         return looked_up(
             relation, facts, replace(left, facts=facts), replace(right, facts=facts), known
@@ -85,6 +110,20 @@ def joined_rows(
     if found is None:
         _refuse(refused, truncation_hints.hint(relation, left, right, known))
     return RelationWithUnit(found[0], facts, found[1])
+
+
+def _with_sides(joined: Join, left: RelationWithUnit, right: RelationWithUnit) -> Join:
+    """With what the compiler has to know of both sides."""
+    a, b = left.ownership, right.ownership
+    if isinstance(a, PublicRows) or isinstance(b, PublicRows):
+        return replace(joined, has_public_side=True)
+    if not isinstance(a, UnitRows) or not isinstance(b, UnitRows):
+        return joined
+    ours, theirs = unit_names(left, a), unit_names(right, b)
+    by_units = all(
+        (x.relation, x.column) in ours and (y.relation, y.column) in theirs for x, y in joined.equal
+    )
+    return replace(joined, is_by_units=by_units)
 
 
 def _facts(

@@ -123,13 +123,7 @@ def _sorted(relation: Relation, texts: _Texts) -> Relation:
         case Scan():
             return relation
         case Join():
-            is_long = any(all(map(texts.is_cut, pair)) for pair in relation.equal)
-            return with_parts(
-                relation,
-                left=below(relation.left),
-                right=below(relation.right),
-                text_octets=limits.JOINED_TEXT_OCTETS if is_long else relation.text_octets,
-            )
+            return with_parts(relation, left=below(relation.left), right=below(relation.right))
         case Subquery():
             windows = each_changed(relation.windows, texts.window)
             return with_parts(relation, source=below(relation.source), windows=windows)
@@ -193,9 +187,6 @@ class _Texts:
             return operand
         most = Constant(Fraction(characters or self.characters), SqlType.INT4)
         return TextCall(TextFunction.LEFT, operand, (most,), SqlType.TEXT)
-
-    def is_cut(self, column: ColumnRef) -> bool:
-        return self.short(column) is not column
 
     def window(self, column: WindowColumn) -> WindowColumn:
         """But for the first column of PARTITION BY, which is the unit."""

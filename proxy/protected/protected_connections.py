@@ -23,7 +23,7 @@ _LOG = structlog.get_logger()
 
 # Read-only is the second wall: only compiled statements come here. UTC and ISO fix what text constants and
 # timestamps mean; search_path is empty so that no function can be shadowed (docs/design/sql.md 4).
-_SESSION = (
+SESSION = (
     "SET default_transaction_read_only = on",
     "SET search_path = ''",
     "SET TimeZone = 'UTC'",
@@ -105,7 +105,7 @@ class ProtectedConnections:
         given = conninfo_to_dict(source)
         network = {name: value for name, value in _NETWORK.items() if name not in given}
         self._source = make_conninfo(source, **network)
-        self._configure = "; ".join((*_SESSION, f"SET statement_timeout = {timeout_ms}")).encode()
+        self._configure = "; ".join((*SESSION, f"SET statement_timeout = {timeout_ms}")).encode()
         self._idle: list[_Idle] = []
         self._born: dict[ProtectedConnection, float] = {}
         self._ending: set[asyncio.Future[Any]] = set()

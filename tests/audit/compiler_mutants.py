@@ -23,7 +23,7 @@ from proxy.compiler import (
 )
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.identifiers import column_sql
+from proxy.compiler.full_joins import Condition, condition
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, OrderStatistic
 from proxy.kernel.statistics import Measured
@@ -127,9 +127,9 @@ def share_of_a_group_rounded_up(patch: pytest.MonkeyPatch) -> None:
 
 
 def rows_without_a_unit_kept(patch: pytest.MonkeyPatch) -> None:
-    real = select_list.where_sql
+    real = select_list.asked
     for module in (row_scan, unit_gathering, value_scan):
-        patch.setattr(module, "where_sql", lambda plan, not_null, binds: real(plan, None, binds))
+        patch.setattr(module, "asked", lambda plan, unit, binds: real(plan, None, binds))
 
 
 def _of_values(patch: pytest.MonkeyPatch, kind: type[DistinctCount] | type[OrderStatistic]) -> None:
@@ -197,12 +197,13 @@ def rows_without_a_unit_kept_per_unit(patch: pytest.MonkeyPatch) -> None:
     real = relation_sql._per_unit
 
     def kept(grouped: GroupByUnit, binds: Binds) -> str:
-        unit = column_sql(grouped.unit)
-        return real(grouped, binds).replace(f"{unit} IS NOT NULL", "TRUE", 1)
+        with patch.context() as within:
+            within.setattr(relation_sql, "there", lambda *_: condition("TRUE"))
+            return real(grouped, binds)
 
-    def where(plan: BlockPlan, not_null: ColumnRef | None, binds: Binds) -> str:
+    def asked(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Condition]:
         above = isinstance(plan.source, Subquery) and isinstance(plan.source.source, GroupByUnit)
-        return select_list.where_sql(plan, None if above else not_null, binds)
+        return select_list.asked(plan, None if above else unit, binds)
 
     patch.setattr(relation_sql, "_per_unit", kept)
-    patch.setattr(row_scan, "where_sql", where)
+    patch.setattr(row_scan, "asked", asked)

@@ -119,7 +119,7 @@ def _work(states: TwoStates, question: str, dsn: str) -> tuple[int, int]:
     """Pairs of rows that all joins form, and blocks of temporary files."""
     pairs = blocks = 0
     with psycopg.connect(dsn, autocommit=True) as connection:
-        for statement in protected_connections._SESSION:
+        for statement in protected_connections.SESSION:
             connection.execute(statement.encode())
         for query in states.queries(question):
             values = {**query.parameters, **dict.fromkeys(query.seeds, 42)}

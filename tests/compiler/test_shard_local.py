@@ -221,17 +221,26 @@ def _holds_unit(select: exp.Select, group: exp.Group) -> bool:
 
 
 def _on_unit(join: exp.Join) -> bool:
-    """One equality on the unit, on a reference that leads to it, or on a key of a public table."""
+    """One equality on the unit, on a reference that leads to it, or on a key of a public table; or a subquery
+    without a table, which names columns anew."""
+    if not join.this.find(exp.Table):
+        return True
     on = join.args.get("on")
     if on is None:
         return False
     keys = {"unit", "dp_unit", "id", "person", "order_id", "product"}
     for equal in on.find_all(exp.EQ):
-        left, right = equal.this, equal.expression
+        left, right = _stored(equal.this), equal.expression
         columns = isinstance(left, exp.Column) and isinstance(right, exp.Column)
         if columns and left.name in keys and right.name in keys:
             return True
     return False
+
+
+def _stored(node: exp.Expression) -> exp.Expression:
+    """The column in coalesce(column, column)."""
+    is_same = isinstance(node, exp.Coalesce) and node.expressions == [node.this]
+    return node.this if is_same else node
 
 
 @pytest.mark.parametrize("text", QUESTIONS)

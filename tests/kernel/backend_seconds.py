@@ -13,7 +13,7 @@ from tests.audit.two_states import TwoStates
 def backend_seconds(states: TwoStates, statement: str, dsn: str) -> float:
     """Of the backend's processor, the least of three."""
     with psycopg.connect(dsn, autocommit=True) as connection:
-        for setting in protected_connections._SESSION:
+        for setting in protected_connections.SESSION:
             connection.execute(setting.encode())
         connection.execute("SET max_parallel_workers_per_gather = 0")
         process = Path(f"/proc/{connection.info.backend_pid}/schedstat")

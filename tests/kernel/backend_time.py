@@ -39,7 +39,7 @@ def backend_seconds_once(dsn: str, statements: Sequence[BackendQuery | Written])
 
 def _session(dsn: str) -> psycopg.Connection:
     connection = psycopg.connect(dsn, autocommit=True)
-    for setting in protected_connections._SESSION:
+    for setting in protected_connections.SESSION:
         connection.execute(setting.encode())
     connection.execute("SET max_parallel_workers_per_gather = 0")
     return connection

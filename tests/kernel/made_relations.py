@@ -17,10 +17,19 @@ from typing_extensions import assert_never
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
-from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, RowUnit
+from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, PublicTable, RowUnit
 from proxy.query.ir.expressions import Cast, ColumnRef, Comparator, Comparison, Constant, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    scans,
+)
 from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
 from tests.pipeline_world import CATALOG, POLICIES
 
@@ -253,7 +262,7 @@ class RelationMaker:
                 preferred = naming and self._sometimes(70)
                 pairs.append((column, self.random.choice(naming if preferred else fit)))
         rest = self.condition(right) if self._sometimes(15) else None
-        return Join(left, right, self._sometimes(30), tuple(pairs), rest)
+        return _join(left, right, self._sometimes(30), tuple(pairs), rest)
 
     def _cut_table(self) -> tuple[Scan | Truncate, ColumnRef]:
         """A table that is cut by its unit, if it has one, and mostly by a column; and that column."""
@@ -280,14 +289,14 @@ class RelationMaker:
 
     def _truncated_join(self, depth: int) -> Join:
         (left, a), (right, b) = self._cut_table(), self._cut_table()
-        join = Join(left, right, self._sometimes(40), ((a, b),), None)
+        join = _join(left, right, self._sometimes(40), ((a, b),))
         if depth > 2 and self._sometimes(60):
             (third, c), d = self._cut_table(), self.random.choice((a, b))
             is_outer = self._sometimes(40)
             if self._sometimes(70):
-                join = Join(join, third, is_outer, ((d, c),), None)
+                join = _join(join, third, is_outer, ((d, c),))
             else:
-                join = Join(third, join, is_outer, ((c, d),), None)
+                join = _join(third, join, is_outer, ((c, d),))
         return join
 
     def rows(self) -> str:
@@ -345,6 +354,22 @@ class RelationMaker:
 
     def _text(self) -> str:
         return self._of(("NULL", "'x'"))
+
+
+def _join(
+    left: Relation,
+    right: Relation,
+    left_outer: bool,
+    equal: tuple[tuple[ColumnRef, ColumnRef], ...],
+    rest: Expression | None = None,
+) -> Join:
+    """One as the planner would say of its sides; one of people without an equality is refused all the same."""
+    is_public = not equal or any(_is_public(side) for side in (left, right))
+    return Join(left, right, left_outer, equal, rest, has_public_side=is_public)
+
+
+def _is_public(relation: Relation) -> bool:
+    return all(isinstance(POLICY.tables[scan.table], PublicTable) for scan in scans(relation))
 
 
 def _meets(one: SqlType, other: SqlType) -> bool:

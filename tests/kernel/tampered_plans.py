@@ -575,6 +575,32 @@ def public_join_without_key(of: Tampered) -> BlockPlan | None:
     return of.below(Join, change)
 
 
+def _of_people(of: Tampered, join: Join) -> bool:
+    sides = of.owner(join.left), of.owner(join.right)
+    return not any(isinstance(owner, Public) for owner in sides)
+
+
+@kind
+def people_taken_for_public(of: Tampered) -> BlockPlan | None:
+    """PostgreSQL would compute one side only if the other one has a row."""
+
+    def change(join: Join) -> Join | None:
+        return replace(join, has_public_side=True) if _of_people(of, join) else None
+
+    return of.below(Join, change)
+
+
+@kind
+def keys_taken_for_units(of: Tampered) -> BlockPlan | None:
+    """Keys that a person chooses would meet without a seed."""
+
+    def change(join: Join) -> Join | None:
+        is_by_keys = not join.is_by_units and _of_people(of, join)
+        return replace(join, is_by_units=True) if is_by_keys else None
+
+    return of.below(Join, change)
+
+
 def _made_outer(of: Tampered, applies: Callable[[Join], bool]) -> BlockPlan | None:
     def change(join: Join) -> Join | None:
         return replace(join, left_outer=True) if not join.left_outer and applies(join) else None

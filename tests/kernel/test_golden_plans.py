@@ -48,7 +48,7 @@ def _golden() -> Iterator[tuple[str, World, PrivatePlan]]:
             yield case.statement, world, found.plan
 
 
-def _blocks() -> Iterator[tuple[str, World, BlockPlan]]:
+def golden_blocks() -> Iterator[tuple[str, World, BlockPlan]]:
     for statement, world, plan in _plans():
         for block in plan.blocks:
             yield statement, world, block
@@ -67,7 +67,7 @@ def test_golden_plans_are_let_through() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_broken_is_refused(kind: str) -> None:
     refused, lived = 0, []
-    for statement, world, block in _blocks():
+    for statement, world, block in golden_blocks():
         try:
             broken = KINDS[kind](Tampered(block=block, world=world))
         except NotPrivate:  # an owner was asked for of a part that has none by itself
@@ -91,7 +91,7 @@ def test_there_are_many_kinds() -> None:
 
 def test_plans_of_one_digest_are_one_plan() -> None:
     found = defaultdict(set)
-    for _, _, block in _blocks():
+    for _, _, block in golden_blocks():
         drawn = (block.source, block.where, block.keys, block.releases, block.neighbours)
         found[plan_digest([block])].add(drawn)
     assert all(len(plans) == 1 for plans in found.values())

@@ -64,7 +64,7 @@ _WAYS = {Shown.MOVEMENT: _moves, Shown.ERROR: _raises, Shown.TWO_ANSWERS: _answe
 @pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.name)
 def test_it_is_a_hole(hole: Hole) -> None:
     tiny_database().fill(hole.rows)
-    assert _WAYS[hole.shown](hole, hole.make()), hole.shown.value
+    assert _WAYS[hole.shown](hole, hole.shown_by()), hole.shown.value
 
 
 def test_holes_are_as_many_as_were_found() -> None:

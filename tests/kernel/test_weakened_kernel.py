@@ -34,7 +34,7 @@ from tests.kernel.claims import Claims
 from tests.kernel.holes import HOLES
 from tests.kernel.made_relations import POLICY, RelationMaker
 from tests.kernel.tampered_plans import KINDS, Tampered
-from tests.kernel.test_golden_plans import EQUIVALENT, _blocks
+from tests.kernel.test_golden_plans import EQUIVALENT, golden_blocks
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 
@@ -168,6 +168,12 @@ _OF_KINDS = {
     "rows_without_their_unit_stay": _weak(
         join_rules.unit_join, "join.left_outer and not a.columns", "False"
     ),
+    "people_taken_for_public": _weak(
+        join_rules.check_work_of_others, "if join.has_public_side:", "if False:"
+    ),
+    "keys_taken_for_units": _weak(
+        join_rules.check_work_of_others, "if not join.is_by_units:", "if True:"
+    ),
     "names_made_of_rows": _weak(
         attribution._check_row_names,
         "any(window.is_repeated for window in subquery.windows)",
@@ -238,7 +244,7 @@ def test_a_hole_gets_through(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def _broken(kind: str) -> Iterator[tuple[Tampered, Any]]:
-    for _, world, block in _blocks():
+    for _, world, block in golden_blocks():
         of = Tampered(block=block, world=world)
         try:
             yield of, KINDS[kind](of)

@@ -15,14 +15,17 @@ import psycopg
 
 from proxy.audit.movement import Movement, movements
 from proxy.audit.neighbour_audit import compiled
+from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import identifier
-from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.relation_sql import source_sql
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.owners import ColumnName
 from proxy.kernel.plan import BlockPlan
 from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.protected_connections import SESSION
+from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Relation
 from tests.pipeline_world import CATALOG, SCHEMA
 from tests.stored_types import LABELS
@@ -38,7 +41,8 @@ class TinyDatabase:
         home = Path(tempfile.mkdtemp(prefix="dpproxy-tiny-"))
         server = EmbeddedPostgres(home, "tiny", tcp=False, durable=False)
         server.start()
-        self._connection = psycopg.connect(server.dsn(), autocommit=True)
+        self._dsn = server.dsn()
+        self._connection = psycopg.connect(self._dsn, autocommit=True)
         atexit.register(self._stop, server, home)
         labels = ", ".join(f"'{label}'" for label in LABELS)
         self._execute(
@@ -84,8 +88,9 @@ class TinyDatabase:
 
     def rows(self, relation: Relation, shown: Sequence[ColumnName]) -> list[FoundRow]:
         """Those of a relation, as they are compiled, with the same seeds each time."""
+        named = tuple(ColumnRef(column, SqlType.OTHER, None, alias) for alias, column in shown)
         binds = Binds()
-        sql = relation_sql(relation, binds)
+        sql = source_sql(relation, [], binds, named)
         listed = ", ".join(f"{alias}.{identifier(name)}" for alias, name in shown)
         values = {**binds.values, **{name: _SEED + n for n, name in enumerate(binds.seeds)}}
         return self._connection.execute(f"SELECT {listed} FROM {sql}".encode(), values).fetchall()
@@ -108,6 +113,18 @@ class TinyDatabase:
         rows = self._connection.execute(query.sql.encode(), values).fetchall()
         return ExactTable(tuple(_row(row, query) for row in rows), query.slots, query.releases)
 
+    def explained(self, query: BackendQuery) -> list[dict[str, Any]]:
+        """The nodes of the plan by which the protected database ran a statement."""
+        values: dict[str, Any] = {**query.parameters, **dict.fromkeys(query.seeds, _SEED)}
+        values |= {wanted.name: "{}" for wanted in query.lists}
+        values |= {name: None for name, _ in query.scalars}
+        with psycopg.connect(self._dsn, autocommit=True) as connection:
+            connection.execute("; ".join(SESSION).encode())
+            explain = f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {query.sql}"
+            row = connection.execute(explain.encode(), values).fetchone()
+        assert row is not None
+        return list(_plan_nodes(row[0][0]["Plan"]))
+
     def moved(self, block: BlockPlan, deletion: str, seed: int = _SEED) -> list[Movement]:
         """How far a plan's exact results move, and how far they may, where a unit is deleted."""
         here = self.tables(block, seed)
@@ -128,3 +145,9 @@ def _row(row: FoundRow, query: BackendQuery) -> ExactRow:
 def tiny_database() -> TinyDatabase:
     """The one of the process."""
     return TinyDatabase()
+
+
+def _plan_nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for below in node.get("Plans", ()):
+        yield from _plan_nodes(below)

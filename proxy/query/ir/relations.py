@@ -34,8 +34,12 @@ class Join:
 
     is_lookup: the right side is what a subquery of the question (EXISTS, IN, a scalar one) says of a row's own
     unit. It is one row for each value of the right columns of `equal`, so that no row is repeated. written: of
-    such, how the question itself names relations, by their aliases; for hints alone. text_octets: a longer text
-    in `equal` equals none; only the planner puts it (planner/long_texts.py)."""
+    such, how the question itself names relations, by their aliases; for hints alone.
+
+    has_public_side: the rows of a side belong to nobody. Where both are of people PostgreSQL computes each side
+    whatever the other one has, and a text of more than limits.JOINED_TEXT_OCTETS equals none
+    (compiler/full_joins.py). is_by_units: `equal` compares units alone, of which a person has one, so that the
+    hash table needs no seed. Only the planner sets these two."""
 
     left: Relation
     right: Relation
@@ -45,7 +49,8 @@ class Join:
     position: int | None = field(default=None, compare=False)  # of JOIN or the comma
     has_public_outer: bool = field(default=False, compare=False)
     is_lookup: bool = False
-    text_octets: int | None = None
+    has_public_side: bool = False
+    is_by_units: bool = False
     written: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
 

@@ -458,7 +458,7 @@ FROM census.adult WHERE region IN ('North', 'South') AND age BETWEEN 30 AND 49 A
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE ((r1."region" IN (%(p1)s::text, %(p2)s::text)) AND (r1."age" >= %(p3)s::bigint) AND (r1."age" <= %(p4)s::bigint) AND (NOT (r1."education" IN (%(p5)s::text, %(p6)s::text))))
+SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE (r1."region" IN (%(p1)s::text, %(p2)s::text)) AND (r1."age" >= %(p3)s::bigint) AND (r1."age" <= %(p4)s::bigint) AND (NOT (r1."education" IN (%(p5)s::text, %(p6)s::text)))
 --   p1 = North
 --   p2 = South
 --   p3 = 30
@@ -479,7 +479,7 @@ FROM census.adult WHERE occupation LIKE 'C%' AND zip NOT LIKE '%7' AND education
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE (((CASE WHEN pg_catalog.octet_length(r1."occupation") <= %(p2)s::integer THEN r1."occupation" ELSE pg_catalog.left(r1."occupation"::text, %(p2)s::integer) END) LIKE %(p1)s::text) AND (NOT ((CASE WHEN pg_catalog.octet_length(r1."zip") <= %(p2)s::integer THEN r1."zip" ELSE pg_catalog.left(r1."zip"::text, %(p2)s::integer) END) LIKE %(p3)s::text)) AND (((CASE WHEN pg_catalog.octet_length(r1."education") <= %(p2)s::integer THEN r1."education" ELSE pg_catalog.left(r1."education"::text, %(p2)s::integer) END))::varchar(1048576) ILIKE %(p4)s::text))
+SELECT pg_catalog.count(*) FROM "census"."adult" AS r1 WHERE ((CASE WHEN pg_catalog.octet_length(r1."occupation") <= %(p2)s::integer THEN r1."occupation" ELSE pg_catalog.left(r1."occupation"::text, %(p2)s::integer) END) LIKE %(p1)s::text) AND (NOT ((CASE WHEN pg_catalog.octet_length(r1."zip") <= %(p2)s::integer THEN r1."zip" ELSE pg_catalog.left(r1."zip"::text, %(p2)s::integer) END) LIKE %(p3)s::text)) AND (((CASE WHEN pg_catalog.octet_length(r1."education") <= %(p2)s::integer THEN r1."education" ELSE pg_catalog.left(r1."education"::text, %(p2)s::integer) END))::varchar(1048576) ILIKE %(p4)s::text)
 --   p1 = C%
 --   p2 = 1048576
 --   p3 = %7
@@ -567,7 +567,7 @@ FROM census.adult WHERE age > $1 AND region = $2
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 WHERE ((r1."age" > %(p3)s::bigint) AND (r1."region" = %(p4)s::text))
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 WHERE (r1."age" > %(p3)s::bigint) AND (r1."region" = %(p4)s::text)
 --   p1 = 0
 --   p2 = 120
 --   p3 = 40

@@ -117,16 +117,19 @@ SELECT count(DISTINCT e), count(DISTINCT coalesce(e, t)), count(e) FROM notes
 --   count(distinct): sensitivity 4, scale 3/2, epsilon 8/3 delta 0
 --   count: sensitivity 4, scale 3/2, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."e"::text) AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."e"::text) AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
-SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p2)s::bigint), v), %(p2)s::bigint), %(p2)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."uid" AS unit, (r1."e"::text) AS v FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."e"::text) IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hashtextextended((v)::text, %(p1)s::bigint), %(p1)s::bigint)) d) u WHERE rank <= %(p3)s::bigint
---   p1 = random
+--   p2 = 8192
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p3)s::bigint), v), %(p3)s::bigint), %(p3)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."uid" AS unit, (r1."e"::text) AS v FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p1)s::integer AND (r1."e"::text) IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hashtextextended((v)::text, %(p2)s::bigint), %(p2)s::bigint)) d) u WHERE rank <= %(p4)s::bigint
+--   p1 = 8192
 --   p2 = random
---   p3 = 4
-SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p2)s::bigint), v), %(p2)s::bigint), %(p2)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."uid" AS unit, ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) AS v FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hashtextextended((v)::text, %(p1)s::bigint), %(p1)s::bigint)) d) u WHERE rank <= %(p3)s::bigint
---   p1 = random
+--   p3 = random
+--   p4 = 4
+SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p3)s::bigint), v), %(p3)s::bigint), %(p3)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."uid" AS unit, ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) AS v FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p1)s::integer AND ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hashtextextended((v)::text, %(p2)s::bigint), %(p2)s::bigint)) d) u WHERE rank <= %(p4)s::bigint
+--   p1 = 8192
 --   p2 = random
---   p3 = 4
+--   p3 = random
+--   p4 = 4
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -153,7 +156,7 @@ SELECT m.e, count(*) FROM people p JOIN moods m ON p.c = m.e WHERE p.t IN (SELEC
 -- w.people, w.moods, unit 1 row(s), partitions by hash of r1."id"; keys e of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r1 JOIN "w"."moods" AS r2 ON (r1."c" = r2."e"::text)) WHERE ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END) = ANY(%(l1)s::text[])) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (r2."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r1 JOIN "w"."moods" AS r2 ON (coalesce(r1."c", r1."c") = r2."e"::text)) WHERE ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END) = ANY(%(l1)s::text[])) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 1048576
 --   p3 = ['a ', 'low', 'unlisted', 'x']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r3."e"::text)::text AS v FROM "w"."moods" AS r3 WHERE (r3."e"::text <> %(p1)s::text) LIMIT 50001) AS f) AS g
@@ -171,16 +174,18 @@ SELECT count(*), max(b.i4) FROM people a JOIN visits b ON a.e = b.e
 --   count(*): sensitivity 26, scale 13/2, epsilon 4 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 391 partitions, gate 3517 units, scale 130, epsilon 4 delta 1/2000, each epsilon 19/30 delta 3.512e-06
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r1."e"::text::text, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r2."i4" AS x1 FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."e"::text ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."e"::text IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."e"::text ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r2 WHERE r2."e"::text IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (r1."e"::text = r2."e"::text)) LIMIT ALL) r GROUP BY 1
+SELECT cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtextextended(r1."e"::text::text, %(p9)s::bigint)) & %(p10)s::bigint)::integer, %(p11)s::integer) AS cell, r2."i4" AS x1 FROM ((SELECT r1."e" AS c1, r2."e" AS c2, r2."i4" AS c3 FROM ((SELECT * FROM (SELECT r1."id", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."e"::text ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint), r1."id") AS "dp_place" FROM "w"."people" AS r1 WHERE r1."e"::text IS NOT NULL) AS r1 WHERE "dp_place" <= %(p4)s::bigint) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."e"::text ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."visits" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r2 WHERE r2."e"::text IS NOT NULL) AS r2 WHERE "dp_place" <= %(p6)s::bigint) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."e"::text) <= %(p7)s::integer THEN r1."e"::text END = CASE WHEN pg_catalog.octet_length(r2."e"::text) <= %(p7)s::integer THEN r2."e"::text END) AND (coalesce(pg_catalog.hashtextextended((CASE WHEN pg_catalog.octet_length(r1."e"::text) <= %(p7)s::integer THEN r1."e"::text END)::text, %(p8)s::bigint), %(p8)s::bigint) = coalesce(pg_catalog.hashtextextended((CASE WHEN pg_catalog.octet_length(r2."e"::text) <= %(p7)s::integer THEN r2."e"::text END)::text, %(p8)s::bigint), %(p8)s::bigint))) WHERE CASE WHEN r1."e"::text IS NOT NULL AND r2."e"::text IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "e") AS r1 CROSS JOIN LATERAL (SELECT j1.c2 AS "e", j1.c3 AS "i4") AS r2) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = 2
 --   p5 = 5
 --   p6 = 3
---   p7 = random
---   p8 = 2147483647
---   p9 = 391
+--   p7 = 8192
+--   p8 = random
+--   p9 = random
+--   p10 = 2147483647
+--   p11 = 391
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

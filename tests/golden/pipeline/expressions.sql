@@ -252,7 +252,7 @@ SELECT count(*) FILTER (WHERE b), sum(n2) FILTER (WHERE t = 'x' OR t IS NULL), a
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 70000 steps, scale 26250, epsilon 8/3 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 145 partitions, gate 1182 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p6)s::bigint), %(p1)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v3), pg_catalog.count(v3) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashtextextended(r1."uid"::text, %(p8)s::bigint)) & %(p9)s::bigint)::integer, %(p10)s::integer) AS cell, pg_catalog.count(*) FILTER (WHERE r1."b") AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) FILTER (WHERE ((r1."t" = %(p2)s::text) OR (r1."t" IS NULL))) AS v1, pg_catalog.count(r1."n2") FILTER (WHERE (NOT r1."b")) AS v2, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) FILTER (WHERE (NOT r1."b")) AS v3 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u GROUP BY 1
+SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p6)s::bigint), %(p1)s::bigint * %(p7)s::bigint) END), pg_catalog.sum(v2), pg_catalog.sum(v3), pg_catalog.count(v3) FROM (SELECT r1."uid" AS unit, pg_catalog.mod(((pg_catalog.hashtextextended(r1."uid"::text, %(p8)s::bigint)) & %(p9)s::bigint)::integer, %(p10)s::integer) AS cell, pg_catalog.count(*) FILTER (WHERE r1."b") AS v0, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) FILTER (WHERE ((r1."t" = %(p2)s::text) OR (r1."t" IS NULL))) AS v1, pg_catalog.count(r1."n2") FILTER (WHERE (NOT r1."b")) AS v2, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) FILTER (WHERE (NOT r1."b")) AS v3 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p11)s::integer GROUP BY r1."uid") u GROUP BY 1
 --   p1 = 4
 --   p2 = x
 --   p3 = 100
@@ -263,6 +263,7 @@ SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN
 --   p8 = random
 --   p9 = 2147483647
 --   p10 = 145
+--   p11 = 8192
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual
@@ -274,7 +275,7 @@ SELECT count(*) FROM people WHERE s LIKE 'a%' AND lower(s) = 'abc' AND length(s)
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."s" LIKE %(p1)s::text) AND (pg_catalog.lower((r1."s")::varchar(1048576)::text) = %(p2)s::text) AND ((pg_catalog.length(r1."s"::text))::numeric < %(p3)s::numeric) AND (pg_catalog.left(r1."s"::text, %(p4)s::integer) <> %(p5)s::text) AND (pg_catalog.substr(r1."s"::text, %(p6)s::integer, %(p4)s::integer) IN (%(p7)s::text, %(p8)s::text)) AND (NOT ((r1."s")::varchar(1048576) ILIKE %(p9)s::text)) AND pg_catalog.starts_with(r1."s"::text, %(p10)s::text) AND ((pg_catalog.strpos(r1."s"::text, %(p11)s::text))::numeric > %(p12)s::numeric) AND (pg_catalog.btrim((r1."s")::varchar(1048576)::text) > %(p13)s::text))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."s" LIKE %(p1)s::text) AND (pg_catalog.lower((r1."s")::varchar(1048576)::text) = %(p2)s::text) AND ((pg_catalog.length(r1."s"::text))::numeric < %(p3)s::numeric) AND (pg_catalog.left(r1."s"::text, %(p4)s::integer) <> %(p5)s::text) AND (pg_catalog.substr(r1."s"::text, %(p6)s::integer, %(p4)s::integer) IN (%(p7)s::text, %(p8)s::text)) AND (NOT ((r1."s")::varchar(1048576) ILIKE %(p9)s::text)) AND pg_catalog.starts_with(r1."s"::text, %(p10)s::text) AND ((pg_catalog.strpos(r1."s"::text, %(p11)s::text))::numeric > %(p12)s::numeric) AND (pg_catalog.btrim((r1."s")::varchar(1048576)::text) > %(p13)s::text)
 --   p1 = a%
 --   p2 = abc
 --   p3 = 5
@@ -299,7 +300,7 @@ SELECT count(*) FROM people WHERE i2 BETWEEN 1 AND 3 AND i4 NOT IN (1, 2) AND n2
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."i2" >= %(p1)s::bigint) AND (r1."i2" <= %(p2)s::bigint) AND (NOT (r1."i4" IN (%(p1)s::bigint, %(p3)s::bigint))) AND (r1."n2" < %(p4)s::numeric) AND (r1."f4" >= %(p5)s::double precision) AND (r1."f8" <> %(p6)s::double precision) AND (r1."i8" = %(p7)s::bigint) AND ((r1."i4")::numeric > %(p8)s::numeric) AND (NOT (r1."free" IS NULL)))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."i2" >= %(p1)s::bigint) AND (r1."i2" <= %(p2)s::bigint) AND (NOT (r1."i4" IN (%(p1)s::bigint, %(p3)s::bigint))) AND (r1."n2" < %(p4)s::numeric) AND (r1."f4" >= %(p5)s::double precision) AND (r1."f8" <> %(p6)s::double precision) AND (r1."i8" = %(p7)s::bigint) AND ((r1."i4")::numeric > %(p8)s::numeric) AND (NOT (r1."free" IS NULL))
 --   p1 = 1
 --   p2 = 3
 --   p3 = 2
@@ -319,7 +320,7 @@ SELECT count(*) FROM people WHERE d > '2010-01-01' AND ts < timestamp '2015-01-0
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."d" > %(p1)s::date) AND (r1."ts" < %(p2)s::timestamp without time zone) AND (r1."tz" >= %(p3)s::timestamp with time zone) AND ((r1."ts")::date = %(p4)s::date) AND ((extract(dow FROM r1."d"))::numeric IN (%(p5)s::numeric, %(p6)s::numeric)))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."d" > %(p1)s::date) AND (r1."ts" < %(p2)s::timestamp without time zone) AND (r1."tz" >= %(p3)s::timestamp with time zone) AND ((r1."ts")::date = %(p4)s::date) AND ((extract(dow FROM r1."d"))::numeric IN (%(p5)s::numeric, %(p6)s::numeric))
 --   p1 = 2010-01-01
 --   p2 = 2015-01-01 12:00
 --   p3 = 2011-02-03 04:05:06+00
@@ -351,7 +352,7 @@ SELECT count(*) FROM people WHERE t IS DISTINCT FROM 'x' AND i4 IS NOT DISTINCT 
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."t" IS DISTINCT FROM %(p1)s::text) AND (r1."i4" IS NOT DISTINCT FROM %(p2)s::bigint))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."t" IS DISTINCT FROM %(p1)s::text) AND (r1."i4" IS NOT DISTINCT FROM %(p2)s::bigint)
 --   p1 = x
 --   p2 = 5
 -- => loss
@@ -437,7 +438,7 @@ SELECT count(*) FROM people WHERE i2 < i4 AND f4 < f8 AND n2 > n AND i4 > f8
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."i2" < r1."i4") AND (r1."f4" < r1."f8") AND (r1."n2" > r1."n") AND ((r1."i4")::numeric > (r1."f8")::numeric))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."i2" < r1."i4") AND (r1."f4" < r1."f8") AND (r1."n2" > r1."n") AND ((r1."i4")::numeric > (r1."f8")::numeric)
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -509,7 +510,7 @@ SELECT count(*) FROM people WHERE (t IS NOT NULL) = true AND (i4 > 1) <> true AN
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((NOT (r1."t" IS NULL)) AND (NOT (r1."i4" > %(p1)s::bigint)) AND ((r1."b" OR (r1."i4" = %(p1)s::bigint)) IS FALSE))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (NOT (r1."t" IS NULL)) AND (NOT (r1."i4" > %(p1)s::bigint)) AND ((r1."b" OR (r1."i4" = %(p1)s::bigint)) IS FALSE)
 --   p1 = 1
 -- => loss
 -- epsilon 8 delta 0
@@ -685,7 +686,7 @@ SELECT extract(year FROM d) || '-' || lpad(extract(month FROM d)::text, 2, '0'),
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 8; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (((((extract(year FROM r1."d"))::numeric)::text)::varchar(16384)::text || (%(p1)s::text)::text || (pg_catalog.lpad(((extract(month FROM r1."d"))::numeric)::text::text, %(p2)s::integer, %(p3)s::text))::varchar(16384)::text))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."d" >= %(p4)s::date) AND (r1."d" < %(p5)s::date)) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
+SELECT * FROM (SELECT (((((extract(year FROM r1."d"))::numeric)::text)::varchar(16384)::text || (%(p1)s::text)::text || (pg_catalog.lpad(((extract(month FROM r1."d"))::numeric)::text::text, %(p2)s::integer, %(p3)s::text))::varchar(16384)::text))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."d" >= %(p4)s::date) AND (r1."d" < %(p5)s::date) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
 --   p1 = -
 --   p2 = 2
 --   p3 = 0
@@ -865,7 +866,7 @@ SELECT count(*) FROM (SELECT ts::time AS t, tz - ts AS d FROM people) q WHERE t 
 -- w.people, unit 1 row(s), partitions by hash of r2."dp_key1"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM (SELECT ((((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(hour FROM r1."ts"), %(p4)s::numeric), %(p3)s::numeric))::numeric * %(p2)s::numeric) + ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(minute FROM r1."ts"), %(p5)s::numeric), %(p3)s::numeric))::numeric * %(p6)s::numeric)) + (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(second FROM r1."ts"), %(p6)s::numeric), %(p3)s::numeric))::numeric) AS "t", ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(epoch FROM r1."tz"), %(p8)s::numeric), %(p7)s::numeric))::numeric - (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(epoch FROM (r1."ts")::timestamp with time zone), %(p10)s::numeric), %(p9)s::numeric))::numeric) AS "d", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 WHERE ((r2."t" < %(p1)s::numeric) AND (r2."d" > %(p2)s::numeric))
+SELECT pg_catalog.count(*) FROM (SELECT ((((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(hour FROM r1."ts"), %(p4)s::numeric), %(p3)s::numeric))::numeric * %(p2)s::numeric) + ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(minute FROM r1."ts"), %(p5)s::numeric), %(p3)s::numeric))::numeric * %(p6)s::numeric)) + (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(second FROM r1."ts"), %(p6)s::numeric), %(p3)s::numeric))::numeric) AS "t", ((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(epoch FROM r1."tz"), %(p8)s::numeric), %(p7)s::numeric))::numeric - (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(extract(epoch FROM (r1."ts")::timestamp with time zone), %(p10)s::numeric), %(p9)s::numeric))::numeric) AS "d", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2 WHERE (r2."t" < %(p1)s::numeric) AND (r2."d" > %(p2)s::numeric)
 --   p1 = 43200
 --   p2 = 3600
 --   p3 = 0

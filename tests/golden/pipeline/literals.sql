@@ -20,7 +20,7 @@ SELECT count(*) FROM w.orders WHERE s = 'a' -- c
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((r1."s" = %(p2)s::character varying) AND (r1."t" IN (%(p3)s::text, %(p4)s::text))) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."s" = %(p2)s::character varying) AND (r1."t" IN (%(p3)s::text, %(p4)s::text)) GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = ab
 --   p3 = xy
@@ -67,7 +67,7 @@ SELECT count(*) FROM w.orders WHERE d >= $1::date AND i4 IN ($2::int, 8)
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 6, scale 3/4, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((r1."d" >= %(p2)s::date) AND (r1."i4" IN (%(p3)s::bigint, %(p4)s::bigint))) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."d" >= %(p2)s::date) AND (r1."i4" IN (%(p3)s::bigint, %(p4)s::bigint)) GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 2026-01-31
 --   p3 = 7

@@ -26,7 +26,7 @@ SELECT t, sum(i4) FROM orders WHERE i8 NOT IN (SELECT k FROM rates WHERE k > $1)
 -- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 400 steps, scale 50, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p4)s::bigint) * %(p5)s::bigint), least(v1, %(p4)s::bigint) * %(p6)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p9)s::bigint), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r1."i4") AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p7)s::text[]::text[]) OR r1."t" IS NULL) AND ((NOT (r1."i8" = ANY(%(l1)s::bigint[]))) AND r1."b") GROUP BY r1."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, least(v1, %(p4)s::bigint) * %(p5)s::bigint), least(v1, %(p4)s::bigint) * %(p6)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p9)s::bigint), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v0, pg_catalog.count(r1."i4") AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p7)s::text[]::text[]) OR r1."t" IS NULL) AND (NOT (r1."i8" = ANY(%(l1)s::bigint[]))) AND r1."b" GROUP BY r1."uid", 2) g) c WHERE rank <= %(p4)s::bigint) u GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 6
@@ -83,7 +83,7 @@ SELECT count(*) FROM people p JOIN places q ON p.t = q.code AND q.zone IN (SELEC
 -- w.people, w.places, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM ("w"."people" AS r2 JOIN "w"."places" AS r3 ON (r2."t" = r3."code") AND (r3."zone" = ANY(%(l1)s::text[])))
+SELECT pg_catalog.count(*) FROM ("w"."people" AS r2 JOIN "w"."places" AS r3 ON (coalesce(r2."t", r2."t") = r3."code") AND (r3."zone" = ANY(%(l1)s::text[])))
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."t")::text AS v FROM "w"."regions" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 0

@@ -102,7 +102,7 @@ SELECT count(*), avg(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.u
 --   count: sensitivity 6, scale 9/4, epsilon 8/3 delta 0
 --     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 2250, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p5)s::bigint), least(v1, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."id") AS v1, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."id", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r2."id")) AS v2 FROM ("w"."members" AS r1 LEFT JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p5)s::bigint), least(v1, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."id") AS v1, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."id", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r2."id")) AS v2 FROM ((SELECT r1."uid" AS c1, r2."id" AS c2, r2."uid" AS c3 FROM ((("w"."members" AS r1 JOIN (SELECT) AS f1 ON r1."uid" IS NOT NULL) CROSS JOIN (SELECT TRUE AS here) AS m2) FULL JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN m2.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j3 CROSS JOIN LATERAL (SELECT j3.c1 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j3.c2 AS "id", j3.c3 AS "uid") AS r2) GROUP BY r1."uid") u
 --   p1 = 6
 --   p2 = 1000
 --   p3 = 0
@@ -372,18 +372,20 @@ SELECT s, count(*) FROM notes WHERE i4 > (SELECT avg(i4) FROM notes) GROUP BY s
 --   selection: epsilon 4/3 delta 1/6000, each epsilon 0.666667 delta 8.334e-05
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r2."uid" AS unit, pg_catalog.count(r2."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r2."i4")) AS v1 FROM "w"."notes" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r2."uid" AS unit, pg_catalog.count(r2."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r2."i4")) AS v1 FROM "w"."notes" AS r2 WHERE pg_catalog.octet_length(r2."uid") <= %(p6)s::integer GROUP BY r2."uid") u
 --   p1 = 4
 --   p2 = 100
 --   p3 = 0
 --   p4 = 100
 --   p5 = -100
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p4)s::bigint), k1), %(p4)s::bigint), %(p4)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND ((r1."i4")::numeric > %(s1)s::numeric) GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p2)s::bigint), %(p2)s::bigint)) g) c WHERE rank <= %(p5)s::bigint) g) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p2)s::bigint), %(p2)s::bigint)
+--   p6 = 8192
+SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p5)s::bigint), k1), %(p5)s::bigint), %(p5)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p3)s::integer AND ((r1."i4")::numeric > %(s1)s::numeric) GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p2)s::bigint), %(p2)s::bigint)) g) c WHERE rank <= %(p6)s::bigint) g) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p2)s::bigint), %(p2)s::bigint)
 --   p1 = 4
 --   p2 = random
+--   p3 = 8192
 --   s1 = None
---   p4 = random
---   p5 = 2
+--   p5 = random
+--   p6 = 2
 -- => loss
 -- epsilon 8 delta 1/6000
 -- => residual

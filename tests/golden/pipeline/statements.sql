@@ -242,7 +242,7 @@ SELECT count(*), sum(i4 + $2) FROM people WHERE i4 > $1 AND s LIKE $3
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 2.5 .. 102.5, grid 0.5, sensitivity 205 steps, scale 205/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric) * %(p5)s::numeric)::bigint) FROM "w"."people" AS r1 WHERE ((r1."i4" > %(p6)s::bigint) AND (r1."s" LIKE %(p7)s::text))
+SELECT pg_catalog.count(*), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric) * %(p5)s::numeric)::bigint) FROM "w"."people" AS r1 WHERE (r1."i4" > %(p6)s::bigint) AND (r1."s" LIKE %(p7)s::text)
 --   p1 = 0
 --   p2 = 100
 --   p3 = 2.5
@@ -275,7 +275,7 @@ SELECT count(*) FROM people WHERE d = $1 AND ts > $2
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."d" = %(p1)s::date) AND (r1."ts" > %(p2)s::timestamp without time zone))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."d" = %(p1)s::date) AND (r1."ts" > %(p2)s::timestamp without time zone)
 --   p1 = 2010-01-01
 --   p2 = 2010-01-01T10:00:00
 -- => loss

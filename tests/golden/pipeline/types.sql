@@ -205,8 +205,9 @@ SELECT count(t) FROM notes
 -- w.notes, unit r1."uid": rows 4, groups None, per group None; keys none; cells 0
 --   count: sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."t") AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."t") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
+--   p2 = 8192
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -218,8 +219,9 @@ SELECT count(c) FROM notes
 -- w.notes, unit r1."uid": rows 4, groups None, per group None; keys none; cells 0
 --   count: sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."c") AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."c") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
+--   p2 = 8192
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -231,8 +233,9 @@ SELECT count(s) FROM notes
 -- w.notes, unit r1."uid": rows 4, groups None, per group None; keys none; cells 0
 --   count: sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."s") AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."s") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
+--   p2 = 8192
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -244,8 +247,9 @@ SELECT count(b) FROM notes
 -- w.notes, unit r1."uid": rows 4, groups None, per group None; keys none; cells 0
 --   count: sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."b") AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."b") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
+--   p2 = 8192
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -257,8 +261,9 @@ SELECT count(free) FROM notes
 -- w.notes, unit r1."uid": rows 4, groups None, per group None; keys none; cells 0
 --   count: sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."free") AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."free") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
+--   p2 = 8192
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -270,8 +275,9 @@ SELECT count(uid) FROM notes
 -- w.notes, unit r1."uid": rows 4, groups None, per group None; keys none; cells 0
 --   count: sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."uid") AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."uid") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
+--   p2 = 8192
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -546,7 +546,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM notes GRO
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 895 partitions, gate 7250 units, scale 30, epsilon 4/3 delta 1/6000, each epsilon 19/30 delta 8.333e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 1311 partitions, gate 10578 units, scale 30, epsilon 4/3 delta 1/6000, each epsilon 19/30 delta 8.333e-05
 -- => backend
-SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.count(v5), pg_catalog.min(v6), pg_catalog.count(v6), pg_catalog.max(v7), pg_catalog.count(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p18)s::bigint), k1), %(p18)s::bigint), %(p18)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r1."uid"::text, %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p17)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p19)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN total1 <= %(p1)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p1)s::bigint, total1)::bigint END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(v2, CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p5)s::bigint), CASE WHEN total3 <= %(p1)s::bigint THEN v3 ELSE pg_catalog.div(v3::numeric * %(p1)s::bigint, total3)::bigint END * %(p6)s::bigint) END), pg_catalog.sum(v4), pg_catalog.sum(v5), pg_catalog.count(v5), pg_catalog.min(v6), pg_catalog.count(v6), pg_catalog.max(v7), pg_catalog.count(v7) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1, (pg_catalog.sum(v3) OVER (PARTITION BY unit))::bigint AS total3 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p19)s::bigint), k1), %(p19)s::bigint), %(p19)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtextextended(r1."uid"::text, %(p14)s::bigint)) & %(p15)s::bigint)::integer, %(p16)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."f8") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) AS v2, pg_catalog.count(r1."n2") AS v3, pg_catalog.count(r1."i2") AS v4, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p8)s::integer), %(p7)s::integer))::integer) AS v5, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f4"), %(p10)s::double precision), %(p9)s::double precision))::numeric * %(p11)s::numeric)::bigint AS v6, pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(r1."ts"), %(p13)s::timestamp without time zone), %(p12)s::timestamp without time zone)))::numeric)::bigint AS v7 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p18)s::integer AND (r1."t" = ANY(%(p17)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p20)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 4
 --   p2 = 100
 --   p3 = 17500
@@ -564,8 +564,9 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 --   p15 = 2147483647
 --   p16 = 1311
 --   p17 = ['x', 'y', 'z']
---   p18 = random
---   p19 = 2
+--   p18 = 8192
+--   p19 = random
+--   p20 = 2
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -671,13 +672,14 @@ SELECT b, i2, count(*) FROM notes WHERE i4 > 5 GROUP BY b, i2
 -- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys b of 2, i2 of 2; cells 0
 --   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p5)s::bigint), k1, k2), %(p5)s::bigint), %(p5)s::bigint), k1, k2) AS rank FROM (SELECT r1."uid" AS unit, (r1."b")::text AS k1, (r1."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p2)s::text[]::boolean[])) AND (r1."i2" = ANY(%(p3)s::text[]::smallint[])) AND (r1."i4" > %(p4)s::bigint) GROUP BY r1."uid", 2, 3) g) c WHERE rank <= %(p6)s::bigint) g) u GROUP BY 1, 2
+SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p6)s::bigint), k1, k2), %(p6)s::bigint), %(p6)s::bigint), k1, k2) AS rank FROM (SELECT r1."uid" AS unit, (r1."b")::text AS k1, (r1."i2")::text AS k2, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p4)s::integer AND (r1."b" = ANY(%(p2)s::text[]::boolean[])) AND (r1."i2" = ANY(%(p3)s::text[]::smallint[])) AND (r1."i4" > %(p5)s::bigint) GROUP BY r1."uid", 2, 3) g) c WHERE rank <= %(p7)s::bigint) g) u GROUP BY 1, 2
 --   p1 = 4
 --   p2 = ['true', 'false']
 --   p3 = ['1', '2']
---   p4 = 5
---   p5 = random
---   p6 = 2
+--   p4 = 8192
+--   p5 = 5
+--   p6 = random
+--   p7 = 2
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -728,7 +730,7 @@ SELECT c, sum(i8) AS total FROM notes GROUP BY 1
 -- w.notes, unit r1."uid": rows 4, groups None, per group None; keys c of 2; cells 0
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 2000 steps, scale 250, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r1."uid" AS unit, (r1."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r1."i8") AS v1 FROM "w"."notes" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r1."uid", 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p5)s::bigint), CASE WHEN total1 <= %(p4)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p4)s::bigint, total1)::bigint END * %(p6)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v1) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT r1."uid" AS unit, (r1."c")::text AS k1, pg_catalog.sum(pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v0, pg_catalog.count(r1."i8") AS v1 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p8)s::integer AND (r1."c" = ANY(%(p7)s::text[]::bpchar[])) GROUP BY r1."uid", 2) g) u GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
@@ -736,6 +738,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE 
 --   p5 = -100
 --   p6 = 500
 --   p7 = ['a', 'bb']
+--   p8 = 8192
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -1,0 +1,235 @@
+"""Joins of two relations about people, of which PostgreSQL always computes both sides.
+
+An inner join whose one side has no row leaves the other side alone: one person's row then decides whether
+logarithms of 300,000 rows are computed, which took 5 seconds or none. Where a condition names one unit it drops
+the equality, and runs one side again for each row of the other. A FULL JOIN can do neither. What it leaves
+without a partner is taken away above it, by a condition that PostgreSQL cannot read as one on a single side: it
+would make an inner join of it again.
+
+    (SELECT r1."id" AS c1, r2."cost" AS c2
+     FROM (w.orders AS r1 FULL JOIN w.calls AS r2 ON r1."uid" = r2."uid")
+     WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1
+    CROSS JOIN LATERAL (SELECT j1.c1 AS "id") AS r1
+    CROSS JOIN LATERAL (SELECT j1.c2 AS "cost") AS r2
+
+LIMIT ALL keeps conditions of the statement around it outside. The LATERAL subqueries give the columns their
+names back, and vanish in planning. Conditions on one side stand below the join, so that it has no more rows
+than before.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from proxy.base import limits
+from proxy.base.node_parts import nodes
+from proxy.base.sql_types import SqlType
+from proxy.compiler.binds import Binds
+from proxy.compiler.expression_sql import condition_sql
+from proxy.compiler.identifiers import column_sql, identifier
+from proxy.compiler.seeded_keys import spread_sql
+from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
+from proxy.query.ir.relations import Join, Relation
+
+_SPREAD = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.UUID)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A condition on single rows as SQL, and the aliases that it names."""
+
+    sql: str
+    aliases: frozenset[str]
+
+
+def conditions(expression: Expression | None, binds: Binds) -> list[Condition]:
+    """Print the parts of a condition that all have to hold."""
+    match expression:
+        case None:
+            return []
+        case Connective(word="AND"):
+            return [one for part in expression.operands for one in conditions(part, binds)]
+        case _:
+            return [condition(condition_sql(expression, binds), expression)]
+
+
+def condition(sql: str, *of: Expression) -> Condition:
+    """What is printed of these expressions."""
+    named = frozenset(alias for one in of for alias, _ in columns(one))
+    return Condition(sql=sql, aliases=named)
+
+
+def there(column: ColumnRef, binds: Binds) -> Condition:
+    """That a row has a value by which rows are gathered or joined: a unit, a key. A text longer than any name
+    counts as none, since each row with it would take as long as many others."""
+    value = column_sql(column)
+    if not column.type.is_text or column.type is SqlType.ENUM:
+        return condition(f"{value} IS NOT NULL", column)
+    most = binds.number(limits.JOINED_TEXT_OCTETS, "integer")
+    return condition(f"pg_catalog.octet_length({value}) <= {most}", column)
+
+
+def where_text(found: Iterable[Condition]) -> str:
+    """WHERE, or nothing where nothing is asked."""
+    parts = [one.sql for one in found]
+    return f" WHERE {' AND '.join(parts)}" if parts else ""
+
+
+def aliases(relation: Relation) -> frozenset[str]:
+    """The aliases by which columns of a relation are named beside it."""
+    if isinstance(relation, Join):
+        return aliases(relation.left) | aliases(relation.right)
+    return frozenset({relation.alias})
+
+
+def has_full_join(relation: Relation) -> bool:
+    """Say whether one stands beside the conditions on a relation, not in a subquery below."""
+    if not isinstance(relation, Join):
+        return False
+    if not relation.has_public_side:
+        return True
+    return has_full_join(relation.left) or has_full_join(relation.right)
+
+
+def named_columns(relation: Relation, *named_by: object) -> dict[str, set[str]]:
+    """The columns that are named beside a tree of joins and in it, by alias."""
+    found = defaultdict(set)
+    for node in nodes(*named_by, *_compared(relation)):
+        if isinstance(node, ColumnRef):
+            found[node.relation].add(node.column)
+    return dict(found)
+
+
+def _compared(relation: Relation) -> Iterator[object]:
+    if isinstance(relation, Join):
+        yield relation.equal, relation.rest
+        yield from _compared(relation.left)
+        yield from _compared(relation.right)
+
+
+def filtered(source: str, alias: str, named: Collection[str], found: Collection[Condition]) -> str:
+    """A side of a join with conditions on its rows, under its own alias."""
+    if not found:
+        return source
+    listed = ", ".join(f"{alias}.{identifier(column)}" for column in sorted(named))
+    return f"(SELECT {listed} FROM {source}{where_text(found)}) AS {alias}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Where the conditions of a join stand: below it on each side, in ON, above it, around all."""
+
+    left: list[Condition]
+    right: list[Condition]
+    on: list[Condition]
+    above: list[Condition]
+    around: list[Condition]
+
+
+def placed(join: Join, rest: list[Condition], found: list[Condition]) -> Placed:
+    """Place conditions as low as they mean the same.
+
+    Args:
+        join: The join.
+        rest: What ON says besides its equalities.
+        found: Conditions on joined rows.
+    """
+    left, right = aliases(join.left), aliases(join.right)
+    places = Placed(left=[], right=[], on=[], above=[], around=[])
+    for one in rest:
+        if one.aliases <= right:
+            places.right.append(one)
+        elif one.aliases <= left and not join.left_outer:
+            places.left.append(one)
+        else:
+            places.on.append(one)
+    for one in found:
+        if not one.aliases <= left | right:
+            places.around.append(one)
+        elif one.aliases <= left:
+            places.left.append(one)
+        elif one.aliases <= right and not join.left_outer:
+            places.right.append(one)
+        else:
+            places.above.append(one)
+    return places
+
+
+def full_join_sql(
+    join: Join,
+    sides: tuple[str, str],
+    rest: Collection[Condition],
+    above: Collection[Condition],
+    named: Mapping[str, Collection[str]],
+    binds: Binds,
+) -> str:
+    """Print a join of two sides that are printed already.
+
+    Args:
+        join: The join, of two sides with rows of people.
+        sides: Its left and its right side, with their conditions.
+        rest: What stands in ON beside the equalities.
+        above: Conditions on joined rows.
+        named: The columns that are named around it, by alias.
+        binds: Of the statement.
+    """
+    left, right = sides
+    on = [*_equalities(join, binds), *(one.sql for one in rest)]
+    if join.left_outer:
+        marked = binds.alias("m")
+        left = f"({left} CROSS JOIN (SELECT TRUE AS here) AS {marked})"
+        present = f"{marked}.here"
+    else:
+        present = " AND ".join(f"{column_sql(one)} IS NOT NULL" for one in join.equal[0])
+    kept = " AND ".join(one.sql for one in above) or "TRUE"
+    listed: list[str] = []
+    shown: list[str] = []
+    around = binds.alias("j")
+    for alias in sorted(aliases(join)):
+        outputs = []
+        for column in sorted(named.get(alias, ())):
+            listed.append(f"{alias}.{identifier(column)} AS c{len(listed) + 1}")
+            outputs.append(f"{around}.c{len(listed)} AS {identifier(column)}")
+        if outputs:
+            shown.append(f" CROSS JOIN LATERAL (SELECT {', '.join(outputs)}) AS {alias}")
+    joined = f"({left} FULL JOIN {right} ON {' AND '.join(on)})"
+    only = f"CASE WHEN {present} THEN {kept} ELSE FALSE END"
+    rows = f"(SELECT {', '.join(listed)} FROM {joined} WHERE {only} LIMIT ALL) AS {around}"
+    return f"({rows}{''.join(shown)})"
+
+
+def _equalities(join: Join, binds: Binds) -> Iterator[str]:
+    """The equalities of ON, and that of a seeded hash, so that nobody can choose keys that collide."""
+    for x, y in join.equal:
+        if x.type.is_text and y.type.is_text:
+            yield f"({_short(x, binds)} = {_short(y, binds)})"
+        else:
+            yield condition_sql(Comparison(Comparator.EQ, x, y), binds)
+    if join.is_by_units:
+        return
+    pairs = [pair for pair in join.equal if _is_spread(*pair)]
+    for x, y in pairs:
+        hashed = [spread_sql([(_spread_value(one, binds), one.type)], binds)[0] for one in (x, y)]
+        yield f"({hashed[0]} = {hashed[1]})"
+
+
+def _short(column: ColumnRef, binds: Binds) -> str:
+    """Two texts of one length are unpacked to be compared, for each pair of rows."""
+    value, most = column_sql(column), binds.number(limits.JOINED_TEXT_OCTETS, "integer")
+    return f"CASE WHEN pg_catalog.octet_length({value}) <= {most} THEN {value} END"
+
+
+def _is_spread(x: ColumnRef, y: ColumnRef) -> bool:
+    """Whether equal values of both have equal hashes."""
+    if x.type.is_text and y.type.is_text:
+        return not x.type.meets_blank_padded(y.type)
+    if x.type.is_number and y.type.is_number:
+        return not x.type.is_float and not y.type.is_float
+    return x.type is y.type and x.type in _SPREAD
+
+
+def _spread_value(column: ColumnRef, binds: Binds) -> str:
+    return _short(column, binds) if column.type.is_text else column_sql(column)
