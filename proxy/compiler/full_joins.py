@@ -29,7 +29,7 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql
 from proxy.compiler.identifiers import column_sql, identifier
-from proxy.compiler.seeded_keys import spread_sql
+from proxy.compiler.seeded_keys import spread_column_sql
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
 from proxy.query.ir.relations import Join, Relation
@@ -210,10 +210,11 @@ def _equalities(join: Join, binds: Binds) -> Iterator[str]:
             yield condition_sql(Comparison(Comparator.EQ, x, y), binds)
     if join.is_by_units:
         return
-    pairs = [pair for pair in join.equal if _is_spread(*pair)]
-    for x, y in pairs:
-        hashed = [spread_sql([(_spread_value(one, binds), one.type)], binds)[0] for one in (x, y)]
-        yield f"({hashed[0]} = {hashed[1]})"
+    for x, y in join.equal:
+        kind = _hashed_type(x.type, y.type)
+        if kind is not None:
+            one, other = (spread_column_sql(_key(part, binds), kind, binds) for part in (x, y))
+            yield f"({one} = {other})"
 
 
 def _short(column: ColumnRef, binds: Binds) -> str:
@@ -222,14 +223,16 @@ def _short(column: ColumnRef, binds: Binds) -> str:
     return f"CASE WHEN pg_catalog.octet_length({value}) <= {most} THEN {value} END"
 
 
-def _is_spread(x: ColumnRef, y: ColumnRef) -> bool:
-    """Whether equal values of both have equal hashes."""
-    if x.type.is_text and y.type.is_text:
-        return not x.type.meets_blank_padded(y.type)
-    if x.type.is_number and y.type.is_number:
-        return not x.type.is_float and not y.type.is_float
-    return x.type is y.type and x.type in _SPREAD
+def _hashed_type(one: SqlType, other: SqlType) -> SqlType | None:
+    """The type in which equal values of both have equal hashes."""
+    if one.is_text and other.is_text:
+        return None if one.meets_blank_padded(other) else SqlType.TEXT
+    if one.is_integer and other.is_integer:
+        return one if one is other else SqlType.NUMERIC
+    if one.is_number and other.is_number:
+        return None if one.is_float or other.is_float else SqlType.NUMERIC
+    return one if one is other and one in _SPREAD else None
 
 
-def _spread_value(column: ColumnRef, binds: Binds) -> str:
+def _key(column: ColumnRef, binds: Binds) -> str:
     return _short(column, binds) if column.type.is_text else column_sql(column)

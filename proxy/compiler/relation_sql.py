@@ -87,12 +87,12 @@ def source_sql(relation: Relation, found: list[Condition], binds: Binds, *named_
     """
     if not has_full_join(relation):
         return f"{relation_sql(relation, binds)}{where_text(found)}"
-    source, around = _Source(named_columns(relation, *named_by), binds).placed(relation, found)
+    source, around = _JoinTree(named_columns(relation, *named_by), binds).placed(relation, found)
     return f"{source}{where_text(around)}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _JoinTree:
     """Prints a tree of joins, of which some are full. columns: those that are named, by alias."""
 
     columns: Mapping[str, Collection[str]]
@@ -114,8 +114,10 @@ class _Source:
         places = placed(join, conditions(join.rest, self.binds), found)
         left, of_left = self.placed(join.left, places.left)
         right, of_right = self.placed(join.right, places.right)
-        above = [*of_left, *of_right, *places.above]
-        printed = full_join_sql(join, (left, right), places.on, above, self.columns, self.binds)
+        # Of a LEFT JOIN the conditions on its right side alone are of ON: a row that meets none of it stays.
+        on = [*places.on, *(of_right if join.left_outer else ())]
+        above = [*of_left, *(() if join.left_outer else of_right), *places.above]
+        printed = full_join_sql(join, (left, right), on, above, self.columns, self.binds)
         return printed, places.around
 
     def _beside_public(self, join: Join, found: list[Condition]) -> tuple[str, list[Condition]]:

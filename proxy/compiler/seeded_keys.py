@@ -5,7 +5,7 @@ texts and numbers it has a known hash. One person can store n different keys wit
 takes n^2 steps: 20,000 keys took 5 seconds. A keyed hash of the keys as one more term leaves the groups as they
 are, since equal keys have equal hashes, and makes the hash of the row one that nobody knows.
 
-Hash tables of joins are not spread (SECURITY.md): a table whose rows join others of the unit is cut before.
+Hash tables of joins are spread by the same hash of the keys of both sides (compiler/full_joins.py).
 """
 
 from __future__ import annotations
@@ -40,6 +40,26 @@ def spread_sql(keys: Iterable[tuple[str, SqlType | None]], binds: Binds) -> list
 def spread_texts_sql(keys: Sequence[str], binds: Binds) -> list[str]:
     """The same for keys that are printed as texts."""
     return spread_sql([(key, SqlType.TEXT) for key in keys], binds)
+
+
+def spread_column_sql(value: str, kind: SqlType, binds: Binds) -> str:
+    """Print a keyed hash of a column, NULL where it is: of what rows are joined by.
+
+    The halves of a bigint are put together by PostgreSQL before the seed comes in, so that many have one hash
+    under each seed; so the upper half is put into the seed.
+
+    >>> spread_column_sql('a."k"', SqlType.INT4, Binds())
+    'pg_catalog.hashint4extended((a."k")::integer, %(p1)s::bigint)'
+    """
+    seed = binds.seed("spread")
+    match kind:
+        case SqlType.INT2 | SqlType.INT4:
+            return f"pg_catalog.hashint4extended(({value})::integer, {seed})"
+        case SqlType.INT8:
+            upper = f"pg_catalog.hashint4extended((({value}) >> 32)::integer, {seed})"
+            return f"pg_catalog.hashint8extended({value}, {upper})"
+        case _:
+            return _hash_sql(value, kind, seed)
 
 
 def _hash_sql(value: str, kind: SqlType, seed: str) -> str:

@@ -54,7 +54,9 @@ def _plan(name: str, epsilon: Fraction = Fraction(1)) -> ProposalPlan:
 def _above(table: TableProposals, auditor: Auditor, schema: str) -> Iterator[list[int]]:
     """Of each bound, how many units are above each step of its grid."""
     query = proposal_scan(replace(table, relation=moved(table.relation, schema)))
-    exact = auditor._loop.run_until_complete(auditor._data.run(query, {}))
+    exact = auditor._loop.run_until_complete(
+        auditor._data.run(query, dict.fromkeys(query.seeds, 7))
+    )
     units: dict[int, dict[int, int]] = {}
     for row in exact.rows:
         place, band, number = (value or 0 for value in row.values)

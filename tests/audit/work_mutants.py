@@ -14,7 +14,7 @@ from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
-from proxy.compiler.relation_sql import relation_sql
+from proxy.compiler.relation_sql import source_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.planner import joins, unit_truncation
 from proxy.planner.facts import PlanningContext, RelationWithUnit, UnitRows
@@ -70,7 +70,10 @@ def _too_many_rows(auditor: Auditor) -> Iterator[str]:
         (block,) = pipeline.plan.blocks
         assert isinstance(block.neighbours, UnitNeighbours)
         binds = Binds()
-        unit, relation = column_sql(block.neighbours.column), relation_sql(block.source, binds)
+        unit, relation = (
+            column_sql(block.neighbours.column),
+            source_sql(block.source, [], binds, block.neighbours),
+        )
         grouped = f"SELECT count(*) AS n FROM {relation} WHERE {unit} IS NOT NULL GROUP BY {unit}"
         sql = f"SELECT coalesce(max(n), 0) FROM ({grouped}) q".replace(
             f'"{SCHEMA}".', f'"{crowd}".'
