@@ -174,8 +174,10 @@ def serve(
     check_is_private(where.every, certificate, tls)
     with servers_being_prepared(state, ledger, pg_bin=pg_bin, policies=policy) as prepared:
         from proxy.cli.loading import load_policies
+        from proxy.doctor.installed_postgres import installed_postgres_findings
 
-        checked = load_policies(policy, os.environ)
+        installed = installed_postgres_findings(pg_bin)
+        checked = load_policies(policy, os.environ, installed=installed)
         check_can_open(where)
         # While the servers start, which is waiting: planner and web framework are a second of importing.
         importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.listeners",))

@@ -111,6 +111,10 @@ class FindingName(Enum):
         Severity.SEVERE,
         "The unit column has a nondeterministic collation: one unit could be counted as several.",
     )
+    OLD_POSTGRESQL = (
+        Severity.WARNING,
+        "The shadow's PostgreSQL has published holes: an analyst can run code as its operating-system user.",
+    )
     ROW_UNIT_NAMES_PEOPLE = (
         Severity.WARNING,
         "The unit is the row, and a column has the name and type of an identifier: people may have many rows.",

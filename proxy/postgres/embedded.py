@@ -4,6 +4,7 @@ The folder STATE/NAME, mode 0700:
 
     data/                what initdb made; `data.part` until initdb has finished
     pristine/            of a disposable server: what initdb made, copied to data/ at every start
+    pristine.version     of the PostgreSQL that made it; another minor release makes it anew
     superuser.password   random, mode 0600
     endpoint.json        the TCP port and the socket directory of the last start
     owner.lock           locked (flock) by the process that started the server, as long as it lives

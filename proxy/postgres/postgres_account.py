@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from proxy.postgres import postgres_launcher
@@ -142,4 +142,4 @@ def _copy(binaries: Binaries, folder: Path) -> Binaries:
                 directory.chmod(0o755)
         shutil.copytree(prefix / "bin", copy / "bin.part", dirs_exist_ok=True)
         (copy / "bin.part").rename(copy / "bin")
-    return Binaries(copy / "bin", binaries.major)
+    return replace(binaries, folder=copy / "bin")
