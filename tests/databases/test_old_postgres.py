@@ -66,7 +66,7 @@ def test_the_wheel_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_update_of_postgresql_makes_the_shadow_anew_from_its_own_initdb(tmp_path: Path) -> None:
     """What initdb of the older release made can lack a fix of the catalogue."""
     major = find_binaries().major
-    made = []
+    made: list[int] = []
     for version in (f"{major}.90", f"{major}.90", f"{major}.91"):
         folder = tmp_path / f"{len(made)}"
         folder.mkdir()
