@@ -157,7 +157,8 @@ class LibpqDriver:
             case _:
                 assert_never(looked)
         if isinstance(decided, Refuse):
-            if not isinstance(looked, Inspect) or looked.analyse != sql:
+            is_analysed = isinstance(looked, Inspect) and looked.analyse == sql
+            if not is_analysed and not decided.is_kept_from_shadow:
                 await self._session.analyse(sql, names_hint=False)
             raise refused(decided)
         return decided
