@@ -39,13 +39,13 @@ from proxy.postgres.postgres_data import prepare_data
 from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
 from proxy.postgres.postgres_settings import (
-    NICENESS,
-    PRIVATE_MEMORY,
+    LIMITS_FOR_ANALYSTS,
     access_rules,
     settings_file,
     settings_for_analysts,
 )
 from proxy.postgres.postgres_sockets import LOOPBACK, free_port, socket_directory
+from proxy.postgres.process_limits import UNLIMITED
 
 SUPERUSER = "postgres"
 _SOCKET_ONLY_PORT = 5432  # without TCP the port is only part of the socket's name
@@ -260,8 +260,7 @@ class EmbeddedPostgres:
                     self._binaries.postgres,
                     "-D",
                     self._data,
-                    memory=PRIVATE_MEMORY if self._for_analysts else 0,
-                    nice=NICENESS if self._for_analysts else 0,
+                    limits=LIMITS_FOR_ANALYSTS if self._for_analysts else UNLIMITED,
                 ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,

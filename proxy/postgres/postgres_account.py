@@ -6,6 +6,7 @@ chmod of parent directories.
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import shutil
@@ -13,13 +14,14 @@ import signal
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from proxy.postgres import postgres_launcher
 from proxy.postgres.postgres_binaries import WHEEL, Binaries
 from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
+from proxy.postgres.process_limits import UNLIMITED, ProcessLimits
 
 _TRYING = threading.Lock()
 _TRIED: dict[tuple[Account, Binaries], bool] = {}
@@ -37,10 +39,12 @@ class Account:
     uid: int
 
     def command(
-        self, death_signal: signal.Signals, *program: str | Path, memory: int = 0, nice: int = 0
+        self,
+        death_signal: signal.Signals,
+        *program: str | Path,
+        limits: ProcessLimits = UNLIMITED,
     ) -> list[str]:
-        """The command line that runs `program` as this account, tied to this process; memory, nice: see
-        postgres_launcher."""
+        """The command line that runs `program` as this account, tied to this process."""
         return [
             sys.executable,
             "-I",
@@ -50,8 +54,7 @@ class Account:
             str(self.uid),
             str(os.getpid()),
             str(int(death_signal)),
-            str(memory),
-            str(nice),
+            json.dumps(asdict(limits)),
             *map(str, program),
         ]
 

@@ -3,7 +3,7 @@
 Run as a script, by path, in a fresh interpreter: code between fork and exec (`preexec_fn`) is not
 safe once a program has threads. So this file imports nothing of ours.
 
-    python -I -S postgres_launcher.py ACCOUNT UID PARENT SIGNAL MEMORY NICE PROGRAM [ARGUMENT...]
+    python -I -S postgres_launcher.py ACCOUNT UID PARENT SIGNAL LIMITS PROGRAM [ARGUMENT...]
 
 ACCOUNT   same            stay who we are
           user-namespace  root only: a new user namespace in which root's files belong to UID, so
@@ -11,16 +11,20 @@ ACCOUNT   same            stay who we are
                           no chown, no useradd, no rights on parent directories
           other-user      root only: setuid to UID, where user namespaces are forbidden
 PARENT    process id of the parent; when it dies, SIGNAL comes (prctl(2), PR_SET_PDEATHSIG; Linux).
-MEMORY    bytes that PROGRAM and each of its children may allocate (setrlimit(2), RLIMIT_DATA: since Linux 4.7
-          all private writable memory); 0: no limit. A PostgreSQL that reaches it fails one statement
-          (53200), where the kernel would kill a process and with it every session. Not RLIMIT_AS: that
-          counts the stack, too, and a stack that cannot grow is SIGSEGV, which ends every session.
-NICE      added to the niceness (nice(2)): others go first where the processors do not do for all; 0: as we are.
+LIMITS    a ProcessLimits in JSON, for PROGRAM and each of its children:
+          memory     setrlimit(2), RLIMIT_DATA: since Linux 4.7 all private writable memory. A PostgreSQL that
+                     reaches it fails one statement (53200), where the kernel would kill a process and with it
+                     every session. Not RLIMIT_AS: that counts the stack, too, and a stack that cannot grow is
+                     SIGSEGV, which ends every session.
+          nice       nice(2): others go first where the processors do not do for all.
+          oom_score  /proc/self/oom_score_adj (Linux): where memory runs out, the kernel ends these first. To
+                     raise it needs no right.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import resource
 import sys
@@ -72,8 +76,16 @@ def limit_memory(most: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
+def offer_to_the_oom_killer(score: int) -> None:
+    """Never below what is set already: lowering it would be refused."""
+    file = Path("/proc/self/oom_score_adj")
+    if file.exists():
+        file.write_text(str(max(score, int(file.read_text()))))
+
+
 def main(arguments: list[str]) -> None:
-    account, uid, parent, signal, memory, nice, *command = arguments
+    account, uid, parent, signal, limits_text, *command = arguments
+    limits = json.loads(limits_text)
     libc = ctypes.CDLL(None, use_errno=True)
     if account == USER_NAMESPACE:
         enter_user_namespace(libc, int(uid))
@@ -82,10 +94,12 @@ def main(arguments: list[str]) -> None:
     elif account != SAME:
         raise ValueError(f"unknown account {account!r}")
     die_with(int(parent), int(signal), libc)
-    if int(memory):
-        limit_memory(int(memory))
-    if int(nice):
-        os.nice(int(nice))
+    if limits["oom_score"]:
+        offer_to_the_oom_killer(limits["oom_score"])
+    if limits["memory"]:
+        limit_memory(limits["memory"])
+    if limits["nice"]:
+        os.nice(limits["nice"])
     os.execv(command[0], command)  # noqa: S606 - no shell is meant
 
 
