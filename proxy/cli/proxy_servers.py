@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+import structlog
 import typer
 
 from proxy.cli.cli_error import CliError
@@ -112,6 +113,8 @@ def servers_being_prepared(
             start()
             for server in every:
                 stopping.callback(server.stop)
+            if not for_demo:
+                typer.echo(_what_keeps(shadow))
             return shadow
 
         def check_ledger() -> ProxyServers:
@@ -128,6 +131,18 @@ def servers_being_prepared(
             return ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=every, mark=mark)
 
         yield ServersBeingPrepared(launch=launch, check_ledger=check_ledger)
+
+
+def _what_keeps(shadow: EmbeddedPostgres) -> str:
+    """What a process of the shadow's server can reach, for the operator."""
+    server = f"shadow: PostgreSQL {shadow.version}"
+    if shadow.has_walls:
+        return f"{server}, reaches no file, program or process of others (Landlock)"
+    structlog.get_logger("dpproxy.servers").warning("shadow_is_not_separated")
+    return (
+        f"{server}, is NOT separated: code that an analyst ran in it could read ledger and passwords. It needs "
+        "Linux with Landlock, and a state folder outside of /usr and /lib"
+    )
 
 
 def _refusing(error: CliError) -> ServersBeingPrepared:

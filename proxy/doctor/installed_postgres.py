@@ -8,6 +8,7 @@ from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.postgres.least_safe_minor import safe_minor
 from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
+from proxy.postgres.postgres_launcher import landlock_version
 
 
 def installed_postgres_findings(pg_bin: Path | None = None) -> tuple[Finding, ...]:
@@ -26,9 +27,12 @@ def installed_postgres_findings(pg_bin: Path | None = None) -> tuple[Finding, ..
     least = safe_minor(binaries.major, binaries.minor)
     if least is None:
         return ()
+    has_walls = landlock_version() > 0
     return (
         Finding(
-            name=FindingName.OLD_POSTGRESQL,
+            name=FindingName.OLD_POSTGRESQL
+            if has_walls
+            else FindingName.OLD_POSTGRESQL_IN_THE_OPEN,
             where="shadow",
             what=f"the shadow runs on PostgreSQL {binaries.version}, which has published holes: analysts can "
             f"run code as its system user. PostgreSQL {binaries.major}.{least} has none that is known",

@@ -27,13 +27,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from psycopg.conninfo import make_conninfo
 
 from proxy.postgres import postgres_leftovers
-from proxy.postgres.postgres_account import choose_account
+from proxy.postgres.postgres_account import choose_account, runs
 from proxy.postgres.postgres_binaries import find_binaries
 from proxy.postgres.postgres_data import prepare_data
 from proxy.postgres.postgres_environment import environment
@@ -45,7 +45,8 @@ from proxy.postgres.postgres_settings import (
     settings_for_analysts,
 )
 from proxy.postgres.postgres_sockets import LOOPBACK, free_port, socket_directory
-from proxy.postgres.process_limits import UNLIMITED
+from proxy.postgres.process_limits import UNLIMITED, ProcessLimits, Walls
+from proxy.postgres.process_walls import server_walls
 
 SUPERUSER = "postgres"
 _SOCKET_ONLY_PORT = 5432  # without TCP the port is only part of the socket's name
@@ -129,6 +130,17 @@ class EmbeddedPostgres:
             dbname=database,
         )
 
+    @property
+    def version(self) -> str:
+        """Of PostgreSQL, of a server that was started."""
+        return self._binaries.version
+
+    @property
+    def has_walls(self) -> bool:
+        """Whether its processes are kept from the files of others (process_walls), of a server that was
+        started."""
+        return self._walls is not None
+
     # Life
 
     def start(self) -> None:
@@ -211,6 +223,7 @@ class EmbeddedPostgres:
             find_binaries(self._pg_bin), self.home, self._account_kind
         )
         self._account.own(self.home)
+        self._walls = self._possible_walls(self.home)
         prepare_data(
             self._data,
             self._password,
@@ -223,6 +236,22 @@ class EmbeddedPostgres:
 
     def _limits(self) -> Mapping[str, str]:
         return settings_for_analysts(self._binaries.major) if self._for_analysts else {}
+
+    def _possible_walls(self, *own: Path) -> Walls | None:
+        """None for a server that analysts do not reach, and if the kernel or the programs allow none."""
+        if not self._for_analysts:
+            return None
+        walls = server_walls(self._binaries, own, listens=self._tcp)
+        is_possible = walls is not None and runs(self._account, self._binaries, walls)
+        return walls if is_possible else None
+
+    def _process_limits(self, sockets: Path) -> ProcessLimits:
+        if not self._for_analysts:
+            return UNLIMITED
+        walls = self._walls
+        if walls is not None:
+            walls = server_walls(self._binaries, (self._data, sockets), listens=self._tcp)
+        return replace(LIMITS_FOR_ANALYSTS, walls=walls)
 
     def _launch(self) -> None:
         last = self._recorded()
@@ -260,7 +289,7 @@ class EmbeddedPostgres:
                     self._binaries.postgres,
                     "-D",
                     self._data,
-                    limits=LIMITS_FOR_ANALYSTS if self._for_analysts else UNLIMITED,
+                    limits=self._process_limits(sockets),
                 ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -21,10 +21,10 @@ from proxy.postgres import postgres_launcher
 from proxy.postgres.postgres_binaries import WHEEL, Binaries
 from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
-from proxy.postgres.process_limits import UNLIMITED, ProcessLimits
+from proxy.postgres.process_limits import UNLIMITED, ProcessLimits, Walls
 
 _TRYING = threading.Lock()
-_TRIED: dict[tuple[Account, Binaries], bool] = {}
+_TRIED: dict[tuple[Account, Binaries, Walls | None], bool] = {}
 
 
 class NoAccount(EmbeddedPostgresError):
@@ -79,7 +79,7 @@ def choose_account(
         return Account(postgres_launcher.SAME, os.geteuid()), binaries
     uid = _unprivileged_uid()
     namespace = Account(postgres_launcher.USER_NAMESPACE, uid)
-    if kind != postgres_launcher.OTHER_USER and _runs(namespace, binaries):
+    if kind != postgres_launcher.OTHER_USER and runs(namespace, binaries):
         return namespace, binaries
     if kind == postgres_launcher.USER_NAMESPACE:
         raise NoAccount("user namespaces are not available here")
@@ -91,8 +91,8 @@ def choose_account(
         )
     nobody = Account(postgres_launcher.OTHER_USER, uid)
     nobody.own(folder)
-    readable = binaries if _runs(nobody, binaries) else _copy(binaries, folder)
-    if _runs(nobody, readable):
+    readable = binaries if runs(nobody, binaries) else _copy(binaries, folder)
+    if runs(nobody, readable):
         return nobody, readable
     raise NoAccount(f"PostgreSQL runs neither as root nor as user {uid}")
 
@@ -103,16 +103,20 @@ def _unprivileged_uid() -> int:
     return entries.get("nobody") or next(iter(entries.values()), 65534)
 
 
-def _runs(account: Account, binaries: Binaries) -> bool:
-    """Tried once for all servers of this process: a try is two programs, and users wait."""
+def runs(account: Account, binaries: Binaries, walls: Walls | None = None) -> bool:
+    """Whether the account can run the programs, within the walls if there are any.
+
+    Tried once for all servers of this process: a try is two programs, and users wait.
+    """
     with _TRYING:
-        if (account, binaries) not in _TRIED:
-            _TRIED[account, binaries] = _tried(account, binaries)
-        return _TRIED[account, binaries]
+        if (account, binaries, walls) not in _TRIED:
+            _TRIED[account, binaries, walls] = _tried(account, binaries, walls)
+        return _TRIED[account, binaries, walls]
 
 
-def _tried(account: Account, binaries: Binaries) -> bool:
-    command = account.command(signal.SIGKILL, binaries.postgres, "--version")
+def _tried(account: Account, binaries: Binaries, walls: Walls | None) -> bool:
+    limits = ProcessLimits(walls=walls)
+    command = account.command(signal.SIGKILL, binaries.postgres, "--version", limits=limits)
     return (
         subprocess.run(  # noqa: S603
             command,

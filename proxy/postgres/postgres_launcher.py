@@ -19,6 +19,8 @@ LIMITS    a ProcessLimits in JSON, for PROGRAM and each of its children:
           nice       nice(2): others go first where the processors do not do for all.
           oom_score  /proc/self/oom_score_adj (Linux): where memory runs out, the kernel ends these first. To
                      raise it needs no right.
+          walls      landlock(7), last of all: what is not named can be neither read, written nor run. A wall
+                     that cannot be put up ends the start.
 """
 
 from __future__ import annotations
@@ -27,15 +29,27 @@ import ctypes
 import json
 import os
 import resource
+import stat
+import struct
 import sys
 from pathlib import Path
+from typing import Any
 
 SAME = "same"
 USER_NAMESPACE = "user-namespace"
 OTHER_USER = "other-user"
 
 _CLONE_NEWUSER = 0x10000000  # <linux/sched.h>
-_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38  # <linux/prctl.h>
+# <linux/landlock.h>; system calls have these numbers on every architecture (<asm-generic/unistd.h>).
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT_SELF = 444, 445, 446
+_PATH_BENEATH = 1
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIRECTORY = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_TRUNCATE, _IOCTL_DEVICE = 1 << 14, 1 << 15
+_RIGHTS_OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
+_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # by version; how many there are
+_BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
+_OTHERS_SOCKETS, _OTHERS_SIGNALS = 1 << 0, 1 << 1
 
 
 def _check(result: int, what: str) -> None:
@@ -83,6 +97,46 @@ def offer_to_the_oom_killer(score: int) -> None:
         file.write_text(str(max(score, int(file.read_text()))))
 
 
+def landlock_version() -> int:
+    """Of the running kernel; 0: it has none, or does not let us use it."""
+    if sys.platform != "linux":
+        return 0
+    libc = ctypes.CDLL(None, use_errno=True)
+    version: int = libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), 1)
+    return max(0, version)
+
+
+def put_up_walls(libc: ctypes.CDLL, walls: dict[str, Any]) -> None:
+    version = walls["version"]
+    files = (1 << _FILE_RIGHTS[min(version, max(_FILE_RIGHTS))]) - 1
+    ports = 0 if version < 4 else _CONNECT_TCP | (0 if walls["listens"] else _BIND_TCP)
+    scopes = 0 if version < 6 else _OTHERS_SOCKETS | _OTHERS_SIGNALS
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    attributes = struct.pack("=QQQ", files, ports, scopes)[:size]
+    ruleset = libc.syscall(_LANDLOCK_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0)
+    _check(min(ruleset, 0), "landlock_create_ruleset")
+    for paths, rights in (
+        (walls["readable"], _READ_FILE | _READ_DIRECTORY),
+        (walls["runnable"], _READ_FILE | _READ_DIRECTORY | _EXECUTE),
+        (walls["writable"], files & ~_EXECUTE),
+    ):
+        for path in paths:
+            allow(libc, ruleset, path, rights & files)
+    _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    _check(libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
+    os.close(ruleset)
+
+
+def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
+    opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    if not stat.S_ISDIR(os.fstat(opened).st_mode):
+        rights &= _RIGHTS_OF_A_FILE
+    rule = struct.pack("=Qi", rights, opened)
+    done = libc.syscall(_LANDLOCK_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+    _check(done, f"landlock_add_rule {path}")
+    os.close(opened)
+
+
 def main(arguments: list[str]) -> None:
     account, uid, parent, signal, limits_text, *command = arguments
     limits = json.loads(limits_text)
@@ -100,6 +154,8 @@ def main(arguments: list[str]) -> None:
         limit_memory(limits["memory"])
     if limits["nice"]:
         os.nice(limits["nice"])
+    if limits["walls"]:
+        put_up_walls(libc, limits["walls"])
     os.execv(command[0], command)  # noqa: S606 - no shell is meant
 
 

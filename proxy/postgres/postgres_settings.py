@@ -44,6 +44,8 @@ LIMITS_FOR_ANALYSTS = ProcessLimits(memory=MEMORY_PER_SESSION, nice=5, oom_score
 _FOR_ANALYSTS = {
     # The table of locks is one for the server: 250,000 places, of which an analyst's share is Shares.locks.
     "max_locks_per_transaction": "1024",
+    # In the data folder: /dev/shm has files of others.
+    "dynamic_shared_memory_type": "mmap",
     "max_pred_locks_per_transaction": "64",
     "max_prepared_transactions": "0",
     # No parallel workers: each would be a memory of its own, and public tables are small.

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from proxy.doctor import installed_postgres
 from proxy.doctor.installed_postgres import installed_postgres_findings
-from proxy.policy.finding_names import FindingName
+from proxy.policy.finding_names import FindingName, Severity
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.least_safe_minor import LEAST_SAFE_MINOR
 from proxy.postgres.postgres_binaries import OLDEST_MAJOR, find_binaries
@@ -31,6 +32,15 @@ def test_a_release_below_the_least_safe_one_is_found(
         and f"{major}.{least} has none" in found.what
     )
     assert "--pg-bin" in found.fix
+
+
+def test_it_is_severe_where_nothing_keeps_the_shadow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed_postgres, "landlock_version", lambda: 0)
+    (found,) = installed_postgres_findings(programs_of_version(tmp_path, "18.1"))
+    assert found.name is FindingName.OLD_POSTGRESQL_IN_THE_OPEN
+    assert found.severity is Severity.SEVERE
 
 
 @pytest.mark.parametrize(("major", "least"), LEAST_SAFE_MINOR.items())
