@@ -11,11 +11,14 @@ from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
 from proxy.postgres.postgres_launcher import landlock_version
 
 
-def installed_postgres_findings(pg_bin: Path | None = None) -> tuple[Finding, ...]:
+def installed_postgres_findings(
+    pg_bin: Path | None = None, shadow_user: str | None = None
+) -> tuple[Finding, ...]:
     """Compare the PostgreSQL that a shadow would run on with the least safe minor release.
 
     Args:
         pg_bin: The folder of `--pg-bin`, if there is one.
+        shadow_user: The user of `--shadow-user`, if there is one.
 
     Returns:
         At most one finding. None if there is no usable PostgreSQL, because the start refuses that.
@@ -27,7 +30,7 @@ def installed_postgres_findings(pg_bin: Path | None = None) -> tuple[Finding, ..
     least = safe_minor(binaries.major, binaries.minor)
     if least is None:
         return ()
-    has_walls = landlock_version() > 0
+    has_walls = landlock_version() > 0 or shadow_user is not None
     return (
         Finding(
             name=FindingName.OLD_POSTGRESQL

@@ -79,12 +79,14 @@ class EmbeddedPostgres:
         settings: Mapping[str, str] | None = None,
         account: str | None = None,
         for_analysts: bool = False,
+        user: str | None = None,
     ) -> None:
         """
         Given    durable=False: fsync off, for data that can be made again (never for a ledger);
                  disposable=True: empty at every start, whatever was in it before, and not durable;
                  settings: more lines of postgresql.conf; account: a kind of postgres_launcher;
-                 for_analysts: a shadow's server, with the limits that others than us need
+                 for_analysts: a shadow's server, with the limits that others than us need;
+                 user: of the operating system, to run as (root only)
         """
         self.home = (state_dir / name).resolve()  # one folder, however it is written
         self.name = name
@@ -94,6 +96,7 @@ class EmbeddedPostgres:
         self._disposable = disposable
         self._settings = dict(settings or {})
         self._account_kind = account
+        self.user = user
         self._for_analysts = for_analysts
         self._endpoint: Endpoint | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -220,7 +223,7 @@ class EmbeddedPostgres:
         """What takes long, and may run beside another server's: leftovers, programs, initdb."""
         postgres_leftovers.stop_leftover(self._data, is_disposable=self._disposable)
         self._account, self._binaries = choose_account(
-            find_binaries(self._pg_bin), self.home, self._account_kind
+            find_binaries(self._pg_bin), self.home, self._account_kind, self.user
         )
         self._account.own(self.home)
         self._walls = self._possible_walls(self.home)

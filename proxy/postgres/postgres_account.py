@@ -66,15 +66,18 @@ class Account:
 
 
 def choose_account(
-    binaries: Binaries, folder: Path, kind: str | None = None
+    binaries: Binaries, folder: Path, kind: str | None = None, user: str | None = None
 ) -> tuple[Account, Binaries]:
     """The account, and the programs it can read.
 
-    Given    programs, the (existing) folder of the server's files; a kind to insist on
-    Gives    this user; as root a user namespace; where that is forbidden, `nobody`, with a copy of
-             the programs if it may not read them
+    Given    programs, the (existing) folder of the server's files; a kind to insist on; the name of another
+             user to run as
+    Gives    that user, else this user; as root a user namespace; where that is forbidden, `nobody`, with a
+             copy of the programs if it may not read them
     Refuses  root where none of these works
     """
+    if user is not None:
+        return _as_other_user(_uid_of(user), binaries, folder)
     if os.geteuid() != 0:
         return Account(postgres_launcher.SAME, os.geteuid()), binaries
     uid = _unprivileged_uid()
@@ -83,17 +86,34 @@ def choose_account(
         return namespace, binaries
     if kind == postgres_launcher.USER_NAMESPACE:
         raise NoAccount("user namespaces are not available here")
+    return _as_other_user(uid, binaries, folder)
+
+
+def _uid_of(user: str) -> int:
+    if os.geteuid() != 0:
+        raise NoAccount(f"only root can run a server as user {user}: start dpproxy as root")
+    try:
+        uid = pwd.getpwnam(user).pw_uid
+    except KeyError:
+        raise NoAccount(f"there is no user {user}") from None
+    if uid == 0:
+        raise NoAccount("PostgreSQL does not run as root: name another user")
+    return uid
+
+
+def _as_other_user(uid: int, binaries: Binaries, folder: Path) -> tuple[Account, Binaries]:
+    """With a copy of the programs if the user may not read them."""
     closed = [parent for parent in folder.resolve().parents if not parent.stat().st_mode & 0o001]
     if closed:
         raise NoAccount(
             f"PostgreSQL does not run as root, and user {uid} may not enter {closed[-1]}: run "
             "dpproxy as an ordinary user, or choose a state directory that every user can reach"
         )
-    nobody = Account(postgres_launcher.OTHER_USER, uid)
-    nobody.own(folder)
-    readable = binaries if runs(nobody, binaries) else _copy(binaries, folder)
-    if runs(nobody, readable):
-        return nobody, readable
+    other = Account(postgres_launcher.OTHER_USER, uid)
+    other.own(folder)
+    readable = binaries if runs(other, binaries) else _copy(binaries, folder)
+    if runs(other, readable):
+        return other, readable
     raise NoAccount(f"PostgreSQL runs neither as root nor as user {uid}")
 
 

@@ -141,6 +141,8 @@ def main(arguments: list[str]) -> None:
     account, uid, parent, signal, limits_text, *command = arguments
     limits = json.loads(limits_text)
     libc = ctypes.CDLL(None, use_errno=True)
+    if limits["oom_score"]:  # before any change of uid: /proc/self is root's afterwards
+        offer_to_the_oom_killer(limits["oom_score"])
     if account == USER_NAMESPACE:
         enter_user_namespace(libc, int(uid))
     elif account == OTHER_USER:
@@ -148,8 +150,6 @@ def main(arguments: list[str]) -> None:
     elif account != SAME:
         raise ValueError(f"unknown account {account!r}")
     die_with(int(parent), int(signal), libc)
-    if limits["oom_score"]:
-        offer_to_the_oom_killer(limits["oom_score"])
     if limits["memory"]:
         limit_memory(limits["memory"])
     if limits["nice"]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +17,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from proxy.postgres import process_walls
 from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.postgres.postgres_account import NoAccount
 from proxy.postgres.postgres_binaries import find_binaries
 from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_launcher import landlock_version
@@ -201,3 +206,35 @@ def test_walls_that_cannot_be_put_up_end_the_start(state: _State) -> None:
     command = state.shadow._account.command(signal.SIGKILL, "/bin/true", limits=limits)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0 and "/no/such/folder" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.usefixtures("real_initdb")
+def test_another_user_is_a_wall_without_landlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_walls, "landlock_version", lambda: 0)
+    folder = Path(tempfile.mkdtemp(prefix="dpproxy-user-", dir="/tmp"))
+    folder.chmod(0o711)
+    ledger = EmbeddedPostgres(folder, "ledger", tcp=False)
+    shadow = EmbeddedPostgres(
+        folder, "shadow", tcp=False, disposable=True, for_analysts=True, user="nobody"
+    )
+    try:
+        ledger.start()
+        shadow.start()
+        assert not shadow.has_walls
+        assert Path(f"/proc/{shadow.process_id}").stat().st_uid == pwd.getpwnam("nobody").pw_uid
+        with psycopg.connect(shadow.dsn(), autocommit=True) as superuser:
+            for path in ("superuser.password", "data/PG_VERSION", "data/base"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    superuser.execute("SELECT pg_stat_file(%s)", (str(ledger.home / path),))
+    finally:
+        shadow.stop()
+        ledger.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize(("user", "refused"), [("no-such-user", "no user"), ("root", "as root")])
+def test_users_that_cannot_run_it_are_refused(tmp_path: Path, user: str, refused: str) -> None:
+    server = EmbeddedPostgres(tmp_path, "s", tcp=False, disposable=True, user=user)
+    with pytest.raises(NoAccount, match=refused):
+        server.start()
