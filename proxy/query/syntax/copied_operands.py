@@ -96,7 +96,7 @@ class _Total:
 
 
 @dataclass(slots=True)
-class _Level:
+class _BracketLevel:
     """A pair of brackets, CASE ... END, a dollar-quoted body or the whole text.
 
     total: of its words; operand: words, copies included, since the last operand began; factor: copies of each
@@ -170,7 +170,7 @@ class _Level:
 
 class _Count:
     def __init__(self, dollar_bodies: int = 0) -> None:
-        self._levels = [_Level("")]
+        self._levels = [_BracketLevel("")]
         self._open: Counter[str] = Counter()
         self._dollar_bodies = dollar_bodies
 
@@ -204,7 +204,7 @@ class _Count:
             return
         self._levels[-1].take_word(word)
         if word == "case":
-            self._begin(_Level("end"))
+            self._begin(_BracketLevel("end"))
 
     def _take_marks(self, marks: str) -> None:
         has_digit = False
@@ -216,7 +216,7 @@ class _Count:
                 is_list = mark == "(" and level.last_word == "in"
                 level.take_mark()
                 level.is_varying |= level.is_list
-                self._begin(_Level(_OPENING[mark], is_list))
+                self._begin(_BracketLevel(_OPENING[mark], is_list))
             elif mark in _CLOSING:
                 self._close_to(mark)
             elif mark in ",;":
@@ -227,7 +227,7 @@ class _Count:
                 has_digit |= mark.isdigit()
         self._levels[-1].add(has_digit)
 
-    def _begin(self, level: _Level) -> None:
+    def _begin(self, level: _BracketLevel) -> None:
         self._levels.append(level)
         self._open[level.end] += 1
 
