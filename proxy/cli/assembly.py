@@ -13,6 +13,7 @@ import structlog
 
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.catalog.change import still_holds
+from proxy.engine.analyst_turns import AnalystTurns
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.os_random import OsRandom
 from proxy.engine.publishing import Publishing
@@ -194,6 +195,9 @@ class Assembly:
 
     def __init__(self, databases: Sequence[Database]) -> None:
         self.databases: Mapping[str, Database] = {d.policy.database: d for d in databases}
+        reading = AnalystTurns.of_reading()  # threads are shared by all databases, too
+        for database in databases:
+            database.in_force.reading = reading
 
     @property
     def engines(self) -> Mapping[str, EngineInForce]:

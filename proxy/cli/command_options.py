@@ -48,6 +48,12 @@ PgBin = Annotated[
         envvar="DPPROXY_PG_BIN",
     ),
 ]
+ShadowUser = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        help="User of the operating system that the shadow runs as. Needs root.", metavar="NAME"
+    ),
+]
 TlsCert = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(help="Certificate in PEM, for both listeners.", metavar="FILE"),

@@ -14,7 +14,7 @@ from proxy.cli.findings_report import refusal_text
 from proxy.doctor.all_findings import diagnose
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import Severity
-from proxy.policy.findings import Verdict
+from proxy.policy.findings import Finding, Verdict
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
@@ -61,21 +61,26 @@ def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
     return CheckedPolicy(policy, with_public_labels(policy, catalog), text, str(path))
 
 
-def verdict_of(checked: CheckedPolicy) -> Verdict:
-    """What is found about the policy and its database. Refuses  Stopped"""
+def verdict_of(checked: CheckedPolicy, installed: Sequence[Finding] = ()) -> Verdict:
+    """What is found about the policy, its database and, if given, this installation. Refuses  Stopped"""
     try:
-        return diagnose(checked.policy, checked.catalog)
+        return diagnose(checked.policy, checked.catalog, installed)
     except Unreachable as error:
         reason = f"the protected database cannot be reached: {error}"
         raise CliError(f"{checked.file}: {reason}") from None
 
 
 def load_policies(
-    paths: Sequence[Path], environment: Mapping[str, str], *, quiet: bool = False
+    paths: Sequence[Path],
+    environment: Mapping[str, str],
+    *,
+    installed: Sequence[Finding] = (),
+    quiet: bool = False,
 ) -> list[CheckedPolicy]:
     """All of them, one per database, to be served.
 
-    Given    quiet: warnings, and findings that are accepted, are not logged
+    Given    installed: findings about this installation; quiet: warnings, and findings that are accepted, are
+             not logged
     Refuses  Stopped, with the problems of every file, or with the severe findings that nobody accepts
     """
     loaded: list[CheckedPolicy] = []
@@ -91,7 +96,7 @@ def load_policies(
     if len(set(names)) != len(names):
         raise CliError("two policies are for the same database")
     for one in loaded:
-        verdict = verdict_of(one)
+        verdict = verdict_of(one, installed)
         if verdict.refuses:
             problems.append(refusal_text(verdict, one.text, one.file))
         if not quiet:

@@ -31,6 +31,7 @@ def policy_check(
     from proxy.cli.loading import load_policy, verdict_of
     from proxy.cli.policy_accuracy import policy_accuracy
     from proxy.cli.publication_checks import check_publications
+    from proxy.doctor.installed_postgres import installed_postgres_findings
     from proxy.engine.noise_proposal import noise_proposals
     from proxy.planner.bound_proposals import unbounded
     from proxy.planner.facts import PlanningContext
@@ -50,7 +51,7 @@ def policy_check(
         raise typer.Exit(1) from None
     lines = policy_accuracy(checked.policy, checked.catalog)
     proposals = noise_proposals(PlanningContext(checked.policy, checked.catalog, {}))
-    verdict = verdict_of(checked)
+    verdict = verdict_of(checked, installed_postgres_findings())
     if as_json:
         reported = accuracy_json(checked.policy, lines, proposals)
         typer.echo(json.dumps({**reported, "findings": findings_json(verdict)}, indent=2))

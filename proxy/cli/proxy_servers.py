@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+import structlog
 import typer
 
 from proxy.cli.cli_error import CliError
@@ -76,14 +77,15 @@ def servers_being_prepared(
     ledger_dsn: str | None,
     *,
     pg_bin: Path | None = None,
+    shadow_user: str | None = None,
     beside: tuple[EmbeddedPostgres, ...] = (),
     for_demo: bool = False,
     policies: Sequence[Path] = (),
 ) -> Iterator[ServersBeingPrepared]:
     """
     Given    the state folder; the connection string of a shared ledger, or None for one in the folder;
-             another PostgreSQL for the shadow; further servers to start with them; whether it is the demo;
-             for what is told: the files of the policies
+             another PostgreSQL for the shadow; the user that it runs as; further servers to start with
+             them; whether it is the demo; for what is told: the files of the policies
     Gives    what starts them all, to run until the end; what takes long before that is under way
     Refuses  Stopped, also where there is no ledger (the demo makes its own), or the folder or the ledger is the
              demo's and should not be, or the reverse
@@ -91,7 +93,13 @@ def servers_being_prepared(
     home = state_folder(state)
     (claim_demo_folder if for_demo else refuse_demo_folder)(home)
     shadow = EmbeddedPostgres(
-        home, SHADOW, pg_bin=pg_bin, tcp=False, disposable=True, for_analysts=True
+        home,
+        SHADOW,
+        pg_bin=pg_bin,
+        tcp=False,
+        disposable=True,
+        for_analysts=True,
+        user=shadow_user,
     )
     ledger = None if ledger_dsn is not None else EmbeddedPostgres(home, LEDGER, tcp=False)
     if not for_demo:
@@ -99,6 +107,9 @@ def servers_being_prepared(
             yield _refusing(no_ledger(home, policies))  # after what is wrong with a policy
             return
         typer.echo(f"starting the servers in {home} ...")
+    if shadow_user is not None:
+        made_state_folder(home)
+        home.chmod(0o711)  # to be passed through; what is in it is closed by itself
     every = (*(() if ledger is None else (ledger,)), shadow, *beside)
     with contextlib.ExitStack() as stopping:
         if ledger is not None and is_state_of_0_1(home):
@@ -112,6 +123,8 @@ def servers_being_prepared(
             start()
             for server in every:
                 stopping.callback(server.stop)
+            if not for_demo:
+                typer.echo(_what_keeps(shadow))
             return shadow
 
         def check_ledger() -> ProxyServers:
@@ -128,6 +141,22 @@ def servers_being_prepared(
             return ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=every, mark=mark)
 
         yield ServersBeingPrepared(launch=launch, check_ledger=check_ledger)
+
+
+def _what_keeps(shadow: EmbeddedPostgres) -> str:
+    """What a process of the shadow's server can reach, for the operator."""
+    server = f"shadow: PostgreSQL {shadow.version}"
+    if shadow.user is not None:
+        server += f", runs as user {shadow.user}"
+    if shadow.has_walls:
+        return f"{server}, reaches no file, program or process of others (Landlock)"
+    if shadow.user is not None:
+        return server
+    structlog.get_logger("dpproxy.servers").warning("shadow_is_not_separated")
+    return (
+        f"{server}, is NOT separated: code that an analyst ran in it could read ledger and passwords. It needs "
+        "Linux with Landlock, and a state folder outside of /usr and /lib"
+    )
 
 
 def _refusing(error: CliError) -> ServersBeingPrepared:

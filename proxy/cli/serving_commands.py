@@ -32,6 +32,7 @@ from proxy.cli.command_options import (
     OidcKeys,
     PgBin,
     PolicyFiles,
+    ShadowUser,
     State,
     Tls,
     TlsCert,
@@ -135,6 +136,7 @@ def serve(
     state: State = None,
     ledger: LedgerDsn = None,
     pg_bin: PgBin = None,
+    shadow_user: ShadowUser = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     tls: Tls = None,
@@ -172,10 +174,14 @@ def serve(
         admin=None if letting_in.admin is None else letting_in.admin.address,
     )
     check_is_private(where.every, certificate, tls)
-    with servers_being_prepared(state, ledger, pg_bin=pg_bin, policies=policy) as prepared:
+    with servers_being_prepared(
+        state, ledger, pg_bin=pg_bin, shadow_user=shadow_user, policies=policy
+    ) as prepared:
         from proxy.cli.loading import load_policies
+        from proxy.doctor.installed_postgres import installed_postgres_findings
 
-        checked = load_policies(policy, os.environ)
+        installed = installed_postgres_findings(pg_bin, shadow_user)
+        checked = load_policies(policy, os.environ, installed=installed)
         check_can_open(where)
         # While the servers start, which is waiting: planner and web framework are a second of importing.
         importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.listeners",))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import psycopg
 
 from proxy.catalog.catalog_model import Catalog
@@ -15,16 +17,17 @@ from proxy.doctor.server_diagnosis import server_findings
 from proxy.doctor.table_diagnosis import table_findings
 from proxy.doctor.values_diagnosis import values_findings
 from proxy.policy.accounting_findings import accounting_findings
-from proxy.policy.findings import Verdict, judged
+from proxy.policy.findings import Finding, Verdict, judged
 from proxy.policy.ignored_keys import ignored_key_findings
 from proxy.policy.policy_model import Policy
 from proxy.policy.unnamed import unnamed_findings
 from proxy.protected.reachable_catalog import Unreachable
 
 
-def diagnose(policy: Policy, catalog: Catalog) -> Verdict:
+def diagnose(policy: Policy, catalog: Catalog, installed: Sequence[Finding] = ()) -> Verdict:
     """
-    Given    catalog: of what the role can read
+    Given    catalog: of what the role can read; installed: findings about this installation, which the policy
+             can accept like its own
     Gives    what was found, and what of it the policy accepts
     Refuses  Unreachable
     """
@@ -41,6 +44,7 @@ def diagnose(policy: Policy, catalog: Catalog) -> Verdict:
                 *unnamed_findings(policy, catalog),
                 *accounting_findings(policy),
                 *ignored_key_findings(policy),
+                *installed,
             ]
     except psycopg.OperationalError as error:
         raise Unreachable(str(error).strip()) from None

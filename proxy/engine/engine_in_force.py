@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from proxy.engine.analyst_turns import AnalystTurns
 from proxy.engine.query_pipeline import Engine
 
 
 @dataclass(slots=True)
 class EngineInForce:
-    """`now` is looked at once for a step of a statement: what has begun ends with the engine it began with."""
+    """`now` is looked at once for a step of a statement: what has begun ends with the engine it began with.
+
+    reading: turns of reading long statements, shared by the listeners.
+    """
 
     now: Engine
+    reading: AnalystTurns = field(default_factory=AnalystTurns.of_reading)

@@ -33,6 +33,7 @@ from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
 from proxy.query.statement_reading import Reading, evaluated_parts, read_statement
 from proxy.query.syntax.assignments import assignment
 from proxy.query.syntax.constant_spans import ConstantSpan
+from proxy.query.syntax.copied_operands import check_copies
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
 
 _EMPTY = (
@@ -135,6 +136,7 @@ class PolicyStatements:
 
         Refuses  TOO_COMPLEX; SETTING: SET of a dp.* setting that no statement could be run with
         """
+        check_copies(text)
         assigned = assignment(text)
         if assigned is not None:
             check_assignment(assigned.name, assigned.value, self._privacy)

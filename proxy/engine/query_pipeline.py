@@ -16,6 +16,7 @@ from proxy.base.session_settings import how_to_set
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.account_documents import with_accounts
+from proxy.engine.analyst_turns import AnalystTurns
 from proxy.engine.arguments import constants
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger, CachedQuestion
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
@@ -23,7 +24,6 @@ from proxy.engine.column_errors import reported
 from proxy.engine.explain_text import explain_json, explain_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.plan_costs import plan_cost
-from proxy.engine.planning_turns import PlanningTurns
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
 from proxy.engine.published_answers import PublishedSources
@@ -97,7 +97,7 @@ class Engine:
             questions=with_questions,
             published=self.published,
         )
-        self._turns = PlanningTurns()
+        self._turns = AnalystTurns.of_planning()
         self._remembered = RememberedPlans()
         self._public = {
             str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)

@@ -201,7 +201,8 @@ class Substitute:
 class Refuse:
     """To be raised by the shadow in the statement's place; position (1-based, characters) is put
     into the ErrorResponse by the machine. is_unforeseen: made of an error that nobody has thought of;
-    retry_after: seconds, where waiting helps."""
+    retry_after: seconds, where waiting helps. is_kept_from_shadow: the shadow may not even analyse the
+    statement."""
 
     sqlstate: str
     message: str
@@ -209,6 +210,7 @@ class Refuse:
     position: int | None
     is_unforeseen: bool = False
     retry_after: int | None = None
+    is_kept_from_shadow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

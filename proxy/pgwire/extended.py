@@ -85,6 +85,8 @@ def parse_message(
     match looked:
         case ExecutePrepared():
             return session.remember(message.name, Executed(looked))
+        case Refuse() if looked.is_kept_from_shadow:
+            return refused(session, looked)
         case Refuse():
             return session.remember(message.name, looked)
         case Inspect():

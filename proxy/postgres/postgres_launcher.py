@@ -3,7 +3,7 @@
 Run as a script, by path, in a fresh interpreter: code between fork and exec (`preexec_fn`) is not
 safe once a program has threads. So this file imports nothing of ours.
 
-    python -I -S postgres_launcher.py ACCOUNT UID PARENT SIGNAL MEMORY NICE PROGRAM [ARGUMENT...]
+    python -I -S postgres_launcher.py ACCOUNT UID PARENT SIGNAL LIMITS PROGRAM [ARGUMENT...]
 
 ACCOUNT   same            stay who we are
           user-namespace  root only: a new user namespace in which root's files belong to UID, so
@@ -11,27 +11,45 @@ ACCOUNT   same            stay who we are
                           no chown, no useradd, no rights on parent directories
           other-user      root only: setuid to UID, where user namespaces are forbidden
 PARENT    process id of the parent; when it dies, SIGNAL comes (prctl(2), PR_SET_PDEATHSIG; Linux).
-MEMORY    bytes that PROGRAM and each of its children may allocate (setrlimit(2), RLIMIT_DATA: since Linux 4.7
-          all private writable memory); 0: no limit. A PostgreSQL that reaches it fails one statement
-          (53200), where the kernel would kill a process and with it every session. Not RLIMIT_AS: that
-          counts the stack, too, and a stack that cannot grow is SIGSEGV, which ends every session.
-NICE      added to the niceness (nice(2)): others go first where the processors do not do for all; 0: as we are.
+LIMITS    a ProcessLimits in JSON, for PROGRAM and each of its children:
+          memory     setrlimit(2), RLIMIT_DATA: since Linux 4.7 all private writable memory. A PostgreSQL that
+                     reaches it fails one statement (53200), where the kernel would kill a process and with it
+                     every session. Not RLIMIT_AS: that counts the stack, too, and a stack that cannot grow is
+                     SIGSEGV, which ends every session.
+          nice       nice(2): others go first where the processors do not do for all.
+          oom_score  /proc/self/oom_score_adj (Linux): where memory runs out, the kernel ends these first. To
+                     raise it needs no right.
+          walls      landlock(7), last of all: what is not named can be neither read, written nor run. A wall
+                     that cannot be put up ends the start.
 """
 
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import resource
+import stat
+import struct
 import sys
 from pathlib import Path
+from typing import Any
 
 SAME = "same"
 USER_NAMESPACE = "user-namespace"
 OTHER_USER = "other-user"
 
 _CLONE_NEWUSER = 0x10000000  # <linux/sched.h>
-_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38  # <linux/prctl.h>
+# <linux/landlock.h>; system calls have these numbers on every architecture (<asm-generic/unistd.h>).
+_LANDLOCK_CREATE_RULESET, _LANDLOCK_ADD_RULE, _LANDLOCK_RESTRICT_SELF = 444, 445, 446
+_PATH_BENEATH = 1
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIRECTORY = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_TRUNCATE, _IOCTL_DEVICE = 1 << 14, 1 << 15
+_RIGHTS_OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
+_FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # by version; how many there are
+_BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
+_OTHERS_SOCKETS, _OTHERS_SIGNALS = 1 << 0, 1 << 1
 
 
 def _check(result: int, what: str) -> None:
@@ -72,9 +90,59 @@ def limit_memory(most: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def main(arguments: list[str]) -> None:
-    account, uid, parent, signal, memory, nice, *command = arguments
+def offer_to_the_oom_killer(score: int) -> None:
+    """Never below what is set already: lowering it would be refused."""
+    file = Path("/proc/self/oom_score_adj")
+    if file.exists():
+        file.write_text(str(max(score, int(file.read_text()))))
+
+
+def landlock_version() -> int:
+    """Of the running kernel; 0: it has none, or does not let us use it."""
+    if sys.platform != "linux":
+        return 0
     libc = ctypes.CDLL(None, use_errno=True)
+    version: int = libc.syscall(_LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), 1)
+    return max(0, version)
+
+
+def put_up_walls(libc: ctypes.CDLL, walls: dict[str, Any]) -> None:
+    version = walls["version"]
+    files = (1 << _FILE_RIGHTS[min(version, max(_FILE_RIGHTS))]) - 1
+    ports = 0 if version < 4 else _CONNECT_TCP | (0 if walls["listens"] else _BIND_TCP)
+    scopes = 0 if version < 6 else _OTHERS_SOCKETS | _OTHERS_SIGNALS
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    attributes = struct.pack("=QQQ", files, ports, scopes)[:size]
+    ruleset = libc.syscall(_LANDLOCK_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0)
+    _check(min(ruleset, 0), "landlock_create_ruleset")
+    for paths, rights in (
+        (walls["readable"], _READ_FILE | _READ_DIRECTORY),
+        (walls["runnable"], _READ_FILE | _READ_DIRECTORY | _EXECUTE),
+        (walls["writable"], files & ~_EXECUTE),
+    ):
+        for path in paths:
+            allow(libc, ruleset, path, rights & files)
+    _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    _check(libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
+    os.close(ruleset)
+
+
+def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
+    opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    if not stat.S_ISDIR(os.fstat(opened).st_mode):
+        rights &= _RIGHTS_OF_A_FILE
+    rule = struct.pack("=Qi", rights, opened)
+    done = libc.syscall(_LANDLOCK_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+    _check(done, f"landlock_add_rule {path}")
+    os.close(opened)
+
+
+def main(arguments: list[str]) -> None:
+    account, uid, parent, signal, limits_text, *command = arguments
+    limits = json.loads(limits_text)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if limits["oom_score"]:  # before any change of uid: /proc/self is root's afterwards
+        offer_to_the_oom_killer(limits["oom_score"])
     if account == USER_NAMESPACE:
         enter_user_namespace(libc, int(uid))
     elif account == OTHER_USER:
@@ -82,10 +150,12 @@ def main(arguments: list[str]) -> None:
     elif account != SAME:
         raise ValueError(f"unknown account {account!r}")
     die_with(int(parent), int(signal), libc)
-    if int(memory):
-        limit_memory(int(memory))
-    if int(nice):
-        os.nice(int(nice))
+    if limits["memory"]:
+        limit_memory(limits["memory"])
+    if limits["nice"]:
+        os.nice(limits["nice"])
+    if limits["walls"]:
+        put_up_walls(libc, limits["walls"])
     os.execv(command[0], command)  # noqa: S606 - no shell is meant
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from proxy.postgres.analyst_limits import MEMORY_PER_SESSION
+from proxy.postgres.process_limits import ProcessLimits
 
 # The log never holds a statement, a parameter or an error's text: they quote values from the data.
 # log_min_messages = log leaves out ERROR and below, by the manual's order (table 19.2).
@@ -36,14 +37,15 @@ _ALWAYS = {
     "lc_messages": "C",
 }
 
-# Private memory of each process of a shadow's server: what one has at its start (libraries' data, caches), and
-# what is left for one session's sorts and values.
-PRIVATE_MEMORY = (64 << 20) + MEMORY_PER_SESSION
-NICENESS = 5  # behind the proxy, the ledger and the protected server, which serve everybody
+# Of each process of a shadow's server. For a processor it waits behind the proxy, the ledger and the protected
+# server, which serve everybody; if memory runs out, it is ended before them.
+LIMITS_FOR_ANALYSTS = ProcessLimits(memory=MEMORY_PER_SESSION, nice=5, oom_score=900)
 
 _FOR_ANALYSTS = {
     # The table of locks is one for the server: 250,000 places, of which an analyst's share is Shares.locks.
     "max_locks_per_transaction": "1024",
+    # In the data folder: /dev/shm has files of others.
+    "dynamic_shared_memory_type": "mmap",
     "max_pred_locks_per_transaction": "64",
     "max_prepared_transactions": "0",
     # No parallel workers: each would be a memory of its own, and public tables are small.
@@ -59,6 +61,7 @@ _FOR_ANALYSTS = {
     "max_wal_size": "64MB",
     "min_wal_size": "32MB",
     "temp_file_limit": "1GB",
+    "maintenance_work_mem": "16MB",  # of the memory of a session
     "shared_preload_libraries": "",
     "dynamic_library_path": "$libdir",
     "log_connections": "off",

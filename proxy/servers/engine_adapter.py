@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
+
+from typing_extensions import ParamSpec
 
 from proxy.base.decimals import decimal_text
 from proxy.engine.engine_in_force import EngineInForce
@@ -27,6 +31,9 @@ from proxy.query.syntax.settled_literals import settled
 from proxy.query.syntax.statements import Execute, Statement, StatementKind
 from proxy.servers.error_boundary import refuses, refuses_later
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class EngineAdapter:
     """Translates, and lets nothing be raised: errors are results (proxy.servers.error_boundary)."""
@@ -37,6 +44,12 @@ class EngineAdapter:
     @property
     def _statements(self) -> PolicyStatements:
         return self._engine.now.statements
+
+    async def in_turn(
+        self, analyst: str, function: Callable[P, T], *given: P.args, **named: P.kwargs
+    ) -> T:
+        """Read in a thread, one statement of an analyst at a time."""
+        return await self._engine.reading.run(analyst, function, *given, **named)
 
     @refuses("split")
     def split(self, text: str) -> tuple[tuple[int, str], ...]:

@@ -29,6 +29,7 @@ def refuse_of(error: Exception, step: str) -> Refuse:
         return Refuse(
             *(error.code.sqlstate, error.message, error.hint, error.position),
             retry_after=error.retry_after,
+            is_kept_from_shadow=error.is_kept_from_shadow,
         )
     log_failure(error, step)
     is_fault = isinstance(error, Fault)

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from proxy.postgres.postgres_settings import NICENESS
+from proxy.postgres.postgres_settings import LIMITS_FOR_ANALYSTS
 from proxy.shadow.analyst_usage import SessionUsage
 
 HALF_LIFE_SECONDS = 30.0
-LAST = 19  # the least that there is: 1/22 of what a session with NICENESS gets, where both want it
+LAST = 19  # the least that there is: 1/22 of what a session has that begins, where both want it
 
 
 class ProcessorShare:
@@ -40,7 +40,7 @@ class ProcessorShare:
         self._used = used
         self._niceness = {s.process: self._niceness.get(s.process, 0) for s in sessions}
         for session in sessions:
-            wanted = LAST if used[session.analyst] > self._seconds else NICENESS
+            wanted = LAST if used[session.analyst] > self._seconds else LIMITS_FOR_ANALYSTS.nice
             if wanted != self._niceness[session.process] and _put(session.process, wanted):
                 self._niceness[session.process] = wanted
 

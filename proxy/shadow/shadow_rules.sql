@@ -39,6 +39,10 @@ WITH analysts AS (
             OR (p.proname ~ '^pg_(try_)?advisory_' AND p.proname !~ 'unlock')
             -- Nothing about other sessions and roles; what takes their place is in shadow_catalogue.sql.
             OR p.proname ~ '^pg_stat_get_backend_' OR p.proname = 'makeaclitem'
+            -- Nothing that works on PostgreSQL's own structures, which trust their caller: all that takes or gives
+            -- `internal`, and what writes statistics for the planner. Aggregates, casts and types need no such right.
+            OR p.prorettype = 'internal'::regtype OR 'internal'::regtype = ANY (p.proargtypes)
+            OR p.proname ~ '^pg_(restore|clear)_.*_stats$'
             OR (p.proname ~ '^dp_' AND p.proname !~ '^dp_(is_|has_)')))
 ), executed AS (
     SELECT r.oid, r.name, r.is_called, a.grantee, a.is_grantable

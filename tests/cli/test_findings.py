@@ -13,9 +13,11 @@ import pytest
 from psycopg import sql
 
 from proxy.doctor.own_role import OWN_ROLE
+from proxy.postgres.least_safe_minor import LEAST_SAFE_MINOR
 from proxy.postgres.postgres_binaries import find_binaries
 from tests.cli.commands import Done, dpproxy, serving
 from tests.databases.clinic import HEAD, ROLE, Superuser, made_clinic, may_read, source
+from tests.old_postgres import programs_of_version
 from tests.servers_fixture import servers
 
 _TABLES = """
@@ -64,7 +66,10 @@ def test_serve_prints_what_is_accepted_at_each_start(clinic: Superuser, tmp_path
     path = _file(tmp_path, _POLICY + _ACCEPT.replace("}}", "}, ROLE_OWNS: not}"))
     adopted = _run("ledger", "adopt", "--policy", path, "--state", tmp_path / "s", "--new")
     assert adopted.code == 0, adopted.err
+    major = find_binaries().major
+    old = programs_of_version(tmp_path, f"{major}.{LEAST_SAFE_MINOR[major] - 1}")
     arguments: list[str | Path] = ["serve", "--policy", path, "--state", tmp_path / "s"]
+    arguments += ["--pg-bin", old]
     for start in ("first", "second"):
         folder = tmp_path / start
         folder.mkdir()
@@ -75,7 +80,7 @@ def test_serve_prints_what_is_accepted_at_each_start(clinic: Superuser, tmp_path
         assert (accepted["database"], accepted["reason"]) == ("clinic", "visits are invented")
         assert accepted["name"] == "PUBLIC_REFERS_TO_PEOPLE"
         warned = {line["name"] for line in logged if line["event"] == "finding"}
-        assert warned == {"ACCEPTED_WITHOUT_EFFECT"}
+        assert warned == {"ACCEPTED_WITHOUT_EFFECT", "OLD_POSTGRESQL"}
 
 
 def test_serve_refuses_a_role_without_a_limit_of_temporary_files(

@@ -37,7 +37,7 @@ def start():
     for other in others: other.join()
     print(*(m for m in {_HEAVY} if m in sys.modules))
     sys.exit()
-proxy.cli.loading.load_policies = lambda *_: print("policies") or []
+proxy.cli.loading.load_policies = lambda *_, **__: print("policies") or []
 commands.servers_being_prepared = preparing
 commands.serve([], "127.0.0.1:0", "127.0.0.1:0", pathlib.Path({str(tmp_path)!r}))
 """

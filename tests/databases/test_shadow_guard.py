@@ -65,6 +65,8 @@ def superuser(shadow: Shadow) -> Iterator[psycopg.Connection]:
         ("GRANT CONNECT ON DATABASE postgres TO bob", "rights on database postgres"),
         ("GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO PUBLIC",
          "rights on function pg_advisory_lock(bigint)"),
+        ("GRANT EXECUTE ON FUNCTION int8_avg_accum(internal, bigint) TO PUBLIC",
+         "rights on function int8_avg_accum(internal,bigint)"),
         ("GRANT EXECUTE ON FUNCTION lo_create(oid) TO bob", "rights on function lo_create(oid)"),
         ("GRANT EXECUTE ON FUNCTION pg_catalog.dp_pg_lock_status() TO bob",
          "rights on function dp_pg_lock_status()"),

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from proxy.cli.open_files import needed_files
+from proxy.postgres.analyst_limits import AnalystLimits
 from proxy.servers.http.routes import Routes
 from tests.deploy.files import DEPLOY, ROOT, accepted, compose, dockerfile, final_stage
 
@@ -90,6 +91,12 @@ def test_services_run_without_root_and_without_a_file_system_to_write_to() -> No
         assert service["security_opt"] == ["no-new-privileges:true"]
         assert not service.get("privileged")
         assert service.get("network_mode") is None
+
+
+def test_the_memory_of_dpproxy_has_a_limit() -> None:
+    service = _SERVICES["dpproxy"]
+    assert service["mem_limit"] == service["memswap_limit"] == "4g"
+    assert 2 * AnalystLimits().memory_bytes + (1 << 30) <= 4 << 30  # of two analysts at once
 
 
 def test_services_are_reached_from_this_machine_only() -> None:

@@ -140,12 +140,20 @@ class LibpqDriver:
             raise refused(plan)
         return plan
 
+    async def _in_turn(
+        self, is_long: bool, function: Callable[P, T], *given: P.args, **named: P.kwargs
+    ) -> T:
+        """What is long is read in a thread, one statement of an analyst at a time."""
+        if is_long:
+            return await self._engine.in_turn(self._session.analyst, function, *given, **named)
+        return function(*given, **named)
+
     async def _decided(self) -> Verbatim | Rewritten:
         """PostgreSQL's own error comes before a refusal of ours, as over the wire."""
         sql = self._request.sql
         wanted = Look(sql, is_exact=True, is_query=False)
         is_long = len(sql) > LOOKED_AT_AT_ONCE
-        ((_, _, looked),) = await _beside(is_long, pieces_of, self._engine, wanted)
+        ((_, _, looked),) = await self._in_turn(is_long, pieces_of, self._engine, wanted)
         decided: Verbatim | Refuse | Rewritten
         match looked:
             case Verbatim() | ExecutePrepared():
@@ -157,7 +165,8 @@ class LibpqDriver:
             case _:
                 assert_never(looked)
         if isinstance(decided, Refuse):
-            if not isinstance(looked, Inspect) or looked.analyse != sql:
+            is_analysed = isinstance(looked, Inspect) and looked.analyse == sql
+            if not is_analysed and not decided.is_kept_from_shadow:
                 await self._session.analyse(sql, names_hint=False)
             raise refused(decided)
         return decided
@@ -187,7 +196,7 @@ class LibpqDriver:
                 )
             case Read():
                 wanted = replace(step, with_errors=self._with_errors)
-                return await _beside(step.is_long, self._engine.read, wanted)
+                return await self._in_turn(step.is_long, self._engine.read, wanted)
             case ReadArguments():
                 assert decided is not None
                 return await self._arguments(step, decided)

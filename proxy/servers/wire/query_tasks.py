@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TypeVar
 
-from typing_extensions import assert_never
+from typing_extensions import ParamSpec, assert_never
 
 from proxy.base.errors import Code
 from proxy.pgwire.calls import Look, LookPrepared, Read, Refuse, RunQuery
 from proxy.pgwire.effects import Result, Wanted
 from proxy.pgwire.statement_look import pieces_of, prepared_of
 from proxy.servers.wire.served_database import EnginePort
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _CANCELLED = Refuse(Code.CANCELLED.sqlstate, "canceling statement due to user request", "", None)
 
@@ -47,6 +51,9 @@ class QueryTasks:
         if self._task is not None:
             self._task.cancel()
 
+    async def _in_turn(self, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        return await self._engine.in_turn(self._analyst, function, *given, **named)
+
     async def _finished(self, wanted: Wanted) -> None:
         try:
             result: Result
@@ -54,11 +61,11 @@ class QueryTasks:
                 case RunQuery():
                     result = await self._engine.run(self._analyst, wanted)
                 case Read():
-                    result = await asyncio.to_thread(self._engine.read, wanted)
+                    result = await self._in_turn(self._engine.read, wanted)
                 case Look():
-                    result = await asyncio.to_thread(pieces_of, self._engine, wanted)
+                    result = await self._in_turn(pieces_of, self._engine, wanted)
                 case LookPrepared():
-                    result = await asyncio.to_thread(prepared_of, self._engine, wanted)
+                    result = await self._in_turn(prepared_of, self._engine, wanted)
                 case _:
                     assert_never(wanted)
         except asyncio.CancelledError:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+from typing_extensions import ParamSpec
 
 from proxy.pgwire.calls import QueryAnswer, Refuse, RunQuery, StatementReader
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class EnginePort(StatementReader, Protocol):
-    """`split`, `look`, `prepared` and `read`, and the one thing that takes time. Nothing of it raises."""
+    """`split`, `look`, `prepared` and `read`, and what takes time. Nothing of it raises."""
+
+    async def in_turn(
+        self, analyst: str, function: Callable[P, T], *given: P.args, **named: P.kwargs
+    ) -> T:
+        """Read in a thread, one statement of an analyst at a time."""
+        ...
 
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer | Refuse:
         """Charges. May be cancelled at any time: the client went away, or asked to cancel."""

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from proxy.engine.planning_turns import PlanningTurns
+from proxy.engine.analyst_turns import AnalystTurns
 from tests.engine.test_order import Recorder, asked
 
 
 def test_one_analyst_plans_one_statement_at_a_time() -> None:
     async def run() -> None:
-        turns, go_on, began = PlanningTurns(), Event(), []
+        turns, go_on, began = AnalystTurns(at_once=3), Event(), []
 
         def plan(name: str) -> str:
             began.append(name)
@@ -43,7 +43,7 @@ def test_one_analyst_plans_one_statement_at_a_time() -> None:
 
 def test_a_refusal_gives_the_place_back() -> None:
     async def run() -> None:
-        turns = PlanningTurns()
+        turns = AnalystTurns(at_once=3)
         for _ in range(3):
             with pytest.raises(ValueError, match="invalid literal"):
                 await turns.run("mallory", int, "x")

@@ -1,4 +1,4 @@
-"""Statements are planned in threads, and no analyst's statements keep another's waiting."""
+"""Statements are read and planned in threads, in turns by analyst: no analyst's statements delay another's."""
 
 from __future__ import annotations
 
@@ -10,18 +10,31 @@ from typing_extensions import ParamSpec
 
 from proxy.engine.fair_share import FairShare
 
-_AT_ONCE = 3  # asyncio has five threads on one core: some are left for the ledger's lease and for rendering
+# asyncio has five threads on one core: one is left for the ledger's lease, for watching and for rendering.
+_PLANNED_AT_ONCE, _READ_AT_ONCE = 2, 2
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class PlanningTurns:
-    """One statement of an analyst at a time: planning can take seconds, costs nothing, and threads share one
-    interpreter, so that two at once end no sooner."""
+class AnalystTurns:
+    """One statement of an analyst at a time: reading and planning can take seconds, cost nothing, and threads
+    share one interpreter, so that two at once end no sooner."""
 
-    def __init__(self) -> None:
-        self._places = FairShare(at_once=_AT_ONCE, each=1)
+    def __init__(self, at_once: int) -> None:
+        """
+        Args:
+            at_once: Statements of all analysts together.
+        """
+        self._places = FairShare(at_once=at_once, each=1)
+
+    @classmethod
+    def of_planning(cls) -> AnalystTurns:
+        return cls(_PLANNED_AT_ONCE)
+
+    @classmethod
+    def of_reading(cls) -> AnalystTurns:
+        return cls(_READ_AT_ONCE)
 
     async def run(
         self, analyst: str, function: Callable[P, T], *given: P.args, **named: P.kwargs
