@@ -1,4 +1,4 @@
-"""Keys computed of character(n): every type that the proxy writes is as long as the values, so no statement ends
+"""Keys computed of character(n): types that the proxy writes are as long as the values, so no statement ends
 in an error after it was charged."""
 
 from __future__ import annotations
