@@ -40,3 +40,6 @@ def conditions(block: BlockPlan) -> Iterator[str]:
 def left_out_rows(block: BlockPlan) -> Iterator[str]:
     """Rules by which rows are in no group, or in another than they are in: told with each answer."""
     yield from dict.fromkeys(rule for key in block.keys for rule in key.left_out)
+    for column in block.beyond:
+        rows = f"rows whose {column} is beyond its bounds in the policy"
+        yield f"{rows} count in conditions as at the nearest bound"

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from proxy.planner.facts import ColumnFacts, Facts, Values
+from proxy.planner.facts import ColumnFacts, Facts, Values, typed
+from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import label_values
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import (
+    Arithmetic,
+    Bucket,
     Case,
     Cast,
     Choose,
@@ -19,6 +22,7 @@ from proxy.query.ir.expressions import (
     Comparison,
     Connective,
     Constant,
+    DateTrunc,
     Expression,
     Extract,
     FormattedTime,
@@ -29,6 +33,11 @@ from proxy.query.ir.expressions import (
     Like,
     Not,
     NullIf,
+    NumericCall,
+    Quotient,
+    RealCall,
+    Shift,
+    TimeBin,
 )
 
 Name = tuple[str, str]
@@ -36,6 +45,8 @@ Name = tuple[str, str]
 _BY_FORM = (Case, Comparison, Connective, Not, Is, In, InPublic, Like, Inside, Constant)
 # What is computed of the stored value; anything else is computed of the value within the bounds.
 _OF_STORED = (FormattedTime, Extract, Cast)
+
+_OF_CLAMPED = (Arithmetic, Bucket, DateTrunc, NumericCall, Quotient, RealCall, Shift, TimeBin)
 
 
 def left_out_rules(expression: Expression, values: Values | None, facts: Facts) -> Iterator[str]:
@@ -50,6 +61,22 @@ def left_out_rules(expression: Expression, values: Values | None, facts: Facts) 
         if lacking:
             yield f"rows whose {' or '.join(lacking)} is null are in no group"
     yield from _beyond(expression, values, facts)
+
+
+def computed_beyond(where: Expression | None, facts: Facts) -> tuple[str, ...]:
+    """Columns that a condition computes with, of which it takes values beyond the bounds for the bounds."""
+    if where is None:
+        return ()
+    where = typed(where, facts)
+    left = narrowed(facts, where, columns(where))
+    named = {
+        name
+        for part in _parts(where)
+        if isinstance(part, _OF_CLAMPED)
+        for name in columns(part)
+        if name in left and _can_be_beyond(left[name])
+    }
+    return tuple(sorted({column for _, column in named}))
 
 
 def null_columns(expression: Expression, facts: Facts) -> frozenset[Name]:

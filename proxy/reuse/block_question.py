@@ -86,6 +86,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "has_truths",
                 "most_stored",
                 "text_characters",
+                "beyond",
             }
         ),
     ),

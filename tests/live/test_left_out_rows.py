@@ -71,6 +71,25 @@ def test_rules_are_told(
     assert not any(re.search(r"[0-9]", line) for line in told)
 
 
+@pytest.mark.parametrize(
+    ("where", "column"),
+    [
+        ("date_trunc('month', at) = timestamp '2020-05-01'", "at"),
+        ("floor(int / 100) = 9", "int"),
+        ("int + 1 > 900", "int"),
+        ("int > 900", None),
+        ("to_char(day, 'YYYY-MM') = '2020-05'", None),
+        ("int BETWEEN 0 AND 900 AND floor(int / 100) = 9", None),
+    ],
+)
+def test_conditions_at_the_bounds_are_told(
+    where: str, column: str | None, live: LiveProxy, analyst: str
+) -> None:
+    said = _notices(live, analyst, f"SELECT count(*) FROM kinds.things WHERE {where}")
+    rule = "is beyond its bounds in the policy count in conditions as at the nearest bound"
+    assert said == ([] if column is None else [f"Rows whose {column} {rule}."])
+
+
 def test_explain_says_the_same(live: LiveProxy, analyst: str) -> None:
     text = _COUNT.format(key="date_trunc('month', at)", where="")
     with live.connect("kinds", analyst=analyst) as connection:
