@@ -17,7 +17,7 @@ class SqlType(Enum):
     FLOAT8 = ("double precision", 701)
     TEXT = ("text", 25)
     VARCHAR = ("character varying", 1043)
-    BPCHAR = ("character", 1042)
+    BPCHAR = ("bpchar", 1042)  # "character" would be character(1)
     DATE = ("date", 1082)
     TIMESTAMP = ("timestamp without time zone", 1114)
     TIMESTAMPTZ = ("timestamp with time zone", 1184)

@@ -253,7 +253,7 @@ def _branch(part: Expression, kind: SqlType, binds: Binds) -> str:
 
 def _constant(constant: Constant, binds: Binds) -> str:
     kind = constant.type or SqlType.TEXT
-    name = "bpchar" if kind is SqlType.BPCHAR else kind.sql  # "character" alone means character(1)
+    name = kind.sql
     if constant.value is None:
         return f"NULL::{name}"
     if isinstance(constant.value, bool):
@@ -331,7 +331,5 @@ def _in_public(expression: InPublic, binds: Binds) -> str:
 
 
 def _element(kind: SqlType) -> str:
-    """The type of an array of such columns, as column_sql shows them. "character" alone means character(1)."""
-    if kind in (SqlType.ENUM, SqlType.COLLATED):
-        return "text"
-    return "bpchar" if kind is SqlType.BPCHAR else kind.sql
+    """The type of an array of such columns, as column_sql shows them."""
+    return "text" if kind in (SqlType.ENUM, SqlType.COLLATED) else kind.sql

@@ -17,11 +17,12 @@ from proxy.doctor.server_diagnosis import server_findings
 from proxy.doctor.table_diagnosis import table_findings
 from proxy.doctor.values_diagnosis import values_findings
 from proxy.policy.accounting_findings import accounting_findings
+from proxy.policy.amount_findings import amount_findings
 from proxy.policy.findings import Finding, Verdict, judged
 from proxy.policy.ignored_keys import ignored_key_findings
 from proxy.policy.policy_model import Policy
 from proxy.policy.unnamed import unnamed_findings
-from proxy.protected.reachable_catalog import Unreachable
+from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
 
 
 def diagnose(policy: Policy, catalog: Catalog, installed: Sequence[Finding] = ()) -> Verdict:
@@ -31,17 +32,19 @@ def diagnose(policy: Policy, catalog: Catalog, installed: Sequence[Finding] = ()
     Gives    what was found, and what of it the policy accepts
     Refuses  Unreachable
     """
+    declared = reachable_catalog(policy.source, declared=True)
     try:
         with connect(policy.source) as connection:
             relations = read_relations(connection)
             own_role = own_role_fix(connection, policy)
             found = [
-                *people_findings(policy, catalog, relations),
+                *people_findings(policy, catalog, relations, declared),
                 *values_findings(connection, policy, catalog),
                 *role_findings(connection, own_role),
                 *server_findings(connection, own_role),
                 *table_findings(connection, policy, catalog),
                 *unnamed_findings(policy, catalog),
+                *amount_findings(policy),
                 *accounting_findings(policy),
                 *ignored_key_findings(policy),
                 *installed,

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.doctor.declared_people import DeclaredPeople, declared_people
 from proxy.doctor.links_diagnosis import Relations
-from proxy.policy.finding_names import FindingName
+from proxy.doctor.named_columns_diagnosis import named_column_findings
+from proxy.doctor.public_table_diagnosis import PROTECT, public_table_findings
+from proxy.doctor.unit_diagnosis import row_unit_reason, unit_findings
+from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
 from proxy.policy.identifier_names import IdentifierNames
 from proxy.policy.people import People, people
@@ -16,16 +20,25 @@ _LARGE_ROWS = 5_000_000
 _LARGE_BYTES = 1 << 30
 
 
-def people_findings(policy: Policy, catalog: Catalog, relations: Relations) -> Iterator[Finding]:
+def people_findings(
+    policy: Policy, catalog: Catalog, relations: Relations, declared: Catalog
+) -> Iterator[Finding]:
+    """declared: of all tables, also of those that the role may not read."""
     found = people(policy, catalog, relations.links, policy.protected())
     names = IdentifierNames(policy, catalog)
+    guessed = declared_people(declared, relations)
     for table in policy.tables.values():
         if isinstance(table, PublicTable):
-            yield from _public(table.name, policy, catalog, relations, found, names)
+            by_keys = list(_public(table.name, policy, catalog, relations, found, names))
+            yield from by_keys
+            if not any(one.severity is Severity.SEVERE for one in by_keys):
+                yield from public_table_findings(table, policy, catalog, guessed)
         else:
             yield from _exposed_twice(table, policy, relations)
+            yield from unit_findings(table, policy, catalog, guessed)
             if isinstance(table.unit, RowUnit):
-                yield from _row_unit(table, policy, catalog, relations, names)
+                yield from _row_unit(table, policy, catalog, relations, names, guessed)
+            yield from named_column_findings(table, catalog, guessed)
     yield from _same_people(policy, catalog, relations)
 
 
@@ -40,7 +53,7 @@ def _public(
     why = _why_about(name, relations, found)
     if why is not None:
         kind, reason = why
-        yield _finding(kind, name, f"{name} is public, and {reason}", _PROTECT.format(name))
+        yield _finding(kind, name, f"{name} is public, and {reason}", PROTECT.format(name))
     else:
         keys = relations.links.foreign_keys.get(name, ())
         for column, unit in names.named_like(name, keys, found.about):
@@ -48,7 +61,7 @@ def _public(
                 FindingName.PUBLIC_HOLDS_IDENTIFIER,
                 name,
                 f"{name} is public, and its column '{column}' has the name and type of {unit}",
-                _PROTECT.format(name),
+                PROTECT.format(name),
             )
     displayed = sorted(relations.links.readable_from(name) & found.about.keys())
     if displayed:
@@ -57,7 +70,7 @@ def _public(
             FindingName.PUBLIC_SHOWS_PEOPLE,
             name,
             f"{name} is public and shows rows of {which}",
-            _PROTECT.format(name),
+            PROTECT.format(name),
         )
     there = relations.known.get(name)
     if there is None:
@@ -67,7 +80,7 @@ def _public(
             FindingName.PUBLIC_SHOWS_PEOPLE,
             name,
             f"{name} is public, and a foreign table that stands for one called {there.foreign_name}",
-            _PROTECT.format(name),
+            PROTECT.format(name),
         )
     elif there.kind == "f":
         what = f"{name} is public and stands on another server: nothing here says what it holds"
@@ -84,12 +97,6 @@ def _public(
             f"{name} is public and has about {max(there.rows, 0):,.0f} rows in {there.size >> 20:,} MiB, "
             "which are copied at each start and every hour",
         )
-
-
-_PROTECT = (
-    "give {} a unit, or take it out of the policy; if its rows belong to no person, accept this with "
-    "the reason"
-)
 
 
 def _why_about(
@@ -150,6 +157,7 @@ def _row_unit(
     catalog: Catalog,
     relations: Relations,
     names: IdentifierNames,
+    guessed: DeclaredPeople,
 ) -> Iterator[Finding]:
     name, there = table.name, catalog.tables.get(table.name)
     others = [other for other in policy.protected() if other.name != name]
@@ -184,17 +192,19 @@ def _row_unit(
         )
         return
     keys = relations.links.foreign_keys.get(name, ())
-    for column, unit in names.named_like(name, keys, found.about):
-        if is_one_each((column,)):
-            continue
-        yield _finding(
+    named = [
+        (
             FindingName.ROW_UNIT_NAMES_PEOPLE,
-            name,
-            f"{name} protects {_unit(table)}, and its column '{column}' has the name and type of {unit}: "
-            "a person may have more rows",
-            fix,
-            "unit",
+            f"its column '{column}' has the name and type of {unit}",
         )
+        for column, unit in names.named_like(name, keys, found.about)
+        if not is_one_each((column,))
+    ]
+    if not displayed and (guess := row_unit_reason(name, guessed)) is not None:
+        named.append(guess)
+    for kind, reason in named[:1]:
+        what = f"{name} protects {_unit(table)}, and {reason}: a person may have more rows"
+        yield _finding(kind, name, what, fix, "unit")
 
 
 def _same_people(policy: Policy, catalog: Catalog, relations: Relations) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Public keys that the database itself says cannot occur: no label of the enumeration, or against a CHECK."""
+"""Public keys beside what the database itself says of them: labels of the enumeration, and CHECKs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,24 @@ import psycopg
 from psycopg import sql
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog, Column, TableName
 from proxy.doctor.diagnosis_session import Connection
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
+from proxy.policy.key_texts import printed
 from proxy.policy.policy_model import ColumnPolicy, Policy
+from proxy.query.checked_columns import checked_columns
 
+# Also of a domain over an enumeration, and of one over such a domain.
 _LABELS = """
-SELECT e.enumlabel FROM pg_catalog.pg_enum e
-JOIN pg_catalog.pg_attribute a ON a.atttypid = e.enumtypid
-WHERE a.attrelid = pg_catalog.to_regclass(%s) AND a.attname = %s AND NOT a.attisdropped
+WITH RECURSIVE based (type) AS (
+    SELECT a.atttypid FROM pg_catalog.pg_attribute a
+    WHERE a.attrelid = pg_catalog.to_regclass(%s) AND a.attname = %s AND NOT a.attisdropped
+    UNION ALL
+    SELECT t.typbasetype FROM based JOIN pg_catalog.pg_type t ON t.oid = based.type
+    WHERE t.typtype = 'd'
+)
+SELECT e.enumlabel FROM pg_catalog.pg_enum e JOIN based ON based.type = e.enumtypid
 ORDER BY e.enumsortorder
 """
 # Constraints on this column alone, also of the domain that it is of, where the column is called VALUE.
@@ -45,14 +53,19 @@ def values_findings(connection: Connection, policy: Policy, catalog: Catalog) ->
             if real.type is SqlType.ENUM:
                 yield from _labels(connection, table.name, column)
             elif real.type is not SqlType.OTHER:
-                yield from _checks(connection, table.name, column, real.type_name)
+                yield from _checks(connection, table.name, column, real)
+            if real.nullable and None not in column.values:
+                yield _left_out(FindingName.VALUES_LEAVE_OUT_NULL, table.name, column, ["null"])
 
 
 def _labels(connection: Connection, table: TableName, column: ColumnPolicy) -> Iterator[Finding]:
     found = connection.execute(_LABELS, (_quoted(connection, table), column.name)).fetchall()
     known = [row[0] for row in found]
     wrong = [key for key in column.values or () if key is not None and key not in known]
-    if known and wrong:  # of a domain over an enumeration nothing is known here
+    left_out = [label for label in known if label not in (column.values or ())]
+    if left_out:
+        yield _left_out(FindingName.VALUES_LEAVE_OUT_LABELS, table, column, left_out)
+    if known and wrong:
         yield _finding(
             FindingName.VALUES_NOT_IN_ENUMERATION,
             table,
@@ -63,18 +76,47 @@ def _labels(connection: Connection, table: TableName, column: ColumnPolicy) -> I
         )
 
 
+def _left_out(
+    name: FindingName, table: TableName, column: ColumnPolicy, missing: list[str]
+) -> Finding:
+    listed = ", ".join(missing[:_LISTED])
+    return Finding(
+        name=name,
+        where=str(table),
+        what=f"{table}: the values of '{column.name}' leave out {listed}, which the column may hold: rows with "
+        "it are in no group",
+        fix="add it to values",
+        path=("tables", str(table), "columns", column.name, "values"),
+    )
+
+
+def _unlisted(expression: str, column: ColumnPolicy, real: Column) -> list[str]:
+    """What a constraint allows, of a list, and the policy does not name."""
+    stated = checked_columns((expression,))
+    allowed = [value for one in stated.values() for value in one.values or ()]
+    texts = []
+    for value in allowed:
+        try:
+            texts.append(printed(value, real))
+        except ValueError:
+            return []  # another spelling than the policy's: nothing can be said
+    return [text for text in texts if text not in (column.values or ())]
+
+
 def _checks(
-    connection: Connection, table: TableName, column: ColumnPolicy, type_name: str
+    connection: Connection, table: TableName, column: ColumnPolicy, real: Column
 ) -> Iterator[Finding]:
     """The constraint's own expression is evaluated, on the keys alone: no row is read."""
     keys = [key for key in column.values or () if key is not None]
     given = {"table": _quoted(connection, table), "column": column.name}
     for constraint, expression, called in connection.execute(_CHECKS, given).fetchall():
+        if missing := _unlisted(expression, column, real):
+            yield _left_out(FindingName.VALUES_LEAVE_OUT_LABELS, table, column, missing)
         statement = sql.SQL(
             "SELECT k.key FROM pg_catalog.unnest({keys}::text[]) AS k (key)"
             " CROSS JOIN LATERAL (SELECT k.key::{type} AS {called} OFFSET 0) AS v WHERE NOT ({check})"
         ).format(
-            type=sql.SQL(type_name),
+            type=sql.SQL(real.type_name),
             called=sql.Identifier(called),
             check=sql.SQL(expression),
             keys=sql.Literal(keys),  # no parameters: a name may hold %

@@ -9,7 +9,7 @@ from typing_extensions import assert_never
 
 from proxy.catalog.catalog_model import TableName
 from proxy.drafting.drafted_columns import DraftedColumn, LeftOut
-from proxy.drafting.guessed_units import Guess, How
+from proxy.policy.guessed_units import Guess, How
 from proxy.policy.policy_model import IdentifierUnit, RowUnit
 from proxy.policy_file.policy_schema import MODELINE
 from proxy.policy_file.yaml_text import comment_text, flow_text
@@ -86,8 +86,8 @@ def draft_of(
     lines.decide(
         "", "the budgets", "0: nothing can be asked until you write what may be spent, such as"
     )
-    lines.add("#   total: {epsilon: 100, delta: 1e-3}   everybody together, for good")
-    lines.add("#   default: {epsilon: 10, delta: 1e-4, per: month}   each analyst")
+    lines.add("#   total: {epsilon: 20, delta: 1e-5}   everybody together, for good")
+    lines.add("#   default: {epsilon: 4, delta: 1e-6, per: month}   each analyst")
     lines.add("budgets:")
     lines.add("  total:   {epsilon: 0, delta: 0}")
     lines.add("  default: {epsilon: 0, delta: 0, per: month}")
@@ -114,7 +114,7 @@ def _head(database: str, variable: str, decisions: int) -> list[str]:
         "",
         "privacy:",
         "  epsilon: 1.0      # per statement",
-        "  delta: 1e-6       # per statement; far below 1 / number of people",
+        "  delta: 1e-8       # per statement; far below 1 / number of people",
         "  max_epsilon: 1.0  # the most that a session may ask for",
         "",
         "tables:",

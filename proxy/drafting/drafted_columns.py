@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
-from proxy.drafting.person_words import is_identifying, is_number_of_something, person_of_column
 from proxy.policy.key_texts import has_keys
+from proxy.policy.person_words import is_identifying, is_number_of_something, person_of_column
 from proxy.policy.type_rules import bounds_kind
 from proxy.policy_file.yaml_text import flow_text
 from proxy.query.checked_columns import CheckedColumn

@@ -21,10 +21,10 @@ from proxy.drafting.drafted_columns import (
     drafted_column,
     without_options,
 )
-from proxy.drafting.guessed_units import Guess, How, NotGuessed, guessed_units
-from proxy.drafting.person_words import person_of_table
 from proxy.policy.check import check
 from proxy.policy.finding_names import Severity
+from proxy.policy.guessed_units import Guess, How, NotGuessed, guessed_units
+from proxy.policy.person_words import person_of_table
 from proxy.policy.policy_model import IdentifierUnit, Policy
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import read_policy
@@ -206,7 +206,9 @@ def _note(place: Place | None, message: str, refused: _AgainstDraft) -> None:
 def _note_severe(policy: Policy, declared: DeclaredDatabase, refused: _AgainstDraft) -> bool:
     severe = [
         finding
-        for finding in people_findings(policy, declared.catalog, declared.relations)
+        for finding in people_findings(
+            policy, declared.catalog, declared.relations, declared.catalog
+        )
         if finding.severity is Severity.SEVERE
     ]
     for finding in severe:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from proxy.base import limits
 from proxy.kernel.plan import BlockPlan
-from proxy.query.ir.expressions import ColumnRef, Expression, TextCall, TextFunction
 
 _COMPARED = (
     "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
@@ -35,14 +34,12 @@ def conditions(block: BlockPlan) -> Iterator[str]:
         yield f"of each long text the first {most} characters are looked at, as the query computes much of it"
     for column in block.unowned:
         yield f"rows whose {column} is null belong to nobody and do not count"
-    for key in block.keys:
-        whole = _whole(key.expression)
-        if key.omits_null and isinstance(whole, ColumnRef):
-            yield f"rows whose {whole.column} is null are in no group"
+    yield from left_out_rows(block)
 
 
-def _whole(key: Expression) -> Expression:
-    """The planner may cut a long text (planner/long_texts.py)."""
-    if isinstance(key, TextCall) and key.function is TextFunction.LEFT:
-        return key.operand
-    return key
+def left_out_rows(block: BlockPlan) -> Iterator[str]:
+    """Rules by which rows are in no group, or in another than they are in: told with each answer."""
+    yield from dict.fromkeys(rule for key in block.keys for rule in key.left_out)
+    for column in block.beyond:
+        rows = f"rows whose {column} is beyond its bounds in the policy"
+        yield f"{rows} count in conditions as at the nearest bound"

@@ -8,13 +8,14 @@ the charge is what the ledger says of each part, and what was drawn already need
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from proxy.accounting.events import Event
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.limits import PROTECTED_SECONDS
+from proxy.engine.answer_conditions import left_out_rows
 from proxy.engine.cached_answers import (
     CachedAnswers,
     Claim,
@@ -42,6 +43,7 @@ from proxy.engine.statement_parts import StatementParts, statement_parts
 from proxy.engine.statement_time import before_charge
 from proxy.engine.taken_session import TakenSession
 from proxy.engine.topped_up import ToppingUp, claimed_numbers
+from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
@@ -342,12 +344,19 @@ def answer_of(
         paid.receipt,
         relation.plan,
         query.prepared.settings.notice,
-        (*relation.withheld, *paid.warnings),
+        (*relation.withheld, *_left_out(relation.plan), *paid.warnings),
         relation.columns,
         relation.clipped,
         published,
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
     )
+
+
+def _left_out(plan: PrivatePlan) -> Iterator[str]:
+    """What does not fit into the groups, in a sentence each: nobody has to ask for it."""
+    rules = (rule for block in plan.blocks for rule in left_out_rows(block))
+    for rule in dict.fromkeys(rules):
+        yield f"{rule[0].upper()}{rule[1:]}."
 
 
 def _outlasts(seconds: float | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from proxy.base.sql_types import SqlType
 from proxy.mechanisms.loss import Loss
@@ -14,14 +14,15 @@ class KeyPlan:
     """A GROUP BY key. values: public ones, all of which are answered, also empty ones, others are in no
     group; None: private keys, which appear only if the selection keeps their group. is_long: a text that can
     have more than limits.KEY_CHARACTERS characters, or a private number that can be printed with more.
-    omits_null: rows can have no value there, and are in no group then."""
+    left_out: which rows are in no group, or in another than PostgreSQL has them in, a rule for the analyst. It
+    is of the statement, the catalogue and the policy alone, and nothing is drawn by it."""
 
     expression: Expression
     type: SqlType
     type_name: str
     values: tuple[str | None, ...] | None
     is_long: bool
-    omits_null: bool = False
+    left_out: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

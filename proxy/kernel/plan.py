@@ -244,7 +244,8 @@ class BlockPlan:
     releases with a bound that was chosen, the noisy share of units that are above it; is_rounded: answers are
     printed to the digits that mean something; unowned: columns that name the unit of a row and can be null,
     such rows do not count; most_stored: so many rows of a unit are read of a table at most, as the query is
-    dear for each (None: all); text_characters: so many of each text that a join repeats (None: all)."""
+    dear for each (None: all); text_characters: so many of each text that a join repeats (None: all); beyond:
+    columns that the condition computes with, of which values beyond the bounds are taken for the bounds."""
 
     source: Relation
     neighbours: Neighbours
@@ -270,6 +271,7 @@ class BlockPlan:
     unowned: tuple[str, ...] = ()
     most_stored: int | None = None
     text_characters: int | None = None
+    beyond: tuple[str, ...] = ()
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:

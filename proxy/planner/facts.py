@@ -80,6 +80,7 @@ class ColumnFacts:
     computed_of: ComputedOf | None = None
     held: Bounds | None = None
     is_long: bool = False  # a number of which the type lets any digits stand after the point
+    is_clamped: bool = False  # a stored value can lie beyond the bounds, which are the policy's
 
 
 # (alias of the relation, name of the column)

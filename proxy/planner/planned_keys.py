@@ -13,6 +13,7 @@ from proxy.planner.bounds import condition
 from proxy.planner.computed_keys import as_computed, computed_values
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.group_combinations import combinations
+from proxy.planner.left_out_rows import left_out_rules
 from proxy.planner.mapped_keys import key_by_parts
 from proxy.planner.mapped_texts import depends_on_locale, key_by_text
 from proxy.planner.narrowing import narrowed
@@ -121,23 +122,8 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
         values=values,
         is_long=is_long(expression, facts)
         or (values is None and is_long_number(expression, facts)),
-        omits_null=_omits_null(expression, values, public, where),
+        left_out=tuple(left_out_rules(expression, values, public)),
     )
-
-
-def _omits_null(
-    expression: Expression, values: Values | None, public: Facts, where: Expression | None
-) -> bool:
-    """Whether rows can have no value there that the question's conditions leave, and are in no group: of a
-    column whose public values do not list null."""
-    if values is None or None in values or not isinstance(expression, ColumnRef):
-        return False
-    place = expression.relation, expression.column
-    column = public[place]
-    if column.values is None or not column.nullable:
-        return False
-    with_null = {**public, place: replace(column, values=(*column.values, None))}
-    return None in (narrowed(with_null, where, {place})[place].values or ())
 
 
 def listed_groups(

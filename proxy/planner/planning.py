@@ -34,6 +34,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
+from proxy.planner.left_out_rows import computed_beyond
 from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
 from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import (
@@ -256,6 +257,7 @@ class _Draft:
     ownership: RowOwnership
     group_bound: int | None
     unowned: tuple[str, ...]
+    beyond: tuple[str, ...]
     most_stored: int | None
 
     def with_bounds(self, chosen: Mapping[int | None, int]) -> _Draft:
@@ -348,6 +350,7 @@ def _draft(
         ownership=ownership,
         group_bound=group_bound,
         unowned=columns_without_unit(with_unit.relation, known),
+        beyond=computed_beyond(block.where, facts),
         most_stored=most_read(with_unit.relation, known.most_stored),
     )
 
@@ -393,6 +396,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         selection=selection,
         rows_choice=rows_choice,
         unowned=draft.unowned,
+        beyond=draft.beyond,
         most_stored=draft.most_stored,
     )
 

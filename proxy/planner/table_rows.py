@@ -161,6 +161,7 @@ def _column_facts(column: Column, policy: ProtectedTable, known: PlanningContext
         mechanism=own.mechanism,
         characters=type_characters(column),
         is_long=_is_long(column),
+        is_clamped=own.bounds is not None,
         per_unit=own.per_unit,
         chooses_per_unit=own.chooses_per_unit,
     )

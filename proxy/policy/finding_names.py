@@ -31,6 +31,15 @@ class FindingName(Enum):
         "A public table has a column with the name and the type of an identifier: its rows are most likely "
         "people's, though no foreign key says so.",
     )
+    PUBLIC_LOOKS_LIKE_PEOPLE = (
+        Severity.SEVERE,
+        "A public table looks as if it were about people: by its name, by a column such as email or birth "
+        "date, or by a column or key that refers to people.",
+    )
+    PUBLIC_MAY_LIST_PEOPLE = (
+        Severity.SEVERE,
+        "The key of a public table fits a unit column that has no foreign key: the table may list the people.",
+    )
     PUBLIC_SHOWS_PEOPLE = (
         Severity.SEVERE,
         "A public view, parent or foreign table shows rows of a protected table, or of one about people.",
@@ -51,6 +60,24 @@ class FindingName(Enum):
     OLD_POSTGRESQL_IN_THE_OPEN = (
         Severity.SEVERE,
         "The shadow's PostgreSQL has published holes, and nothing separates it from ledger and passwords.",
+    )
+    ROW_UNIT_NAMES_PEOPLE = (
+        Severity.SEVERE,
+        "The unit is the row, and a column is called as an identifier of people is: a person can have "
+        "many rows.",
+    )
+    UNIT_LEADS_ELSEWHERE = (
+        Severity.SEVERE,
+        "The unit column tells something else apart than the people of the identifier, by its foreign key or "
+        "its name.",
+    )
+    VALUES_NAME_PEOPLE = (
+        Severity.SEVERE,
+        "The public keys of a column are names, addresses, numbers or free texts of people: all are published.",
+    )
+    STATEMENT_DELTA_PUBLISHES = (
+        Severity.SEVERE,
+        "The delta of a statement is above 1/1000: one of 1,000 people may be published by each statement.",
     )
     VALUES_NOT_IN_ENUMERATION = (
         Severity.SEVERE,
@@ -119,14 +146,15 @@ class FindingName(Enum):
         Severity.WARNING,
         "The shadow's PostgreSQL has published holes: an analyst can run code as its operating-system user.",
     )
-    ROW_UNIT_NAMES_PEOPLE = (
-        Severity.WARNING,
-        "The unit is the row, and a column has the name and type of an identifier: people may have many rows.",
-    )
     SAME_PEOPLE_TWO_NAMES = (
         Severity.WARNING,
         "Two identifiers of the policy refer to the same people: they are protected as if they were different "
         "people.",
+    )
+    PUBLIC_MAY_NAME_PEOPLE = (
+        Severity.WARNING,
+        "A public table may be about people: it has addresses, words for people, or a unique key beside many "
+        "rows.",
     )
     PUBLIC_CALLS_FUNCTION = (
         Severity.WARNING,
@@ -139,6 +167,31 @@ class FindingName(Enum):
     PUBLIC_IS_LARGE = (
         Severity.WARNING,
         "A public table is large: it is copied at each start and every hour.",
+    )
+    IDENTIFYING_COLUMN = (
+        Severity.WARNING,
+        "A column that most likely names people is listed: analysts can ask about one of them by name.",
+    )
+    VALUES_LEAVE_OUT_LABELS = (
+        Severity.WARNING,
+        "`values` leaves out labels of the enumeration, or values that a CHECK allows: their rows are in no "
+        "group.",
+    )
+    STATEMENT_EPSILON_LARGE = (
+        Severity.WARNING,
+        "The epsilon of a statement is above 4: one answer can change the odds about a person by more than 54.",
+    )
+    STATEMENT_DELTA_LARGE = (
+        Severity.WARNING,
+        "The delta of a statement is above 1e-5: it belongs far below 1 / number of people.",
+    )
+    TOTAL_DELTA_LARGE = (
+        Severity.WARNING,
+        "The delta of a budget for good is above 1e-4: it belongs below 1 / number of people.",
+    )
+    BUDGET_ABOVE_TOTAL = (
+        Severity.WARNING,
+        "A budget is above the total: it has no effect, or the total is a slip.",
     )
     ROW_SECURITY_HIDES = (
         Severity.WARNING,
@@ -212,6 +265,10 @@ class FindingName(Enum):
     KEEPS_STATISTICS = (
         Severity.NOTE,
         "pg_stat_statements keeps numbers of rows and blocks of the proxy's statements, without parameters.",
+    )
+    VALUES_LEAVE_OUT_NULL = (
+        Severity.NOTE,
+        "`values` leaves out null, which the column may hold: those rows are in no group.",
     )
     NOT_IN_THE_POLICY = (
         Severity.NOTE,

@@ -86,6 +86,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "has_truths",
                 "most_stored",
                 "text_characters",
+                "beyond",
             }
         ),
     ),
@@ -218,7 +219,7 @@ def _key(key: KeyPlan, form: CanonicalForm) -> tuple[str, str]:
     if key.values is not None:
         values = tuple(sorted(key.values, key=lambda text: (text is None, text or "")))
     whole = replace(key, expression=expression, type_name="", values=values)
-    named = with_parts(whole, values=None, is_long=False, omits_null=False)
+    named = with_parts(whole, values=None, is_long=False)
     text = form.text(whole)
     return text, text if named is whole else form.text(named)
 

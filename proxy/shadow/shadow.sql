@@ -1,11 +1,13 @@
 -- Schema dp of a shadow: what every shadow has, whatever the policy. Run again at each build.
 -- Analysts (group dp_analyst) may use the schema and what is granted at the end, nothing else.
+-- Functions pin search_path and quote_all_identifiers: the CONTEXT of an error names the function as these settings
+-- have it, and the proxy finds its own errors by that name (proxy/pgwire/wording.py).
 
 CREATE SCHEMA IF NOT EXISTS dp;
 
 -- A refusal, raised in the place of the statement that is refused.
 CREATE OR REPLACE FUNCTION dp.refuse(sqlstate_code text, message_text text, hint_text text)
-RETURNS void LANGUAGE plpgsql AS $$
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog SET quote_all_identifiers = off AS $$
 BEGIN
     IF hint_text IS NULL OR hint_text = '' THEN
         RAISE EXCEPTION USING ERRCODE = sqlstate_code, MESSAGE = message_text;
@@ -17,7 +19,7 @@ END $$;
 -- It raises PostgreSQL's own error; false: it exists and need not be made.
 CREATE OR REPLACE FUNCTION dp.rehearse(
     head text, names text[], types oid[], modifiers integer[], tail text, if_not_exists boolean)
-RETURNS boolean LANGUAGE plpgsql AS $$
+RETURNS boolean LANGUAGE plpgsql SET quote_all_identifiers = off AS $$
 DECLARE
     items pg_catalog.text;  -- compiled on the analyst's search_path
 BEGIN
@@ -42,7 +44,7 @@ BEGIN
 END $$;
 
 -- The interval functions exist so that statements which use them analyse; the proxy replaces them.
-CREATE OR REPLACE FUNCTION dp.misplaced(name text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION dp.misplaced(name text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog SET quote_all_identifiers = off AS $$
 BEGIN
     RAISE EXCEPTION USING
         ERRCODE = '0A000',
@@ -51,16 +53,16 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION dp.low(estimate anyelement) RETURNS anyelement
-LANGUAGE plpgsql AS $$ BEGIN PERFORM dp.misplaced('low'); END $$;
+LANGUAGE plpgsql SET search_path = pg_catalog SET quote_all_identifiers = off AS $$ BEGIN PERFORM dp.misplaced('low'); END $$;
 
 CREATE OR REPLACE FUNCTION dp.high(estimate anyelement) RETURNS anyelement
-LANGUAGE plpgsql AS $$ BEGIN PERFORM dp.misplaced('high'); END $$;
+LANGUAGE plpgsql SET search_path = pg_catalog SET quote_all_identifiers = off AS $$ BEGIN PERFORM dp.misplaced('high'); END $$;
 
 CREATE OR REPLACE FUNCTION dp.error(estimate anyelement) RETURNS double precision
-LANGUAGE plpgsql AS $$ BEGIN PERFORM dp.misplaced('error'); END $$;
+LANGUAGE plpgsql SET search_path = pg_catalog SET quote_all_identifiers = off AS $$ BEGIN PERFORM dp.misplaced('error'); END $$;
 
 CREATE OR REPLACE FUNCTION dp.clipped(estimate anyelement) RETURNS double precision
-LANGUAGE plpgsql AS $$ BEGIN PERFORM dp.misplaced('clipped'); END $$;
+LANGUAGE plpgsql SET search_path = pg_catalog SET quote_all_identifiers = off AS $$ BEGIN PERFORM dp.misplaced('clipped'); END $$;
 
 CREATE TABLE IF NOT EXISTS dp.exposed_column (
     position integer PRIMARY KEY,
@@ -91,7 +93,7 @@ CREATE OR REPLACE VIEW dp.policy AS SELECT digest, since, not_taken_since FROM d
 -- What an analyst has spent stands in the ledger, on another server. The proxy puts these relations into
 -- the statement that names them; here they have columns, for PostgreSQL to analyse it, and no rows to read.
 CREATE OR REPLACE FUNCTION dp.answered_apart(relation text) RETURNS boolean
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog SET quote_all_identifiers = off AS $$
 BEGIN
     RAISE EXCEPTION USING
         ERRCODE = '0A000',
@@ -116,7 +118,7 @@ SELECT h.* FROM (SELECT dp.answered_apart('dp.history') AS apart OFFSET 0) a,
 -- statements that define something are refused before they lock anything: PostgreSQL asks for rights later.
 -- It runs as the analyst, who may not call it by name, and reads nothing.
 CREATE OR REPLACE FUNCTION dp.allow_definition() RETURNS event_trigger
-LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog SET quote_all_identifiers = off AS $$
 BEGIN
     IF current_setting('is_superuser') = 'on' OR tg_tag ~
         '^(CREATE|ALTER|DROP) (TABLE|VIEW|SEQUENCE|INDEX|FUNCTION|PROCEDURE|ROUTINE|AGGREGATE|TYPE|DOMAIN)$'

@@ -319,5 +319,5 @@ def test_the_demo_is_safe(database: str) -> None:
     policy, catalog = servers().policies[database], servers().catalogs[database]
     found = diagnose(policy, catalog)
     assert found.of(Severity.SEVERE) == ()
-    # VACUUM may come too early for the visibility map; nothing else is wrong.
-    assert {f.name for f in found.of(Severity.WARNING)} <= {F.NOT_VACUUMED}
+    # VACUUM may come too early for the visibility map; budgets of tests are large. Nothing else is wrong.
+    assert {f.name for f in found.of(Severity.WARNING)} <= {F.NOT_VACUUMED, F.TOTAL_DELTA_LARGE}

@@ -258,7 +258,8 @@ def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
     units, above = found
     answer = visits.run(f"SELECT {asked_of}", **{"dp.notice": "on"})
     (clipped,) = answer.clipped
-    assert answer.loss.epsilon == 1 and answer.withheld == ()
+    by_region = ("Rows whose region is null are in no group.",) if "GROUP BY" in asked_of else ()
+    assert answer.loss.epsilon == 1 and answer.withheld == by_region
     assert clipped.is_given and not clipped.is_poor
     assert clipped.half_width == 120  # a twentieth of epsilon 1, two counts
     assert abs(clipped.units - units) < 4 * clipped.half_width

@@ -106,7 +106,7 @@ def test_private_keys_of_which_none_appears(live: LiveProxy, listeners: BothList
     assert f"half of those with {units[0]}, 95 % of those with {units[1]}" in lines
 
 
-def test_private_keys_that_appear_have_no_notice(live: LiveProxy) -> None:
+def test_groups_that_appear_have_no_notice_of_their_number(live: LiveProxy) -> None:
     rows, heard = _told(live, _SOME_GROUPS, "kinds")
     assert {letter for letter, _ in rows} == {"A", "B", "C"}
-    assert heard == []
+    assert heard == ["Rows whose txt is null are in no group."]

@@ -105,4 +105,4 @@ def _common_type(kinds: tuple[ColumnType, ...]) -> ColumnType:
     if len(set(kinds)) == 1:
         return kinds[0]
     kind = _union(kinds[0].type)
-    return ColumnType(kind, "bpchar" if kind is SqlType.BPCHAR else kind.sql)
+    return ColumnType(kind, kind.sql)

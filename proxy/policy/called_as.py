@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from proxy.catalog.catalog_model import Column, Table, TableName
-from proxy.drafting.person_words import singular, words_of
+from proxy.policy.person_words import singular, words_of
 from proxy.policy.type_rules import family
 
 _GENERIC = ("id", "key", "no", "number", "code", "uuid", "guid", "pk")

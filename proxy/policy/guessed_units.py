@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from proxy.catalog.catalog_model import Column, Table, TableName
-from proxy.drafting.called_as import CalledAs, key_of
-from proxy.drafting.person_words import (
+from proxy.policy.called_as import CalledAs, key_of
+from proxy.policy.person_words import (
     are_people,
     is_anybody,
     person_of_column,
@@ -249,8 +249,9 @@ def _targets(
     for reference in table.foreign_keys:
         if reference.target != table.name and reference.target in tables:
             yield reference.target
-    for column in table.columns:
-        for name in called.of(column, table.name):
+    refers = {column for key in table.foreign_keys for column in key.columns}
+    for each in table.columns:
+        for name in () if each.name in refers else called.of(each, table.name):
             if name.schema == table.name.schema:
                 yield name
 

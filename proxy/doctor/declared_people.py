@@ -1,0 +1,83 @@
+"""What `policy init` would say of the tables of a database: whose rows they are, by keys and by names.
+
+The policy is held against it: what looks like people is people, until its owner says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from proxy.catalog.catalog_model import Catalog, Table, TableName
+from proxy.doctor.links_diagnosis import Relations
+from proxy.policy.called_as import CalledAs
+from proxy.policy.guessed_units import Guess, How, NotGuessed, guessed_units
+from proxy.policy.person_words import are_people, person_of_table, singular, words_of
+from proxy.policy.policy_model import IdentifierUnit
+
+_OWN_ROWS = ("r", "p")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredPeople:
+    """tables: by name, whoever may read them; guesses: of those with rows of their own."""
+
+    tables: Mapping[TableName, Table]
+    relations: Relations
+    guesses: Mapping[TableName, Guess | NotGuessed]
+    called: CalledAs
+
+    def are_people(self, name: TableName) -> str | None:
+        """Why the rows of a relation are most likely people, one each. None: nothing says so."""
+        word = person_of_table(name.name)
+        if word is not None:
+            return f"its name says that its rows are people ({word})"
+        columns = tuple(sorted(self.relations.links.columns.get(name, ())))
+        if are_people(columns):
+            return "its columns are those of people"
+        return None
+
+    def person(self, name: TableName) -> str | None:
+        """The word for the people whom a table lists by its key. None: it lists none."""
+        guess = self.guesses.get(name)
+        if isinstance(guess, Guess) and guess.how is How.ITSELF:
+            return guess.unit.identifier if isinstance(guess.unit, IdentifierUnit) else "person"
+        return person_of_table(name.name)
+
+    def referring(self, name: TableName) -> Guess | None:
+        """How the rows of a table belong to people whom another table, or none here, lists."""
+        guess = self.guesses.get(name)
+        if not isinstance(guess, Guess) or not isinstance(guess.unit, IdentifierUnit):
+            return None
+        return None if guess.how is How.ITSELF else guess
+
+    def is_called(self, name: TableName, word: str) -> bool:
+        """Whether a table is called as what a word names: customer_cards for card."""
+        words = words_of(name.name)
+        if not words:
+            return False
+        stem = (*words[:-1], singular(words[-1]))
+        return plain_name(word) in ("".join(stem), "".join(words), stem[-1])
+
+
+def declared_people(declared: Catalog, relations: Relations) -> DeclaredPeople:
+    """declared: of all tables, also of those that the role may not read."""
+    own = {
+        name: table
+        for name, table in sorted(declared.tables.items())
+        if name in relations.known and relations.known[name].kind in _OWN_ROWS
+    }
+    return DeclaredPeople(
+        tables=declared.tables,
+        relations=relations,
+        guesses=guessed_units(own) if own else {},
+        called=CalledAs(own),
+    )
+
+
+def plain_name(name: str) -> str:
+    """
+    >>> plain_name("Patient_ID")
+    'patientid'
+    """
+    return "".join(words_of(name))

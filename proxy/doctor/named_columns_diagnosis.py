@@ -1,0 +1,101 @@
+"""Columns of protected tables that name people: listed, or with values that the policy publishes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import Catalog, Column, Table
+from proxy.doctor.declared_people import DeclaredPeople
+from proxy.policy.finding_names import FindingName
+from proxy.policy.findings import Finding
+from proxy.policy.guessed_units import Guess, How
+from proxy.policy.person_words import (
+    is_free_text,
+    is_id_of_person,
+    is_identifying,
+    names_a_person,
+)
+from proxy.policy.policy_model import ColumnPolicy, IdentifierUnit, ProtectedTable
+from proxy.query.checked_columns import checked_columns
+
+_MAIL = re.compile(r"\S+@\S+\.\S+")
+_TELEPHONE = re.compile(r"\+?\(?[0-9][0-9 ()/.-]{6,}[0-9]")
+_SENTENCE_WORDS = 6
+_NO_KEYS = (SqlType.BOOL, SqlType.ENUM)
+
+
+def named_column_findings(
+    table: ProtectedTable, catalog: Catalog, declared: DeclaredPeople
+) -> Iterator[Finding]:
+    there = catalog.tables.get(table.name)
+    if there is None:
+        return
+    guess = declared.guesses.get(table.name)
+    of_people = declared.are_people(table.name) is not None or (
+        isinstance(guess, Guess) and guess.how is How.ITSELF
+    )
+    stated = checked_columns(tuple(text for _, text in there.checks))
+    for column in table.columns.values():
+        real = there.column(column.name)
+        if real is None or real.type in _NO_KEYS:
+            continue
+        known = stated.get(column.name)
+        path = ("tables", str(table.name), "columns", column.name)
+        if column.values is not None:
+            listed = None if known is None else known.values
+            own = [value for value in column.values if value is not None]
+            reason = _naming_values(column, own, table, there, of_people=of_people)
+            if reason and not set(own) <= set(listed or ()):
+                yield Finding(
+                    name=FindingName.VALUES_NAME_PEOPLE,
+                    where=str(table.name),
+                    what=f"{table.name}: the values of '{column.name}' are published, and {reason}",
+                    fix="take values out: groups are then those of enough people",
+                    path=(*path, "values"),
+                )
+        elif column.name not in table.join_keys and _is_naming(real, there, of_people=of_people):
+            yield Finding(
+                name=FindingName.IDENTIFYING_COLUMN,
+                where=str(table.name),
+                what=f"{table.name}: column '{column.name}' most likely names people, and is listed",
+                fix="take it out of columns; analysts cannot see it then",
+                path=path,
+            )
+
+
+def _is_naming(real: Column, there: Table, *, of_people: bool) -> bool:
+    refers = {column for key in there.foreign_keys for column in key.columns}
+    if real.name in refers or real.type.is_time or real.type is SqlType.DATE:
+        return False
+    return is_identifying(real.name, of_people=of_people)
+
+
+def _naming_values(
+    column: ColumnPolicy,
+    values: list[str],
+    table: ProtectedTable,
+    there: Table,
+    *,
+    of_people: bool,
+) -> str:
+    name = column.name
+    if any(_MAIL.search(value) for value in values):
+        return "one is an e-mail address"
+    real = there.column(name)
+    if real is not None and real.type.is_text and any(map(_TELEPHONE.fullmatch, values)):
+        return "one is like a telephone number"
+    unit = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
+    if name == unit or there.is_unique(name):
+        return "the column tells each row, or person, from all others"
+    refers = {one for key in there.foreign_keys for one in key.columns}
+    if name not in refers and column.references is None and is_id_of_person(name):
+        return "its name says that it holds numbers of people"
+    if names_a_person(name) or is_identifying(name, of_people=of_people):
+        return "its name says that it names people"
+    if is_free_text(name):
+        return "its name says that people write into it what they like"
+    if any(len(value.split()) >= _SENTENCE_WORDS for value in values):
+        return "one is a sentence, as of a text that people write"
+    return ""

@@ -1,0 +1,217 @@
+"""Public tables that look as if they were about people, where no key of the policy's own tables says so.
+
+The rows of a public table are copied for every analyst, so the absence of a sign is no sign of absence: what
+looks like people is severe until the owner accepts it with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proxy.catalog.catalog_model import Catalog, Table, TableName
+from proxy.doctor.declared_people import DeclaredPeople
+from proxy.policy.finding_names import FindingName
+from proxy.policy.findings import Finding
+from proxy.policy.guessed_units import How, NotGuessed
+from proxy.policy.people import people
+from proxy.policy.person_words import (
+    is_id_of_person,
+    is_identifying,
+    is_number_of_something,
+    names_a_person,
+    person_of_column,
+)
+from proxy.policy.policy_model import (
+    IdentifierUnit,
+    Policy,
+    ProtectedTable,
+    PublicTable,
+)
+from proxy.policy.type_rules import family
+
+_MANY_ROWS = 500
+_MANY_BYTES = 64 * 1024  # of a table that was never analysed
+_LISTED = 4
+PROTECT = (
+    "give {0} a unit, or take it out of the policy; if its rows belong to no person, accept this with "
+    "the reason"
+)
+
+
+def public_table_findings(
+    table: PublicTable, policy: Policy, catalog: Catalog, declared: DeclaredPeople
+) -> Iterator[Finding]:
+    """At most one that is severe, or else one warning."""
+    name = table.name
+    severe = (
+        _naming(table, catalog, declared)
+        or _showing(name, policy, declared)
+        or _belonging(name, declared)
+    )
+    if severe:
+        yield _finding(FindingName.PUBLIC_LOOKS_LIKE_PEOPLE, name, severe)
+        return
+    fitting = _fitting_unit(name, policy, catalog, declared)
+    if fitting is not None:
+        yield _finding(FindingName.PUBLIC_MAY_LIST_PEOPLE, name, fitting)
+        return
+    doubtful = _doubtful(table, catalog, declared)
+    if doubtful:
+        yield _finding(FindingName.PUBLIC_MAY_NAME_PEOPLE, name, doubtful)
+
+
+def _naming(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) -> str:
+    naming = [column for column in _exposed(table, catalog) if names_a_person(column)]
+    if naming:
+        return f"its columns name people: {', '.join(naming[:_LISTED])}"
+    return declared.are_people(table.name) or ""
+
+
+def _showing(name: TableName, policy: Policy, declared: DeclaredPeople) -> str:
+    """A view, parent or heir of what looks like people."""
+    links = declared.relations.links
+    parents = {parent for parent in links.children if name in links.children_of(parent)}
+    for other in sorted(links.readable_from(name) | parents):
+        if other in policy.tables:
+            continue
+        reason = declared.are_people(other) or _belonging(other, declared)
+        if reason:
+            return f"it has rows in common with {other}: {reason}"
+    return ""
+
+
+def _belonging(name: TableName, declared: DeclaredPeople) -> str:
+    """What `policy init` would give a unit by a key, or by a column that is called as one."""
+    guess = declared.referring(name)
+    if guess is None or not isinstance(guess.unit, IdentifierUnit):
+        return ""
+    column = guess.unit.column
+    if guess.how is How.NAME and not is_id_of_person(column) and "called as" not in guess.why:
+        return ""
+    return (
+        f"its column '{column}' tells which {guess.unit.identifier} a row belongs to ({guess.why})"
+    )
+
+
+def _fitting_unit(
+    name: TableName, policy: Policy, catalog: Catalog, declared: DeclaredPeople
+) -> str | None:
+    """A unit column without a foreign key, whose people nothing lists, and a key that holds the same type."""
+    there = catalog.tables.get(name)
+    keys = [] if there is None else _key_columns(there)
+    if there is None or not keys or _is_claimed(there, policy, declared):
+        return None
+    for table in policy.protected():
+        unit = table.unit
+        own = catalog.tables.get(table.name)
+        if own is None or not isinstance(unit, IdentifierUnit) or unit.path is not None:
+            continue
+        column = own.column(unit.column)
+        if column is None or _is_linked(table, policy, catalog, declared):
+            continue
+        if _is_listed(unit.identifier, policy, catalog):
+            continue
+        for key in keys:
+            found = there.column(key)
+            if found is not None and family(found) == family(column):
+                return (
+                    f"its key '{key}' fits {table.name}.{unit.column}, the {unit.identifier}, of which no "
+                    "foreign key says where they are listed"
+                )
+    return None
+
+
+def _key_columns(table: Table) -> list[str]:
+    """Of a key of several columns, those that are called as the number of something."""
+    found = [
+        column
+        for key in (table.primary_key, *table.unique)
+        for column in key
+        if len(key) == 1 or is_number_of_something(column)
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _is_linked(
+    table: ProtectedTable, policy: Policy, catalog: Catalog, declared: DeclaredPeople
+) -> bool:
+    """Whether a foreign key or a view joins the unit column with that of another table than a partition."""
+    links = declared.relations.links
+    parents = {one for one in links.children if table.name in links.children_of(one)}
+    own = {table.name, *parents, *links.children_of(table.name)}
+    linked = people(policy, catalog, links, [table], with_keys=False).holding
+    return any(name not in own for name, _ in linked)
+
+
+def _is_listed(identifier: str, policy: Policy, catalog: Catalog) -> bool:
+    """Whether a protected table has one row of each."""
+    for table in policy.protected():
+        unit, there = table.unit, catalog.tables.get(table.name)
+        if (
+            isinstance(unit, IdentifierUnit)
+            and unit.identifier == identifier
+            and unit.path is None
+            and there is not None
+            and there.is_unique(unit.column)
+        ):
+            return True
+    return False
+
+
+def _is_claimed(there: Table, policy: Policy, declared: DeclaredPeople) -> bool:
+    """Whether another column than a unit's refers to the table: it lists what that column tells apart."""
+    units = {
+        (table.name, table.unit.column)
+        for table in policy.protected()
+        if isinstance(table.unit, IdentifierUnit)
+    }
+    for table in policy.protected():
+        for column in table.columns.values():
+            if column.references is not None and column.references[0] == there.name:
+                return True
+    for other, described in declared.tables.items():
+        for key in declared.relations.links.foreign_keys.get(other, ()):
+            if key.target == there.name and other != there.name:
+                return True
+        for each in described.columns:
+            is_unit = (other, each.name) in units
+            if not is_unit and there.name in declared.called.of(each, other):
+                return True
+    return False
+
+
+def _doubtful(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) -> str:
+    name, exposed = table.name, _exposed(table, catalog)
+    naming = [column for column in exposed if is_identifying(column, of_people=False)]
+    there = catalog.tables.get(name)
+    keys = declared.relations.links.foreign_keys.get(name, ())
+    refers = {column for key in keys for column in key.columns}
+    naming += [one for one in exposed if person_of_column(one) and one not in refers]
+    if naming:
+        return f"its columns may name people: {', '.join(dict.fromkeys(naming[:_LISTED]))}"
+    guess = declared.guesses.get(name)
+    if isinstance(guess, NotGuessed) and guess.is_about_people:
+        return guess.why
+    relation = declared.relations.known.get(name)
+    if there is None or relation is None or not (there.primary_key or there.unique):
+        return ""
+    is_many = relation.rows >= _MANY_ROWS or (relation.rows < 0 and relation.size >= _MANY_BYTES)
+    if is_many:
+        key = ", ".join(there.primary_key or there.unique[0])
+        return f"its key ({key}) tells many rows apart, and nothing says what they are"
+    return ""
+
+
+def _exposed(table: PublicTable, catalog: Catalog) -> list[str]:
+    there = catalog.tables.get(table.name)
+    return [] if there is None else [c.name for c in there.columns if table.has(c.name)]
+
+
+def _finding(name: FindingName, table: TableName, why: str) -> Finding:
+    return Finding(
+        name=name,
+        where=str(table),
+        what=f"{table} is public, and {why}",
+        fix=PROTECT.format(table),
+        path=("tables", str(table)),
+    )

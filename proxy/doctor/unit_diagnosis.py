@@ -1,0 +1,253 @@
+"""Units that are not the people: a unit column that tells appointments apart, a row where a person has many.
+
+Keys say it where they are declared; else the names by which `policy init` would have found the unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.doctor.declared_people import DeclaredPeople, plain_name
+from proxy.policy.finding_names import FindingName
+from proxy.policy.findings import Finding
+from proxy.policy.guessed_units import Guess, How, NotGuessed
+from proxy.policy.people import Links, Place, people
+from proxy.policy.person_words import is_anybody, person_of_column
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, UnitPath
+
+_FIX = (
+    "write unit: {{{0}: COLUMN}} with the column that names the {0}, or accept this with the reason"
+)
+
+
+def unit_findings(
+    table: ProtectedTable, policy: Policy, catalog: Catalog, declared: DeclaredPeople
+) -> Iterator[Finding]:
+    """At most one, of a table whose unit is an identifier."""
+    unit = table.unit
+    if not isinstance(unit, IdentifierUnit):
+        return
+    reason = (
+        _wrong_path(table.name, unit.column, unit.path, declared)
+        if unit.path is not None
+        else _wrong_column(table, unit, policy, catalog, declared)
+    )
+    if reason:
+        what = f"{table.name}: the unit is {{{unit.identifier}: {unit.column}}}, and {reason}"
+        yield Finding(
+            name=FindingName.UNIT_LEADS_ELSEWHERE,
+            where=str(table.name),
+            what=what,
+            fix=_FIX.format(unit.identifier),
+            path=("tables", str(table.name), "unit"),
+        )
+
+
+def row_unit_reason(name: TableName, declared: DeclaredPeople) -> tuple[FindingName, str] | None:
+    """Why a person can have more rows than one, where `policy init` would name the column of their unit."""
+    guess = declared.guesses.get(name)
+    if isinstance(guess, NotGuessed):
+        if not guess.is_about_people:
+            return None
+        return FindingName.ROW_UNIT_REFERS_TO_PEOPLE, guess.why
+    referring = declared.referring(name)
+    there = declared.tables.get(name)
+    if referring is None or there is None or not isinstance(referring.unit, IdentifierUnit):
+        return _by_names_of_a_view(name, declared)
+    column = referring.unit.column
+    if there.is_unique(column):
+        return None
+    reason = (
+        f"its column '{column}' tells which {referring.unit.identifier} a row belongs to "
+        f"({referring.why})"
+    )
+    is_key = referring.how in (How.FOREIGN_KEY, How.THROUGH_KEY)
+    kind = FindingName.ROW_UNIT_REFERS_TO_PEOPLE if is_key else FindingName.ROW_UNIT_NAMES_PEOPLE
+    return kind, reason
+
+
+def _by_names_of_a_view(
+    name: TableName, declared: DeclaredPeople
+) -> tuple[FindingName, str] | None:
+    there = declared.tables.get(name)
+    if there is None or name in declared.guesses:
+        return None
+    for column in there.columns:
+        word = person_of_column(column.name)
+        if word is not None and not there.is_unique(column.name):
+            reason = f"its column '{column.name}' is called as one that tells which {word} it is"
+            return FindingName.ROW_UNIT_NAMES_PEOPLE, reason
+    return None
+
+
+def _wrong_path(
+    name: TableName, column: str, path: UnitPath, declared: DeclaredPeople
+) -> str | None:
+    """A reference that the unit is found by, whose column refers to another table."""
+    links = declared.relations.links
+    wanted = {path.table} | _same_rows(path.table, links)
+    targets = foreign_targets(name, column, links)
+    if targets:
+        return None if targets & wanted else _leads(column, targets, f"not to {path.table}")
+    there = declared.tables.get(name)
+    own = None if there is None else there.column(column)
+    if there is None or own is None:
+        return None
+    called = declared.called.of(own, name)
+    if called and not wanted & set(called):
+        return f"'{column}' is called as the key of {called[0]} is, not as that of {path.table}"
+    better = [
+        other.name
+        for other in there.columns
+        if other.name != column
+        and (
+            foreign_targets(name, other.name, links) & wanted
+            or (not called and wanted & set(declared.called.of(other, name)))
+        )
+    ]
+    return f"'{better[0]}' refers to {path.table}, not '{column}'" if better else None
+
+
+def _wrong_column(
+    table: ProtectedTable,
+    unit: IdentifierUnit,
+    policy: Policy,
+    catalog: Catalog,
+    declared: DeclaredPeople,
+) -> str | None:
+    """Nothing, where the column is joined with that of another table with the same identifier."""
+    name, links = table.name, declared.relations.links
+    others = [
+        other
+        for other in policy.protected()
+        if other.name != name
+        and isinstance(other.unit, IdentifierUnit)
+        and other.unit.identifier == unit.identifier
+        and other.unit.path is None
+    ]
+    linked = people(policy, catalog, links, [table], with_keys=False).holding
+    if any(
+        isinstance(other.unit, IdentifierUnit) and (other.name, other.unit.column) in linked
+        for other in others
+    ):
+        return _not_the_persons(table, unit, linked.keys(), declared)
+    targets = foreign_targets(name, unit.column, links)
+    if targets:
+        return _wrong_target(unit, targets, others, declared) or _better(table, unit, declared)
+    return _wrong_without_keys(table, unit, others, declared)
+
+
+def _not_the_persons(
+    table: ProtectedTable,
+    unit: IdentifierUnit,
+    linked: Iterable[Place],
+    declared: DeclaredPeople,
+) -> str | None:
+    """Two tables that name the same wrong thing: visits by id, and lines by the visit."""
+    lists_people = [
+        name for name, _ in linked if declared.are_people(name) or declared.person(name)
+    ]
+    return None if lists_people else _better(table, unit, declared)
+
+
+def _wrong_target(
+    unit: IdentifierUnit,
+    targets: frozenset[TableName],
+    others: list[ProtectedTable],
+    declared: DeclaredPeople,
+) -> str | None:
+    """Of a column with a foreign key, which does not lead to where the policy has the identifier."""
+    column, word = unit.column, plain_name(unit.identifier)
+    if any(
+        declared.is_called(target, unit.identifier) or declared.person(target) == word
+        for target in targets
+    ):
+        return None
+    listing = [other.name for other in others if declared.person(other.name) is not None]
+    if any(declared.person(target) is not None for target in targets):
+        return _leads(column, targets, f"not to {listing[0]}") if listing else None
+    if person_of_column(column) is not None or plain_name(column) in (word, f"{word}id"):
+        return None
+    where = f"not to {listing[0]}" if listing else f"which is not called {unit.identifier}"
+    return _leads(column, targets, where)
+
+
+def _better(table: ProtectedTable, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
+    """A column that names the identifier by its own name, or people where the unit's column names none."""
+    guess = declared.referring(table.name)
+    there = declared.tables.get(table.name)
+    if there is None or declared.person(table.name) == plain_name(unit.identifier):
+        return None
+    own = person_of_column(unit.column)
+    if guess is not None and isinstance(guess.unit, IdentifierUnit):
+        other, word = guess.unit.column, guess.unit.identifier
+        is_same = own is None or (word == unit.identifier and own != word)
+        if other != unit.column and is_same and not _is_anybody_s(own, word):
+            return f"'{other}' tells which {word} a row belongs to ({guess.why})"
+        return None
+    for column in there.columns:
+        called = person_of_column(column.name)
+        if column.name != unit.column and called == unit.identifier and own not in (None, called):
+            return f"'{column.name}' is called as the {called}, '{unit.column}' as the {own}"
+    return None
+
+
+def _is_anybody_s(own: str | None, word: str) -> bool:
+    return own is not None and (is_anybody(own) or is_anybody(word))
+
+
+def _wrong_without_keys(
+    table: ProtectedTable,
+    unit: IdentifierUnit,
+    others: list[ProtectedTable],
+    declared: DeclaredPeople,
+) -> str | None:
+    name = table.name
+    there = declared.tables.get(name)
+    own = None if there is None else there.column(unit.column)
+    if there is None or own is None:
+        return None
+    if there.is_unique(unit.column):
+        if declared.are_people(name) or declared.person(name) is not None:
+            return None
+        reason = row_unit_reason(name, declared)
+        return None if reason is None else f"it is a key of {name}, of which {reason[1]}"
+    called = declared.called.of(own, name)
+    word = plain_name(unit.identifier)
+    if called and not any(
+        declared.is_called(target, unit.identifier) or declared.person(target) is not None
+        for target in called
+    ):
+        listing = [other.name for other in others if declared.person(other.name) is not None]
+        guess = declared.referring(name)
+        if listing or (guess is not None and not _is_held_in(unit.column, guess)):
+            return f"'{unit.column}' is called as the key of {called[0]} is, not as the {word}"
+    return _better(table, unit, declared)
+
+
+def foreign_targets(name: TableName, column: str, links: Links) -> frozenset[TableName]:
+    """Where foreign keys of a column lead to: its own, those of its parents and children, and of what a view
+    reads, where the column has the same name."""
+    beside = {name, *links.readable_from(name)}
+    beside |= {parent for parent in links.children if name in links.children_of(parent)}
+    return frozenset(
+        key.target
+        for relation in beside
+        for key in links.foreign_keys.get(relation, ())
+        if column in key.columns and key.target != name
+    )
+
+
+def _same_rows(name: TableName, links: Links) -> set[TableName]:
+    parents = {parent for parent in links.children if name in links.children_of(parent)}
+    return parents | set(links.readable_from(name))
+
+
+def _is_held_in(column: str, guess: Guess) -> bool:
+    unit = guess.unit
+    return isinstance(unit, IdentifierUnit) and unit.column == column and unit.path is None
+
+
+def _leads(column: str, targets: frozenset[TableName], where: str) -> str:
+    return f"the foreign key of '{column}' leads to {min(targets)}, {where}"

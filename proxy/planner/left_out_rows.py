@@ -1,0 +1,166 @@
+"""Rules that say which rows are in no group of public keys, or in another group than PostgreSQL has them in.
+
+Of the statement, the catalogue and the policy alone: whether there are such rows is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from proxy.planner.facts import ColumnFacts, Facts, Values, typed
+from proxy.planner.narrowing import narrowed
+from proxy.planner.public_keys import label_values
+from proxy.query.ir.expression_walk import children, columns
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Bucket,
+    Case,
+    Cast,
+    Choose,
+    ColumnRef,
+    Comparison,
+    Connective,
+    Constant,
+    DateTrunc,
+    Expression,
+    Extract,
+    FormattedTime,
+    In,
+    InPublic,
+    Inside,
+    Is,
+    Like,
+    Not,
+    NullIf,
+    NumericCall,
+    Quotient,
+    RealCall,
+    Shift,
+    TimeBin,
+)
+
+Name = tuple[str, str]
+# Whose values hang on their form alone, whatever bounds a column has.
+_BY_FORM = (Case, Comparison, Connective, Not, Is, In, InPublic, Like, Inside, Constant)
+# What is computed of the stored value; anything else is computed of the value within the bounds.
+_OF_STORED = (FormattedTime, Extract, Cast)
+
+_OF_CLAMPED = (Arithmetic, Bucket, DateTrunc, NumericCall, Quotient, RealCall, Shift, TimeBin)
+
+
+def left_out_rules(expression: Expression, values: Values | None, facts: Facts) -> Iterator[str]:
+    """
+    Given    values: of the key, None where they are private; facts: as far as conditions leave them
+    Gives    one rule for rows without a value, one for each column with rows beyond its bounds
+    """
+    if values is None:
+        return
+    if None not in values:
+        lacking = sorted({column for _, column in null_columns(expression, facts)})
+        if lacking:
+            yield f"rows whose {' or '.join(lacking)} is null are in no group"
+    yield from _beyond(expression, values, facts)
+
+
+def computed_beyond(where: Expression | None, facts: Facts) -> tuple[str, ...]:
+    """Columns that a condition computes with, of which it takes values beyond the bounds for the bounds."""
+    if where is None:
+        return ()
+    where = typed(where, facts)
+    left = narrowed(facts, where, columns(where))
+    named = {
+        name
+        for part in _parts(where)
+        if isinstance(part, _OF_CLAMPED)
+        for name in columns(part)
+        if name in left and _can_be_beyond(left[name])
+    }
+    return tuple(sorted({column for _, column in named}))
+
+
+def null_columns(expression: Expression, facts: Facts) -> frozenset[Name]:
+    """Columns by whose NULL an expression can be NULL. Empty: it never is, but for a constant."""
+    match expression:
+        case Constant() | Is():
+            return frozenset()
+        case ColumnRef():
+            return _of_column((expression.relation, expression.column), facts)
+        case Case():
+            results = (*(result for _, result in expression.whens), expression.otherwise)
+            if any(isinstance(one, Constant) and one.value is None for one in results):
+                # As the planner writes upper(column), where NULL is what is left.
+                return frozenset().union(*(_of_column(one, facts) for one in columns(expression)))
+            return _union(results, facts)
+        case Choose():  # each of them ignores NULL
+            if any(_is_never_null(operand, facts) for operand in expression.operands):
+                return frozenset()
+            return _union(expression.operands, facts)
+        case NullIf() | InPublic():
+            return null_columns(expression.operand, facts)
+        case _:
+            return _union(children(expression), facts)
+
+
+def _of_column(name: Name, facts: Facts) -> frozenset[Name]:
+    known = facts[name]
+    if not known.nullable:
+        return frozenset()
+    if known.computed_of is None:
+        return frozenset({name})
+    return null_columns(known.computed_of.expression, {**facts, **known.computed_of.facts})
+
+
+def _is_never_null(operand: Expression, facts: Facts) -> bool:
+    if isinstance(operand, Constant):
+        return operand.value is not None
+    if isinstance(operand, Case | NullIf):
+        return False
+    return not null_columns(operand, facts)
+
+
+def _union(parts: tuple[Expression, ...], facts: Facts) -> frozenset[Name]:
+    return frozenset[Name]().union(*(null_columns(part, facts) for part in parts))
+
+
+def _beyond(expression: Expression, values: Values, facts: Facts) -> Iterator[str]:
+    if isinstance(expression, ColumnRef):
+        computed = facts[expression.relation, expression.column].computed_of
+        if computed is not None:
+            yield from _beyond(computed.expression, values, {**facts, **computed.facts})
+        return
+    if isinstance(expression, _BY_FORM):
+        return
+    named = [name for name in sorted(columns(expression)) if _can_be_beyond(facts[name])]
+    if not named or _is_any(expression, values, facts, named):
+        return
+    where = "are in no group"
+    if not isinstance(expression, _OF_STORED):
+        stored = any(isinstance(part, _OF_STORED) for part in _parts(expression))
+        where = f"count in the first or last group{' or in none' if stored else ''}"
+    for _, column in named:
+        yield f"rows whose {column} is beyond its bounds in the policy {where}"
+
+
+def _can_be_beyond(known: ColumnFacts) -> bool:
+    """Unless the statement's conditions leave values within the bounds only."""
+    bounds = known.bounds
+    if not known.is_clamped or bounds is None:
+        return False
+    return known.ranges is None or any(
+        one.low is None or one.high is None or one.low < bounds.low or one.high > bounds.high
+        for one in known.ranges
+    )
+
+
+def _is_any(expression: Expression, values: Values, facts: Facts, named: list[Name]) -> bool:
+    """Whether the key has no other values without bounds: the hour of a time."""
+    free = {name: replace(facts[name], bounds=None, ranges=None) for name in named}
+    without = label_values(expression, {**facts, **free})
+    return without is not None and set(without) <= set(values)
+
+
+def _parts(expression: Expression) -> Iterator[Expression]:
+    yield expression
+    for child in children(expression):
+        yield from _parts(child)

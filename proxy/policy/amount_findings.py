@@ -1,0 +1,123 @@
+"""Epsilon and delta that promise little, and budgets that contradict each other: by the policy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from proxy.policy.finding_names import FindingName
+from proxy.policy.findings import Finding
+from proxy.policy.policy_decimals import decimal
+from proxy.policy.policy_model import Budget, Policy
+
+STATEMENT_EPSILON = Fraction(4)
+STATEMENT_DELTA = Fraction(1, 100_000)
+PUBLISHING_DELTA = Fraction(1, 1_000)
+TOTAL_DELTA = Fraction(1, 10_000)
+
+Path = tuple[str | int, ...]
+
+
+def amount_findings(policy: Policy) -> Iterator[Finding]:
+    """
+    Given    a policy that is consistent in itself
+    """
+    yield from _epsilons(policy)
+    yield from _delta(policy.privacy.delta, "a statement", ("privacy", "delta"))
+    path: Path
+    for index, publication in enumerate(policy.publish):
+        if publication.loss.delta != policy.privacy.delta:
+            path = ("publish", index, "delta")
+            yield from _delta(publication.loss.delta, f"the published {publication.name}", path)
+    total = policy.budgets.total
+    for line, budget in _lines(policy):
+        yield from _above_total(line, budget, total)
+    forever: dict[tuple[str, ...], Budget] = {("budgets", "total"): total}
+    forever |= {
+        ("budgets", "tables", str(name)): own for name, own in policy.budgets.tables.items()
+    }
+    for line, budget in forever.items():
+        if budget.limit.delta > TOTAL_DELTA:
+            yield _finding(
+                FindingName.TOTAL_DELTA_LARGE,
+                line,
+                f"{'.'.join(line)}: delta {_text(budget.limit.delta)} is above {_text(TOTAL_DELTA)}: so large "
+                "a chance that somebody is not protected at all",
+                "write a delta below 1 / number of people, such as delta: 1e-5",
+            )
+
+
+def _epsilons(policy: Policy) -> Iterator[Finding]:
+    stated: dict[Path, tuple[str, Fraction]] = {
+        ("privacy", "epsilon"): ("epsilon of a statement", policy.privacy.epsilon)
+    }
+    if policy.privacy.max_epsilon != policy.privacy.epsilon:
+        what = "max_epsilon, which a session can ask for,"
+        stated["privacy", "max_epsilon"] = (what, policy.privacy.max_epsilon)
+    path: Path
+    for index, publication in enumerate(policy.publish):
+        path = ("publish", index, "epsilon")
+        stated[path] = (f"epsilon of the published {publication.name}", publication.loss.epsilon)
+    for path, (what, epsilon) in stated.items():
+        if epsilon > STATEMENT_EPSILON:
+            yield _finding(
+                FindingName.STATEMENT_EPSILON_LARGE,
+                path,
+                f"{what} is {_text(epsilon)}, above {STATEMENT_EPSILON}: one answer can change the odds "
+                "about a person by more than 54",
+                "write a smaller one, such as epsilon: 1",
+            )
+
+
+def _delta(delta: Fraction, what: str, path: Path) -> Iterator[Finding]:
+    if delta > PUBLISHING_DELTA:
+        yield _finding(
+            FindingName.STATEMENT_DELTA_PUBLISHES,
+            path,
+            f"delta of {what} is {_text(delta)}: each may publish one of {round(1 / delta):,} people",
+            "write delta: 1e-8",
+        )
+    elif delta > STATEMENT_DELTA:
+        yield _finding(
+            FindingName.STATEMENT_DELTA_LARGE,
+            path,
+            f"delta of {what} is {_text(delta)}, above {_text(STATEMENT_DELTA)}: it belongs far below "
+            "1 / number of people",
+            "write delta: 1e-8",
+        )
+
+
+def _lines(policy: Policy) -> Iterator[tuple[tuple[str, ...], Budget]]:
+    budgets = policy.budgets
+    yield ("budgets", "default"), budgets.default
+    for kind, lines in (("analysts", budgets.analysts), ("groups", budgets.groups)):
+        for name, line in lines.items():
+            yield ("budgets", kind, name), line
+    for table, line in budgets.tables.items():
+        yield ("budgets", "tables", str(table)), line
+
+
+def _above_total(path: tuple[str, ...], budget: Budget, total: Budget) -> Iterator[Finding]:
+    above = [
+        f"{word} {_text(own)} is above {_text(most)}"
+        for word, own, most in (
+            ("epsilon", budget.limit.epsilon, total.limit.epsilon),
+            ("delta", budget.limit.delta, total.limit.delta),
+        )
+        if own > most
+    ]
+    if above:
+        yield _finding(
+            FindingName.BUDGET_ABOVE_TOTAL,
+            path,
+            f"{'.'.join(path)}: {' and '.join(above)}, the total of everybody together",
+            "write less than the total, or a larger total",
+        )
+
+
+def _finding(name: FindingName, path: Path, what: str, fix: str) -> Finding:
+    return Finding(name=name, where=".".join(map(str, path)), what=what, fix=fix, path=path)
+
+
+def _text(amount: Fraction) -> str:
+    return decimal(amount)

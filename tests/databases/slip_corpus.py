@@ -1,0 +1,319 @@
+"""Policies with one slip each, and what has to be found of it: what an owner in a hurry writes.
+
+Each case has a database of its own kind: a clinic with foreign keys, the same without any, one in another
+language. `severe` is of slips that publish people or protect something else than people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from proxy.policy.finding_names import FindingName
+
+F = FindingName
+
+KEYED = """
+CREATE SCHEMA c;
+CREATE TYPE c.state AS ENUM ('booked', 'attended', 'missed');
+CREATE DOMAIN c.checked_state AS c.state;
+CREATE TABLE c.sites (code text PRIMARY KEY, name text NOT NULL);
+CREATE TABLE c.patients (id integer PRIMARY KEY, name text, email text, born date, sex text CHECK (sex IN
+    ('f', 'm', 'x')), insurer text);
+CREATE TABLE c.visits (id integer PRIMARY KEY, patient_id integer NOT NULL REFERENCES c.patients,
+    site text NOT NULL REFERENCES c.sites, state c.state NOT NULL, checked c.checked_state NOT NULL,
+    cost integer NOT NULL, comment text, doctor_id integer);
+CREATE TABLE c.results (id integer PRIMARY KEY, visit_id integer NOT NULL REFERENCES c.visits,
+    value integer NOT NULL);
+CREATE TABLE c.feedback (visit_id integer PRIMARY KEY REFERENCES c.visits, stars integer);
+CREATE TABLE c.staff (id integer PRIMARY KEY, site text, hired date);
+CREATE TABLE c.claims (site text, number integer, patient_id integer NOT NULL REFERENCES c.patients,
+    sum integer, PRIMARY KEY (site, number));
+"""
+# The same, as most databases are: without a foreign key, and partly in German.
+BARE = """
+CREATE SCHEMA c;
+CREATE TABLE c.kunden (kundennr integer PRIMARY KEY, vorname text, geburtsdatum date, plz text);
+CREATE TABLE c.people (id integer PRIMARY KEY, name text, "E-Mail" text, password text);
+CREATE TABLE c.register (id integer PRIMARY KEY, points integer);
+CREATE TABLE c.orders (id integer PRIMARY KEY, user_id integer NOT NULL, order_no integer, total integer,
+    bemerkung text);
+CREATE TABLE c.lines (id integer PRIMARY KEY, order_id integer NOT NULL, price integer);
+CREATE TABLE c.shops (id text PRIMARY KEY, address text, phone_count integer);
+CREATE TABLE c.goods (ean text PRIMARY KEY, title text);
+INSERT INTO c.goods SELECT i::text, 'x' FROM generate_series(1, 2500) i;
+ANALYZE c.goods;
+"""
+_PATIENTS = "c.patients: {unit: {patient: id}, max_rows_per_unit: 1, columns: {born: {}}}"
+_VISITS = (
+    "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {id: {}, cost: {}}}"
+)
+_ORDERS = "c.orders: {unit: {user: user_id}, max_rows_per_unit: 9, columns: {total: {}}}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slip:
+    """tables: of the policy; head: what stands instead of the usual privacy and budgets."""
+
+    called: str
+    script: str
+    tables: tuple[str, ...]
+    name: FindingName
+    where: str
+    privacy: str = "{epsilon: 1, delta: 1e-8}"
+    budgets: str = "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 4, delta: 1e-6}}"
+    rest: str = ""
+
+
+def _visits(columns: str) -> tuple[str, ...]:
+    unit = "unit: {patient: patient_id}, max_rows_per_unit: 9"
+    return (_PATIENTS, f"c.visits: {{{unit}, columns: {{{columns}}}}}")
+
+
+def _patients(columns: str) -> tuple[str, ...]:
+    return (f"c.patients: {{unit: {{patient: id}}, columns: {{{columns}}}}}",)
+
+
+_PUBLIC = F.PUBLIC_LOOKS_LIKE_PEOPLE
+_TABLES = [
+    ("people alone", KEYED, ("c.staff: {unit: row}", "c.patients: public"), _PUBLIC, "c.patients"),
+    ("people without keys", BARE, (_ORDERS, "c.people: public"), _PUBLIC, "c.people"),
+    ("people in German", BARE, (_ORDERS, "c.kunden: public"), _PUBLIC, "c.kunden"),
+    (
+        "a column that names people",
+        KEYED + 'CREATE TABLE c.parties (no integer PRIMARY KEY, "customerEmail" text);',
+        (_VISITS, "c.parties: public"),
+        _PUBLIC,
+        "c.parties",
+    ),
+    (
+        "the harmless columns of people",
+        BARE,
+        (_ORDERS, "c.kunden: {unit: public, columns: {plz: {}}}"),
+        _PUBLIC,
+        "c.kunden",
+    ),
+    ("staff", KEYED, (_VISITS, "c.staff: public"), _PUBLIC, "c.staff"),
+    (
+        "a view of people",
+        KEYED + "CREATE VIEW c.shown AS SELECT site AS a, hired AS b FROM c.staff;",
+        (_PATIENTS, "c.shown: public"),
+        _PUBLIC,
+        "c.shown",
+    ),
+    (
+        "orders of people who are nowhere",
+        BARE,
+        ("c.shops: {unit: {person: id}}", "c.orders: public"),
+        _PUBLIC,
+        "c.orders",
+    ),
+    (
+        "a key that fits",
+        BARE,
+        (_ORDERS, "c.register: public"),
+        F.PUBLIC_MAY_LIST_PEOPLE,
+        "c.register",
+    ),
+    ("addresses", BARE, (_ORDERS, "c.shops: public"), F.PUBLIC_MAY_NAME_PEOPLE, "c.shops"),
+    (
+        "many rows with a key",
+        BARE,
+        (_ORDERS, "c.goods: public"),
+        F.PUBLIC_MAY_NAME_PEOPLE,
+        "c.goods",
+    ),
+]
+_UNITS = [
+    (
+        "the unit of another table",
+        KEYED,
+        (_PATIENTS, "c.feedback: {unit: {patient: visit_id}}"),
+        "c.feedback",
+    ),
+    ("the same alone", KEYED, ("c.feedback: {unit: {patient: visit_id}}",), "c.feedback"),
+    ("the row's own key", KEYED, (_PATIENTS, "c.visits: {unit: {patient: id}}"), "c.visits"),
+    ("the own key alone", KEYED, ("c.visits: {unit: {patient: id}}",), "c.visits"),
+    ("half a key", KEYED, (_PATIENTS, "c.claims: {unit: {patient: number}}"), "c.claims"),
+    (
+        "a wrong reference",
+        KEYED + "ALTER TABLE c.results ADD other integer REFERENCES c.staff;",
+        (_PATIENTS, _VISITS, "c.results: {unit: {patient: other -> c.visits.patient_id}}"),
+        "c.results",
+    ),
+    ("without keys", BARE, (_ORDERS, "c.lines: {unit: {user: order_id}}"), "c.lines"),
+    ("own key without keys", BARE, ("c.orders: {unit: {user: id}}",), "c.orders"),
+    (
+        "a reference without keys",
+        BARE,
+        (
+            "c.orders: {unit: {user: user_id}, columns: {id: {}}}",
+            "c.lines: {unit: {user: id -> c.orders.user_id}}",
+        ),
+        "c.lines",
+    ),
+]
+_ROWS = [
+    (
+        "rows of people who are nowhere",
+        KEYED,
+        ("c.visits: {unit: row}",),
+        F.ROW_UNIT_REFERS_TO_PEOPLE,
+        "c.visits",
+    ),
+    (
+        "rows through visits",
+        KEYED,
+        ("c.results: {unit: row}",),
+        F.ROW_UNIT_REFERS_TO_PEOPLE,
+        "c.results",
+    ),
+    ("rows by name", BARE, ("c.orders: {unit: row}",), F.ROW_UNIT_NAMES_PEOPLE, "c.orders"),
+    (
+        "rows of a composite key",
+        BARE + "CREATE TABLE c.days (day date, customer integer, PRIMARY KEY (customer, day));",
+        ("c.days: {unit: row}",),
+        F.ROW_UNIT_NAMES_PEOPLE,
+        "c.days",
+    ),
+]
+_COLUMNS = [
+    (
+        "e-mails as values",
+        _patients("email: {values: [a@b.de, null]}"),
+        F.VALUES_NAME_PEOPLE,
+        "c.patients",
+    ),
+    (
+        "names as values",
+        _patients("name: {values: [Ann, Bob]}"),
+        F.VALUES_NAME_PEOPLE,
+        "c.patients",
+    ),
+    (
+        "e-mails elsewhere",
+        _patients("insurer: {values: [Alba, ann@alba.de]}"),
+        F.VALUES_NAME_PEOPLE,
+        "c.patients",
+    ),
+    (
+        "free text as values",
+        _visits("comment: {values: [thanks, Mrs Miller was late]}"),
+        F.VALUES_NAME_PEOPLE,
+        "c.visits",
+    ),
+    (
+        "numbers of people",
+        _visits("doctor_id: {values: [1, 2]}"),
+        F.VALUES_NAME_PEOPLE,
+        "c.visits",
+    ),
+    ("a key's values", _visits("id: {values: [1, 2]}"), F.VALUES_NAME_PEOPLE, "c.visits"),
+    ("a listed e-mail", _patients("email: {}"), F.IDENTIFYING_COLUMN, "c.patients"),
+    ("a listed name", _patients("name: {}"), F.IDENTIFYING_COLUMN, "c.patients"),
+    (
+        "a label left out",
+        _visits("state: {values: [booked, attended]}"),
+        F.VALUES_LEAVE_OUT_LABELS,
+        "c.visits",
+    ),
+    (
+        "of a domain",
+        _visits("checked: {values: [booked, attended]}"),
+        F.VALUES_LEAVE_OUT_LABELS,
+        "c.visits",
+    ),
+    (
+        "of a CHECK",
+        _patients("sex: {values: [f, m, null]}"),
+        F.VALUES_LEAVE_OUT_LABELS,
+        "c.patients",
+    ),
+    ("null left out", _patients("sex: {values: [f, m, x]}"), F.VALUES_LEAVE_OUT_NULL, "c.patients"),
+]
+_HALF = "{total: {epsilon: 20, delta: 0.5}, default: {epsilon: 4, delta: 1e-6}}"
+_ABOVE = "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 50, delta: 1e-6, per: month}}"
+_ABOVE_DELTA = "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 5, delta: 1e-4, per: month}}"
+_NAMED = (
+    "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 4, delta: 1e-6},"
+    " analysts: {ann: {epsilon: 30, delta: 1e-6}}, tables: {c.visits: {epsilon: 20, delta: 1e-5}}}"
+)
+_PUBLISHED = """
+publish:
+  - {name: costs, sql: "SELECT count(*) AS n FROM c.visits", every: 1d, epsilon: 9}
+"""
+_LARGE = "{total: {epsilon: 900, delta: 1e-5}, default: {epsilon: 40, delta: 1e-6}}"
+_AMOUNTS = [
+    (
+        "epsilon 50",
+        F.STATEMENT_EPSILON_LARGE,
+        "privacy.epsilon",
+        "{epsilon: 50, delta: 1e-8}",
+        _LARGE,
+        "",
+    ),
+    (
+        "a session's epsilon",
+        F.STATEMENT_EPSILON_LARGE,
+        "privacy.max_epsilon",
+        "{epsilon: 1, delta: 1e-8, max_epsilon: 5}",
+        _LARGE,
+        "",
+    ),
+    (
+        "published",
+        F.STATEMENT_EPSILON_LARGE,
+        "publish.0.epsilon",
+        "{epsilon: 1, delta: 1e-8}",
+        _LARGE,
+        _PUBLISHED,
+    ),
+    ("delta", F.STATEMENT_DELTA_LARGE, "privacy.delta", "{epsilon: 1, delta: 1e-4}", _HALF, ""),
+    (
+        "delta 0.1",
+        F.STATEMENT_DELTA_PUBLISHES,
+        "privacy.delta",
+        "{epsilon: 1, delta: 0.1}",
+        _HALF,
+        "",
+    ),
+    ("total delta", F.TOTAL_DELTA_LARGE, "budgets.total", "{epsilon: 1, delta: 1e-8}", _HALF, ""),
+    ("above", F.BUDGET_ABOVE_TOTAL, "budgets.default", "{epsilon: 1, delta: 1e-8}", _ABOVE, ""),
+    (
+        "delta above",
+        F.BUDGET_ABOVE_TOTAL,
+        "budgets.default",
+        "{epsilon: 1, delta: 1e-8}",
+        _ABOVE_DELTA,
+        "",
+    ),
+    (
+        "a line above",
+        F.BUDGET_ABOVE_TOTAL,
+        "budgets.analysts.ann",
+        "{epsilon: 1, delta: 1e-8}",
+        _NAMED,
+        "",
+    ),
+]
+
+SLIPS = (
+    *(Slip(called=a, script=b, tables=c, name=d, where=e) for a, b, c, d, e in _TABLES + _ROWS),
+    *(
+        Slip(called=a, script=b, tables=c, name=F.UNIT_LEADS_ELSEWHERE, where=d)
+        for a, b, c, d in _UNITS
+    ),
+    *(Slip(called=a, script=KEYED, tables=b, name=c, where=d) for a, b, c, d in _COLUMNS),
+    *(
+        Slip(
+            called=a,
+            script=KEYED,
+            tables=(_PATIENTS, _VISITS),
+            name=b,
+            where=c,
+            privacy=d,
+            budgets=e,
+            rest=f,
+        )
+        for a, b, c, d, e, f in _AMOUNTS
+    ),
+)

@@ -1,0 +1,131 @@
+"""No slip of an owner passes silently; `accept` with a reason lets a severe one pass; what is right does."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+
+from proxy.policy.check import check, fitted
+from proxy.policy.finding_names import FindingName, Severity
+from proxy.policy.findings import Finding, Verdict
+from proxy.policy_file.policy_yaml import read_policy
+from proxy.protected.catalog_reader import read_catalog
+from tests.databases.clinic import made_clinic, source, verdict
+from tests.databases.slip_corpus import BARE, KEYED, SLIPS, Slip
+from tests.samples import ALL_SAMPLES, checked_sample
+
+pytestmark = pytest.mark.postgres
+
+F = FindingName
+_OF_THE_SERVER = (
+    "ROLE",
+    "NOT_IN",
+    "NO_INDEX",
+    "NOT_VAC",
+    "UNIT_IS",
+    "UNIT_THR",
+    "INDEX",
+    "TOTAL_COULD",
+)
+_NOT_NOTES = [name for name in FindingName if name.severity is not Severity.NOTE]
+_HEAD = "dpproxy: 1\ndatabase: clinic\nsource: ${CLINIC_DSN}\nreuse: none\n"
+
+
+def _text(slip: Slip, accept: str = "{}") -> str:
+    listed = "".join(f"  {table}\n" for table in slip.tables)
+    return (
+        f"{_HEAD}privacy: {slip.privacy}\nbudgets: {slip.budgets}\n"
+        f"tables:\n{listed}accept: {accept}\n{slip.rest}"
+    )
+
+
+def _verdict(text: str) -> Verdict:
+    policy = read_policy(text, "clinic.yaml", {"CLINIC_DSN": source()})
+    catalog = read_catalog(source())
+    assert check(policy, catalog) == []
+    return verdict(fitted(policy, catalog))
+
+
+def _about_policy(found: Verdict) -> list[Finding]:
+    return [one for one in found.open if not one.name.name.startswith(_OF_THE_SERVER)]
+
+
+@pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.called.replace(" ", "_"))
+def test_a_slip_is_found_and_can_be_accepted(slip: Slip) -> None:
+    with made_clinic(slip.script):
+        found = _verdict(_text(slip))
+        named = [
+            one
+            for one in _about_policy(found)
+            if one.where == slip.where and one.name in (slip.name, *_NOT_NOTES)
+        ]
+        assert [one.name for one in named] == [slip.name], found.open
+        assert found.refuses == (slip.name.severity is Severity.SEVERE)
+        accepted = _verdict(_text(slip, f'{{{slip.name.name}: {{"{slip.where}": "it is right"}}}}'))
+        assert [one.finding.where for one in accepted.accepted] == [slip.where]
+        assert not accepted.refuses
+
+
+def test_the_corpus_has_each_kind() -> None:
+    names = {slip.name for slip in SLIPS}
+    assert len(SLIPS) >= 15
+    assert names >= {
+        *(F.PUBLIC_LOOKS_LIKE_PEOPLE, F.PUBLIC_MAY_LIST_PEOPLE, F.PUBLIC_MAY_NAME_PEOPLE),
+        *(F.UNIT_LEADS_ELSEWHERE, F.ROW_UNIT_REFERS_TO_PEOPLE, F.ROW_UNIT_NAMES_PEOPLE),
+        *(F.VALUES_NAME_PEOPLE, F.VALUES_LEAVE_OUT_LABELS, F.IDENTIFYING_COLUMN),
+        *(F.BUDGET_ABOVE_TOTAL, F.STATEMENT_EPSILON_LARGE, F.STATEMENT_DELTA_LARGE),
+        *(F.STATEMENT_DELTA_PUBLISHES, F.TOTAL_DELTA_LARGE),
+    }
+
+
+_RIGHT = {
+    "with keys": (
+        KEYED,
+        (
+            "c.patients: {unit: {patient: id}, columns: {sex: {values: [f, m, x, null]}, born: {}}}",
+            "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {id: {}, cost: {},"
+            " state: {values: [booked, attended, missed]}, site: {references: c.sites.code}}}",
+            "c.results: {unit: {patient: visit_id -> c.visits.patient_id}, max_rows_per_unit: 9}",
+            "c.feedback: {unit: {patient: visit_id -> c.visits.patient_id}, max_rows_per_unit: 9}",
+            "c.claims: {unit: {patient: patient_id}, max_rows_per_unit: 9}",
+            "c.staff: {unit: row}",
+            "c.sites: public",
+        ),
+    ),
+    "without keys": (
+        BARE,
+        (
+            "c.people: {unit: {user: id}}",
+            "c.orders: {unit: {user: user_id}, max_rows_per_unit: 9, columns: {id: {}}}",
+            "c.lines: {unit: {user: order_id -> c.orders.user_id}, max_rows_per_unit: 9}",
+            "c.kunden: {unit: {customer: kundennr}, columns: {geburtsdatum: {}}}",
+        ),
+    ),
+    "people who are nowhere": (BARE, ("c.orders: {unit: {user: user_id}, max_rows_per_unit: 9}",)),
+}
+
+
+@contextlib.contextmanager
+def _right(called: str) -> Iterator[Slip]:
+    script, tables = _RIGHT[called]
+    with made_clinic(script):
+        yield Slip(called="", script=script, tables=tables, name=F.UNREADABLE, where="")
+
+
+@pytest.mark.parametrize("called", _RIGHT)
+def test_what_is_right_is_left_in_peace(called: str) -> None:
+    with _right(called) as slip:
+        assert _about_policy(_verdict(_text(slip))) == []
+
+
+@pytest.mark.parametrize("name", [sample.name for sample in ALL_SAMPLES])
+def test_samples_are_left_in_peace(name: str) -> None:
+    from proxy.cli.loading import verdict_of
+
+    found = verdict_of(checked_sample(name))
+    assert len(found.of(Severity.SEVERE)) <= 1
+    assert found.of(Severity.SEVERE) == ()
+    of_people = [one for one in _about_policy(found) if one.severity is Severity.WARNING]
+    assert [one.name for one in of_people if one.name is not F.PUBLIC_MAY_NAME_PEOPLE] == []

@@ -1,0 +1,44 @@
+"""Which rows are in no group of a key, or in another, by the statement and the catalogue alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from proxy.engine.answer_conditions import left_out_rows
+from tests.pipeline_world import walk
+
+
+def _rules(key: str, where: str = "") -> list[str]:
+    pipeline = walk(f"SELECT {key} AS k, count(*) FROM people {where} GROUP BY 1")
+    assert pipeline is not None
+    return list(left_out_rows(pipeline.plan.blocks[0]))
+
+
+@pytest.mark.parametrize("key", ["c", "c = 'a'", "c IN ('a')", "NOT c = 'a'", "c LIKE 'a%'"])
+def test_a_key_that_can_be_null(key: str) -> None:
+    assert _rules(key) == ["rows whose c is null are in no group"]
+    assert _rules(key, "WHERE c IS NOT NULL") == []
+    assert _rules(key, "WHERE c <> 'b'") == []
+
+
+@pytest.mark.parametrize(
+    "key", ["c IS NULL", "coalesce(c, 'a')", "CASE WHEN c = 'a' THEN 1 ELSE 0 END", "c IS NOT NULL"]
+)
+def test_a_key_that_is_never_null(key: str) -> None:
+    assert _rules(key) == []
+
+
+def test_private_keys_and_answers_without_keys_leave_nothing_out() -> None:
+    assert _rules("s") == []
+    pipeline = walk("SELECT count(*) FROM people WHERE c = 'a'")
+    assert pipeline is not None and list(left_out_rows(pipeline.plan.blocks[0])) == []
+
+
+@pytest.mark.parametrize("key", ["floor(i4 / 10)", "i4 / 10", "floor(i4 / 10) * 10"])
+def test_bins_beyond_bounds_count_at_the_ends(key: str) -> None:
+    (rule,) = [rule for rule in _rules(key) if "bounds" in rule]
+    assert (
+        rule == "rows whose i4 is beyond its bounds in the policy count in the first or last group"
+    )
+    assert not any("bounds" in rule for rule in _rules(key, "WHERE i4 BETWEEN 1 AND 2"))
+    assert any("bounds" in rule for rule in _rules(key, "WHERE i4 > 1"))
