@@ -15,6 +15,7 @@ import pytest
 
 from proxy.cli.open_files import needed_files
 from proxy.servers.http.routes import Routes
+from proxy.servers.login_gate import LoginGate
 from tests.deploy.files import DEPLOY, ROOT, accepted, compose, dockerfile, final_stage
 
 _SERVICES: dict[str, Any] = compose()["services"]
@@ -27,7 +28,7 @@ def _of_last(word: str) -> Any:
 
 def _routes() -> set[str]:
     nothing = cast(Any, None)
-    app = Routes({}, nothing, nothing, nothing, nothing).app()
+    app = Routes({}, nothing, nothing, nothing, LoginGate()).app()
     return {cast(Any, route).path for route in app.routes}
 
 

@@ -52,8 +52,9 @@ from proxy.servers.http.documented_app import (
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_problem import HttpProblem, not_let_in
 from proxy.servers.http.json_models import Text
+from proxy.servers.http.request_mark import mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
-from proxy.servers.login_gate import LoginGate
+from proxy.servers.login_gate import LoginGate, log_login
 
 
 class _RowNumberConvertor(IntegerConvertor):
@@ -146,19 +147,18 @@ class AdminRoutes:
     async def let_in(self, request: Request) -> Administrator:
         """Refuses  HttpProblem, late, as a wrong password; Busy"""
         address = network_of(None if request.client is None else request.client.host)
-        attempt = await self._gate.enter(address, _GATE_NAME, _LOGIN_SECONDS)
         try:
-            try:
-                given = read_credentials(request)
-            except HttpProblem:
-                raise not_let_in() from None
-            name = self._credentials.name_of(given.text) if isinstance(given, Presented) else None
-            if name is None:
-                await asyncio.sleep(attempt.failed())
-                raise not_let_in()
-            attempt.succeeded(name)
-        finally:
-            attempt.abandoned()
+            given = read_credentials(request)
+        except HttpProblem:
+            given = None
+        # Compared before the gate: a secret has 32 characters or more, so nobody guesses it, however fast.
+        name = self._credentials.name_of(given.text) if isinstance(given, Presented) else None
+        if name is None:
+            attempt = await self._gate.enter(address, _GATE_NAME, _LOGIN_SECONDS)
+            await asyncio.sleep(attempt.failed())
+            raise not_let_in()
+        log_login(address, name, by=_GATE_NAME)
+        mark_under_way(request)
         return Administrator(ledger_dsn=self._ledger_dsn, by=f"admin API: {name} from {address}")
 
 
