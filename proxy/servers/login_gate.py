@@ -66,7 +66,7 @@ class LoginGate:
 
     def enter_now(self, address: str, name: str) -> Attempt | None:
         """Take a guess if the lane has one. Returns None if it has to be waited for."""
-        lane = self._lane(address, name)
+        lane = self.lane(address, name)
         return Attempt(self, address, name, lane) if self._guesses.take_now(lane) else None
 
     async def enter(self, address: str, name: str, seconds: float | None = None) -> Attempt:
@@ -75,11 +75,12 @@ class LoginGate:
         Raises:
             Busy: After `seconds`.
         """
-        lane = self._lane(address, name)
+        lane = self.lane(address, name)
         await self._guesses.take(lane, seconds, name)
         return Attempt(self, address, name, lane)
 
-    def _lane(self, address: str, name: str) -> str:
+    def lane(self, address: str, name: str) -> str:
+        """Whose guesses a name's are: its own where it has logged in from the address, else the address's."""
         return f"{address}\0{name}" if self._delay.is_known(address, name) else address
 
 

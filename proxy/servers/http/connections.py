@@ -20,6 +20,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from proxy.servers.client_address import network_of
 from proxy.servers.http.request_mark import is_under_way
+from proxy.servers.http.strict_framing import StrictBuffer
 
 _PIECE_BYTES = 4 * 1024
 _REQUEST_BYTES = (
@@ -52,7 +53,8 @@ ADMIN_LIMITS = ConnectionLimits(at_once=64, each=32)
 
 class _Lingering:
     """The transport as uvicorn sees it. Closed with bytes of the client unread, a socket sends a reset, which
-    can take the answer away from the client: so it goes on reading for a while, to no purpose."""
+    can take the answer away from the client: so it goes on reading for a while, to no purpose. The client hears
+    at once that nothing more comes."""
 
     def __init__(self, transport: asyncio.Transport, is_unread: Callable[[], bool]) -> None:
         self._transport = transport
@@ -70,11 +72,17 @@ class _Lingering:
             self._transport.close()
         else:
             self.is_lingering = True
+            if self._transport.can_write_eof():  # not with TLS
+                self._transport.write_eof()
             self._transport.resume_reading()
 
 
 class HttpProtocol(H11Protocol):
     """uvicorn's, which answers 400 to a broken body also where its answer has begun, and raises."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.conn._receive_buffer = StrictBuffer()
 
     def send_400_response(self, msg: str) -> None:
         has_begun = self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE)

@@ -20,6 +20,7 @@ from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem
 
 _LOG = structlog.get_logger("dpproxy.http")
 
+_VERSIONS = ("1.0", "1.1")
 _POLICY = b"content-security-policy"
 _SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -89,7 +90,7 @@ class Guard:
                 )
             await send(message)
 
-        problem = self._objection(Headers(scope=scope))
+        problem = self._objection(Headers(scope=scope), scope["http_version"])
         try:
             if problem is None:
                 await self._app(scope, counted, watched)
@@ -105,7 +106,13 @@ class Guard:
             )
         await response_of(problem)(scope, receive, watched)
 
-    def _objection(self, headers: Headers) -> HttpProblem | None:
+    def _objection(self, headers: Headers, version: str) -> HttpProblem | None:
+        if version not in _VERSIONS:
+            return HttpProblem(
+                HTTPStatus.HTTP_VERSION_NOT_SUPPORTED,
+                "the protocol is neither HTTP/1.0 nor HTTP/1.1",
+                headers={"Connection": "close"},
+            )
         hosts = headers.getlist("host")
         if len(hosts) != 1:
             return HttpProblem(HTTPStatus.BAD_REQUEST, "a request has one Host header")
@@ -115,10 +122,10 @@ class Guard:
                 "this server listens on loopback, and that is not its name",
                 hint="Use http://127.0.0.1 or http://localhost.",
             )
-        if "transfer-encoding" in headers and "content-length" in headers:
+        if "transfer-encoding" in headers and ("content-length" in headers or version == "1.0"):
             return HttpProblem(
                 HTTPStatus.BAD_REQUEST,
-                "Content-Length and Transfer-Encoding together are ambiguous",
+                "Transfer-Encoding is ambiguous with Content-Length, and in HTTP/1.0",
                 headers={"Connection": "close"},
             )
         return None

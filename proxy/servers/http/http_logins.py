@@ -25,7 +25,7 @@ _LOGIN_SECONDS = 10.0
 _BEARER_NAME = "(bearer token)"  # for the gate, which counts by name, too
 # Nobody guesses a token: the limit is for the ledger, which is asked whose it is.
 _BEARER_LIMITS = GateLimits(guesses=1_000, guess_seconds=10.0)
-_LOGINS_EACH = 64  # requests of one address that wait for their password to be checked
+_LOGINS_EACH = 64  # requests of one lane of the gate that wait for their check
 _REQUESTS_EACH = 64  # requests of one analyst, those that wait for a place among them
 
 
@@ -94,17 +94,17 @@ class HttpLogins:
         return found
 
     @contextmanager
-    def _one_of(self, address: str) -> Iterator[None]:
-        """Of those of an address that wait for their password to be checked. Refuses  Busy"""
-        if self._logging_in[address] >= _LOGINS_EACH:
+    def _one_of(self, lane: str) -> Iterator[None]:
+        """Of those of a lane that wait for their credentials to be checked. Refuses  Busy"""
+        if self._logging_in[lane] >= _LOGINS_EACH:
             raise Busy
-        self._logging_in[address] += 1
+        self._logging_in[lane] += 1
         try:
             yield
         finally:
-            self._logging_in[address] -= 1
-            if not self._logging_in[address]:
-                del self._logging_in[address]
+            self._logging_in[lane] -= 1
+            if not self._logging_in[lane]:
+                del self._logging_in[lane]
 
     async def _password(self, address: str, user: str, password: str) -> None:
         """A password that was right a moment ago does not wait behind others that are checked.
@@ -116,7 +116,7 @@ class HttpLogins:
             if attempt is not None and self._sessions.knows(user, password):
                 attempt.recognised()
                 return
-            with self._one_of(address):
+            with self._one_of(self._gate.lane(address, user)):
                 attempt = attempt or await self._gate.enter(address, user, _LOGIN_SECONDS)
                 await attempt.take_backend(_LOGIN_SECONDS)
                 await self._sessions.log_in(user, password)
@@ -136,7 +136,7 @@ class HttpLogins:
             raise unauthorized("this needs a user name and a password", "28000")
         if bearers.knows(presented) and (known := await bearers.caller(presented)) is not None:
             return known
-        with self._one_of(address):
+        with self._one_of(f"{address}\0{_BEARER_NAME}"):
             attempt = await self._bearer_gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS)
             try:
                 caller = await bearers.caller(presented)
