@@ -30,6 +30,7 @@ from proxy.cli.command_options import (
     OidcClaim,
     OidcIssuer,
     OidcKeys,
+    OidcLifetime,
     PgBin,
     PolicyFiles,
     State,
@@ -145,6 +146,7 @@ def serve(
     oidc_claim: OidcClaim = "preferred_username",
     oidc_keys: OidcKeys = None,
     oidc_ca: OidcCa = None,
+    oidc_lifetime: OidcLifetime = 86400,
     admin: Admin = None,
     admin_secrets: AdminSecrets = None,
 ) -> None:
@@ -160,7 +162,9 @@ def serve(
     certificate = chosen_certificate(tls_cert, tls_key, tls)
     letting_in = LettingIn(
         rules=certificate_rules(client_ca, client_rules, certificate),
-        oidc=oidc_settings(oidc_issuer, oidc_audience, oidc_claim, oidc_keys, oidc_ca),
+        oidc=oidc_settings(
+            oidc_issuer, oidc_audience, oidc_claim, oidc_keys, oidc_ca, oidc_lifetime
+        ),
         admin=admin_listener(None if admin is None else _address(admin), admin_secrets),
     )
     where = ListenAddresses(

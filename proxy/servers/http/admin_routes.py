@@ -21,7 +21,6 @@ from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from proxy.ledger import admin_log, bearer_tokens, data_access, groups, ledger_reports, users
 from proxy.servers.client_address import network_of
-from proxy.servers.http.admin_credentials import AdminCredentials
 from proxy.servers.http.admin_models import (
     AccessList,
     AdminLog,
@@ -102,6 +101,12 @@ class ListedSession(Protocol):
     def since(self) -> Any: ...
 
 
+class Administrators(Protocol):
+    def name_of(self, presented: str) -> str | None:
+        """Whose secret this is. None: nobody's."""
+        ...
+
+
 class OpenSessions(Protocol):
     @property
     def sessions(self) -> Sequence[ListedSession]: ...
@@ -122,7 +127,7 @@ class AdminRoutes:
     def __init__(
         self,
         ledger_dsn: str,
-        credentials: AdminCredentials,
+        credentials: Administrators,
         open_sessions: OpenSessions,
         gate: LoginGate,
         reload: Reload | None = None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Collection
 from http import HTTPStatus
+from urllib.parse import unquote_to_bytes
 
 import structlog
 from starlette.datastructures import Headers
@@ -90,7 +91,9 @@ class Guard:
                 )
             await send(message)
 
-        problem = self._objection(Headers(scope=scope), scope["http_version"])
+        problem = self._objection(
+            Headers(scope=scope), scope["http_version"], scope.get("raw_path") or b""
+        )
         try:
             if problem is None:
                 await self._app(scope, counted, watched)
@@ -106,13 +109,15 @@ class Guard:
             )
         await response_of(problem)(scope, receive, watched)
 
-    def _objection(self, headers: Headers, version: str) -> HttpProblem | None:
+    def _objection(self, headers: Headers, version: str, raw_path: bytes) -> HttpProblem | None:
         if version not in _VERSIONS:
             return HttpProblem(
                 HTTPStatus.HTTP_VERSION_NOT_SUPPORTED,
                 "the protocol is neither HTTP/1.0 nor HTTP/1.1",
                 headers={"Connection": "close"},
             )
+        if not _is_text(raw_path):
+            return HttpProblem(HTTPStatus.BAD_REQUEST, "the path is not text in UTF-8")
         hosts = headers.getlist("host")
         if len(hosts) != 1:
             return HttpProblem(HTTPStatus.BAD_REQUEST, "a request has one Host header")
@@ -129,6 +134,19 @@ class Guard:
                 headers={"Connection": "close"},
             )
         return None
+
+
+def _is_text(raw_path: bytes) -> bool:
+    """Whether names in a path are what the client wrote, and none that stands for other bytes.
+
+    >>> _is_text(b"/groups/%C3%A4"), _is_text(b"/groups/%ff")
+    (True, False)
+    """
+    try:
+        unquote_to_bytes(raw_path).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _has_body(headers: Headers) -> bool:
