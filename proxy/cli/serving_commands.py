@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import os
 import shlex
 import tempfile
 import threading
@@ -48,6 +47,7 @@ from proxy.cli.letting_in import (
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.proxy_servers import servers_being_prepared
 from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
+from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
 
@@ -179,7 +179,7 @@ def serve(
     with servers_being_prepared(state, ledger, pg_bin=pg_bin, policies=policy) as prepared:
         from proxy.cli.loading import load_policies
 
-        checked = load_policies(policy, os.environ)
+        checked = load_policies(policy, SourceVariables())
         check_can_open(where)
         # While the servers start, which is waiting: planner and web framework are a second of importing.
         importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.listeners",))

@@ -127,4 +127,10 @@ def test_dpproxy_is_started_with_a_command_that_there_is() -> None:
     assert (DEPLOY / build["context"] / build["dockerfile"]).samefile(DEPLOY / "Dockerfile")
     (mount,) = (one for one in service["volumes"] if f":{given['policy'][0]}:ro" in one)
     policy = (DEPLOY / mount.split(":")[0]).read_text()
-    assert set(re.findall(r"\$\{(\w+)\}", policy)) == set(service["environment"])
+    secrets = {one["target"]: one["source"] for one in service["secrets"]}
+    assert set(re.findall(r"\$\{(\w+)\}", policy)) == set(secrets)
+    assert set(secrets.values()) <= set(compose()["secrets"])
+    # `docker inspect` shows the environment.
+    assert service["environment"] == {"CREDENTIALS_DIRECTORY": "/run/secrets"}
+    given_as = compose()["secrets"]["shop_dsn"]["environment"]
+    assert f'echo "{given_as}=' in (DEPLOY / "README.md").read_text()
