@@ -12,7 +12,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 WORKERS ?= 3
 BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
-.PHONY: demo quick test test-long test-clients test-majors coverage mutation nightly bench lint clean
+.PHONY: demo quick test test-long test-clients test-majors coverage mutation nightly bench lint lock clean
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
@@ -96,6 +96,20 @@ nightly: $(NIGHTLY_STAMP)
 
 bench: $(DEV_STAMP)
 	$(BIN)/python -m tests.bench
+
+# Locks of the image. In an environment of its own, with the Python of the image.
+lock:
+	$(PYTHON) -m venv .lock
+	.lock/bin/python -m pip install --quiet --disable-pip-version-check pip-tools
+	cd deploy && for name in requirements build; do \
+		from=build.in; test $$name = build || from=../pyproject.toml; \
+		{ echo '# Made by `make lock`: what the image installs, each file by its hash. Python 3.11, Linux.'; \
+		  echo '# After a change of dependencies make it again, and look at the difference.'; \
+		  ../.lock/bin/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+			--no-header --no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+			--output-file - $$from | grep -v '^# The following' | sed '/^$$/d'; } > $$name.lock.new \
+		&& mv $$name.lock.new $$name.lock || exit 1; \
+	done
 
 clean:
 	rm -rf $(VENV) .state .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* mutants build *.egg-info

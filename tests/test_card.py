@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute
 
 from proxy.servers.http.admin_routes import AdminRoutes
 from proxy.servers.http.routes import Routes
+from proxy.servers.login_gate import LoginGate
 
 _ROOT = Path(__file__).resolve().parents[1]
 
@@ -76,7 +77,7 @@ def _imported(file: Path) -> set[str]:
 def _listeners() -> list[Any]:
     nothing = cast(Any, None)
     return [
-        Routes({}, nothing, nothing, nothing, nothing).app(),
+        Routes({}, nothing, nothing, nothing, LoginGate()).app(),
         AdminRoutes("", nothing, nothing, nothing).app(),
     ]
 

@@ -19,6 +19,7 @@ class Code(Enum):
     COLUMN_NOT_USABLE = ("42501", 403)
     NO_BOUNDS = ("42501", 403)
     NO_VALUES = ("42501", 403)
+    ROLE = ("42501", 403)
     UNSUPPORTED = ("0A000", 400)
     FUNCTION = ("0A000", 400)
     SYNTAX = ("42601", 400)

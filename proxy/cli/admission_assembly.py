@@ -17,7 +17,7 @@ from proxy.ledger.people_reader import PeopleReader
 from proxy.ledger.presented_tokens import PresentedTokens
 from proxy.postgres.failure_reason import reason_of
 from proxy.servers.admission import Admission
-from proxy.servers.http.admin_credentials import AdminCredentials
+from proxy.servers.http.admin_credentials import CredentialsFile
 from proxy.servers.http.bearers import Bearers, ProviderTokens
 from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_logins import HttpLogins
@@ -69,7 +69,7 @@ class AdmissionAssembly:
 
     def admin_server(
         self,
-        credentials: AdminCredentials,
+        credentials: CredentialsFile,
         wire: WireServer,
         tls: tuple[Path, Path] | None,
         reload: Reload | None = None,

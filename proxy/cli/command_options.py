@@ -92,6 +92,10 @@ OidcKeys = Annotated[
         help="The provider's keys (JWKS); left out: where its configuration says.", metavar="URL"
     ),
 ]
+OidcLifetime = Annotated[
+    int,
+    typer.Option(help="Longest lifetime of its tokens, in seconds.", metavar="SECONDS", min=60),
+]
 OidcCa = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(help="Certificates, in PEM, to trust for both.", metavar="FILE"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import sys
 from collections.abc import Mapping
 from datetime import timezone
@@ -18,6 +17,7 @@ from proxy.cli.adjust_command import adjust_command
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, PolicyFile, State
 from proxy.cli.proxy_servers import accept_command, ledger_only
+from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state_folder import state_folder
 from proxy.cli.text_table import text_table
 from proxy.ledger import ledger_backup
@@ -209,7 +209,7 @@ def adopt(
     if new == (as_name is not None):
         raise CliError("give either --new or --as NAME")
     try:
-        read, _ = read_policy_file(policy, os.environ)
+        read, _ = read_policy_file(policy, SourceVariables())
         identity = read_identity(read.source)
         with ledger_only(state, ledger, may_make=new, for_people=True) as dsn:
             refuse_own_source(dsn, read.source)

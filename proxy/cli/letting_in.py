@@ -10,14 +10,14 @@ from proxy.cli.addresses import Address
 from proxy.cli.cli_error import CliError
 
 if TYPE_CHECKING:
-    from proxy.servers.http.admin_credentials import AdminCredentials
+    from proxy.servers.http.admin_credentials import CredentialsFile
     from proxy.servers.http.oidc import OidcSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdminListener:
     address: Address
-    credentials: AdminCredentials
+    credentials: CredentialsFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +59,7 @@ def oidc_settings(
     claim: str,
     keys_url: str | None,
     authority: Path | None,
+    longest_seconds: int,
 ) -> OidcSettings | None:
     """Refuses  Stopped"""
     if issuer is None:
@@ -83,7 +84,12 @@ def oidc_settings(
     if authority is not None and not authority.is_file():
         raise CliError(f"{authority}: no such file")
     return OidcSettings(
-        issuer=issuer, audience=audience, claim=claim, keys_url=keys_url, authority=authority
+        issuer=issuer,
+        audience=audience,
+        claim=claim,
+        keys_url=keys_url,
+        authority=authority,
+        longest_seconds=longest_seconds,
     )
 
 
@@ -93,9 +99,9 @@ def admin_listener(address: Address | None, secrets: Path | None) -> AdminListen
         return None
     if address is None or secrets is None:
         raise CliError("--admin and --admin-secrets go together")
-    from proxy.servers.http.admin_credentials import CredentialsError, read_admin_credentials
+    from proxy.servers.http.admin_credentials import CredentialsError, CredentialsFile
 
     try:
-        return AdminListener(address=address, credentials=read_admin_credentials(secrets))
+        return AdminListener(address=address, credentials=CredentialsFile(secrets))
     except CredentialsError as error:
         raise CliError(str(error)) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publishing_tasks import publishing_tasks, show_first
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
+from proxy.cli.source_variables import SourceVariables
 from proxy.cli.watching import (
     enforce_limits,
     guard_lost,
@@ -106,7 +106,7 @@ async def serve_until_stopped(
         await _start(wire, where.wire)
         closing.push_async_callback(wire.stop, GRACE_SECONDS)
         admin = None
-        reloads = PolicyReloads(databases, policies, os.environ) if policies else None
+        reloads = PolicyReloads(databases, policies, SourceVariables()) if policies else None
         if letting_in.admin is not None:
             again = None if reloads is None else reloads.reload
             admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls, again)

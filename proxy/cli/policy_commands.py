@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Optional
@@ -16,6 +15,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, PolicyFile, State
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.running import end_on_sigterm, run
+from proxy.cli.source_variables import SourceVariables
 from proxy.policy_file.policy_errors import PolicyErrors
 
 _PROPOSED_EPSILON = "0.5"
@@ -37,7 +37,7 @@ def policy_check(
     from proxy.planner.facts import PlanningContext
 
     try:
-        checked = load_policy(file, os.environ)
+        checked = load_policy(file, SourceVariables())
         check_publications(checked)
     except PolicyErrors as error:
         if as_json:
@@ -100,7 +100,7 @@ def policy_bounds(
             f"--epsilon is a number from {_LEAST_EPSILON} to {_MOST_EPSILON}, not {epsilon!r}"
         )
     try:
-        checked = load_policy(file, os.environ)
+        checked = load_policy(file, SourceVariables())
     except PolicyErrors as error:
         raise CliError(str(error)) from None
     wanted = Wanted(table=table, columns=column or (), epsilon=spent)
@@ -133,7 +133,7 @@ def explain(
     from proxy.cli.loading import load_policy
 
     try:
-        checked = load_policy(policy, os.environ)
+        checked = load_policy(policy, SourceVariables())
         plan = run(explanation(checked, sql, as_json=as_json))
     except PolicyErrors as error:
         raise CliError(str(error)) from None
@@ -168,7 +168,7 @@ def audit(
     log_to_stderr(logging.CRITICAL)  # statements that fail are in the report
     try:
         texts = None if questions is None else questions.read_text(encoding="utf-8")
-        checked = load_policy(policy, os.environ)
+        checked = load_policy(policy, SourceVariables())
     except PolicyErrors as error:
         raise CliError(str(error)) from None
     except (OSError, UnicodeError) as error:
@@ -195,7 +195,7 @@ def doctor(
     from proxy.cli.findings_report import findings_json, findings_lines
 
     try:
-        verdict = doctor_verdict(policy, os.environ)
+        verdict = doctor_verdict(policy, SourceVariables())
     except PolicyErrors as error:
         raise CliError(str(error)) from None
     if as_json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import shlex
 from collections.abc import Iterator
 from datetime import datetime
@@ -17,6 +16,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.running import end_on_sigterm, run
+from proxy.cli.source_variables import SourceVariables
 from proxy.policy_file.policy_errors import PolicyErrors
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _loaded(policy: Path) -> CheckedPolicy:
     from proxy.cli.loading import load_policy
 
     try:
-        checked = load_policy(policy, os.environ)
+        checked = load_policy(policy, SourceVariables())
     except PolicyErrors as error:
         raise CliError(str(error)) from None
     if not checked.policy.publish:

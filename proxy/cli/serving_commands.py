@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import os
 import shlex
 import tempfile
 import threading
@@ -30,6 +29,7 @@ from proxy.cli.command_options import (
     OidcClaim,
     OidcIssuer,
     OidcKeys,
+    OidcLifetime,
     PgBin,
     PolicyFiles,
     ShadowUser,
@@ -48,6 +48,7 @@ from proxy.cli.letting_in import (
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.proxy_servers import servers_being_prepared
 from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
+from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
 
@@ -147,6 +148,7 @@ def serve(
     oidc_claim: OidcClaim = "preferred_username",
     oidc_keys: OidcKeys = None,
     oidc_ca: OidcCa = None,
+    oidc_lifetime: OidcLifetime = 86400,
     admin: Admin = None,
     admin_secrets: AdminSecrets = None,
 ) -> None:
@@ -162,7 +164,9 @@ def serve(
     certificate = chosen_certificate(tls_cert, tls_key, tls)
     letting_in = LettingIn(
         rules=certificate_rules(client_ca, client_rules, certificate),
-        oidc=oidc_settings(oidc_issuer, oidc_audience, oidc_claim, oidc_keys, oidc_ca),
+        oidc=oidc_settings(
+            oidc_issuer, oidc_audience, oidc_claim, oidc_keys, oidc_ca, oidc_lifetime
+        ),
         admin=admin_listener(None if admin is None else _address(admin), admin_secrets),
     )
     where = ListenAddresses(
@@ -181,7 +185,7 @@ def serve(
         from proxy.doctor.installed_postgres import installed_postgres_findings
 
         installed = installed_postgres_findings(pg_bin, shadow_user)
-        checked = load_policies(policy, os.environ, installed=installed)
+        checked = load_policies(policy, SourceVariables(), installed=installed)
         check_can_open(where)
         # While the servers start, which is waiting: planner and web framework are a second of importing.
         importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.listeners",))

@@ -52,10 +52,16 @@ class FairShare:
         finally:
             self.give_back(holder)
 
+    def take_now(self, holder: str) -> bool:
+        """Take a place if one is free and nobody waits for it. Returns whether it was taken."""
+        if holder in self._waiting or not self._is_free_for(holder):
+            return False
+        self._grant(holder)
+        return True
+
     async def take(self, holder: str, seconds: float | None = None, line: str = "") -> None:
         """Refuses  Busy, after `seconds`; None waits for ever"""
-        if holder not in self._waiting and self._is_free_for(holder):
-            self._grant(holder)
+        if self.take_now(holder):
             return
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         lines = self._waiting.setdefault(holder, {})

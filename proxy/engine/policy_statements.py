@@ -34,6 +34,7 @@ from proxy.query.statement_reading import Reading, evaluated_parts, read_stateme
 from proxy.query.syntax.assignments import assignment
 from proxy.query.syntax.constant_spans import ConstantSpan
 from proxy.query.syntax.copied_operands import check_copies
+from proxy.query.syntax.role_statements import check_role_statement
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
 
 _EMPTY = (
@@ -134,9 +135,10 @@ class PolicyStatements:
     def look(self, text: str) -> Statement | Execute | None:
         """Whether a statement can touch protected data. None: relay it.
 
-        Refuses  TOO_COMPLEX; SETTING: SET of a dp.* setting that no statement could be run with
+        Refuses  TOO_COMPLEX; SETTING: SET of a dp.* setting that no statement could be run with; ROLE
         """
         check_copies(text)
+        check_role_statement(text)
         assigned = assignment(text)
         if assigned is not None:
             check_assignment(assigned.name, assigned.value, self._privacy)

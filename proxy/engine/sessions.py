@@ -137,7 +137,7 @@ class AnalystSession(Protocol):
 
 class AnalystSessions(Protocol):
     def knows(self, user: str, password: str) -> bool:
-        """Whether this password was right a moment ago. Costs nothing."""
+        """Whether this password was right a moment ago. Costs nothing, and counts as a guess."""
         ...
 
     async def log_in(self, user: str, password: str) -> None:

@@ -21,6 +21,8 @@ from proxy.ledger.users import UserError
 
 PREFIX = "dpp_"  # so that scanners of repositories find one that has leaked
 LONGEST_DAYS = 366
+LEAST_EPSILON = Decimal("0.000001")  # as of a statement: less could buy nothing
+LARGEST_EPSILON = Decimal(1_000_000)
 _BYTES = 32
 _FORM = re.compile(r"dpp_[A-Za-z0-9_-]{43}")
 _NOTE_CHARACTERS = 200
@@ -77,8 +79,10 @@ def create_token(
     """
     if not 0 < days <= LONGEST_DAYS:
         raise UserError(f"a token expires after more than 0 and at most {LONGEST_DAYS} days")
-    if epsilon is not None and not (epsilon.is_finite() and 0 < epsilon < 10**9):
-        raise UserError("epsilon is a number above 0")
+    if epsilon is not None and not (
+        epsilon.is_finite() and LEAST_EPSILON <= epsilon <= LARGEST_EPSILON
+    ):
+        raise UserError(f"epsilon is a number from {LEAST_EPSILON} to {LARGEST_EPSILON}")
     if len(note) > _NOTE_CHARACTERS or not note.isprintable():
         raise UserError(f"a note is one line of at most {_NOTE_CHARACTERS} characters")
     text = PREFIX + base64.urlsafe_b64encode(os.urandom(_BYTES)).rstrip(b"=").decode()

@@ -12,6 +12,8 @@ from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.ledger.admin_log import note
 from proxy.ledger.users import UserError
 
+_REPLACEMENT = "\ufffd"  # in place of bytes that were no text
+
 
 def add_to_group(ledger_dsn: str, group: str, name: str, *, by: str | None = None) -> None:
     """
@@ -58,8 +60,10 @@ def check_group(group: str) -> None:
     """Refuses  UserError"""
     if not group or len(group.encode()) > IDENTIFIER_BYTES:
         raise UserError(f"a group's name has 1 to {IDENTIFIER_BYTES} bytes")
-    if any(unicodedata.category(one) == "Cc" for one in group):
-        raise UserError("a group's name has no control characters")
+    if not group.isprintable() or group != group.strip() or _REPLACEMENT in group:
+        raise UserError("a group's name is printable text without blanks around it")
+    if unicodedata.normalize("NFC", group) != group:
+        raise UserError("a group's name is in Unicode's composed form (NFC)")
 
 
 def analyst_number(connection: psycopg.Connection[Any], name: str) -> int:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-LONGEST_SECONDS = 5.0
+LONGEST_SECONDS = 8.0
 _FIRST_SECONDS = 0.2
 _FORGOTTEN_EVERY_SECONDS = 30.0  # one failure
 _MOST_FAILURES = 12.0
 _ENTRIES = 10_000
-_KNOWN_NAMES_PER_ADDRESS = 8
+_KNOWN_NAMES_PER_ADDRESS = 1_000  # a proxy or a NAT is the address of everybody behind it
 
 
 class LoginDelay:

@@ -1,9 +1,15 @@
-"""Who may try a password now. One for both listeners: a stranger has no more tries with two of them.
+"""Limit password checks. The PostgreSQL and HTTP listeners share one gate.
 
-An attempt holds two things. Its backend of the shadow, few in all, from before it is opened until the password
-has been checked. Its lane, few per address, until the client has been answered: a wrong password is answered
-late (login_delay.py), and the lane stays taken for that time even where the client leaves. So however many
-connections an address opens, it has at most `each_address` guesses per delay.
+Each check takes two things:
+
+- A guess of its lane. A right password gives it back at once. A wrong one keeps it for `guess_seconds`, even if
+  the client leaves. So a lane checks at most `guesses` wrong passwords at once, and `guesses / guess_seconds`
+  per second after that, whatever the number of connections.
+- A backend of the shadow, until PostgreSQL has checked the password.
+
+A lane is a name that has logged in from an address before, or all other names of that address. Clients that
+wait for their answer do not use up a lane: a wrong password is answered late (login_delay.py), and 30 such
+clients make fewer guesses than a lane gets back. So a right password is checked at once while others guess.
 """
 
 from __future__ import annotations
@@ -26,11 +32,21 @@ _LOGGED_CHARACTERS = 63
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLimits:
-    """abandoned_seconds: how long a lane stays taken by a client that opened a backend and left."""
+    """Limits of one gate.
+
+    Args:
+        backends: Backends of the shadow that check passwords, in all.
+        each_address: Those of one lane.
+        guesses: Wrong passwords of a lane that are checked without waiting.
+        guess_seconds: How long a wrong password counts. A lane has `guesses / guess_seconds` per second: 4.
+        abandoned_seconds: The same for a client that opened a backend and left.
+        longest_delay_seconds: The latest answer to a wrong password.
+    """
 
     backends: int = 32
     each_address: int = 8
-    each_known: int = 2
+    guesses: int = 300
+    guess_seconds: float = 75.0
     abandoned_seconds: float = 0.25
     longest_delay_seconds: float = LONGEST_SECONDS
 
@@ -42,89 +58,103 @@ class LoginGate:
         self.limits = limits or GateLimits()
         self._delay = LoginDelay(clock, self.limits.longest_delay_seconds)
         self._backends = FairShare(self.limits.backends, self.limits.each_address)
-        self._lanes = FairShare(sys.maxsize, self.limits.each_address)
-        self._known_lanes = FairShare(sys.maxsize, self.limits.each_known)
+        self._guesses = FairShare(sys.maxsize, self.limits.guesses)
 
     @property
     def backends(self) -> int:
         return self._backends.used
 
+    def enter_now(self, address: str, name: str) -> Attempt | None:
+        """Take a guess if the lane has one. Returns None if it has to be waited for."""
+        lane = self.lane(address, name)
+        return Attempt(self, address, name, lane) if self._guesses.take_now(lane) else None
+
     async def enter(self, address: str, name: str, seconds: float | None = None) -> Attempt:
-        """
-        Waits for a turn: addresses in turn, names of one address in turn. A name that has logged in from this
-        address before does not wait behind the address's other names.
+        """Wait for a guess of the lane. Names of one lane take turns.
 
-        Refuses  Busy, after `seconds`
+        Raises:
+            Busy: After `seconds`.
         """
-        lanes, lane = self._lanes, address
-        if self._delay.is_known(address, name):
-            lanes, lane = self._known_lanes, f"{address}\0{name}"
-        began = time.monotonic()
-        await lanes.take(lane, seconds, name)
-        try:
-            left = None if seconds is None else max(0.0, began + seconds - time.monotonic())
-            await self._backends.take(lane, left, name)
-        except BaseException:
-            lanes.give_back(lane)
-            raise
-        return Attempt(self, address, name, lanes, lane)
+        lane = self.lane(address, name)
+        await self._guesses.take(lane, seconds, name)
+        return Attempt(self, address, name, lane)
 
-    def _is_awaited(self, lanes: FairShare, lane: str) -> bool:
-        return lanes.is_awaited(lane) or self._backends.is_awaited(lane)
+    def lane(self, address: str, name: str) -> str:
+        """Whose guesses a name's are: its own where it has logged in from the address, else the address's."""
+        return f"{address}\0{name}" if self._delay.is_known(address, name) else address
 
 
 class Attempt:
-    """Ends by one of `succeeded`, `failed`, `abandoned`; the first counts."""
+    """One check. Ends by one of `succeeded`, `failed`, `abandoned`; the first counts."""
 
-    def __init__(
-        self, gate: LoginGate, address: str, name: str, lanes: FairShare, lane: str
-    ) -> None:
+    def __init__(self, gate: LoginGate, address: str, name: str, lane: str) -> None:
         self._gate = gate
         self._address = address
         self._name = name
-        self._lanes = lanes
         self._lane = lane
+        self._has_backend = False
         self._has_ended = False
+
+    async def take_backend(self, seconds: float | None = None) -> None:
+        """Wait for a backend of the shadow. Addresses take turns, and names of one lane.
+
+        Raises:
+            Busy: After `seconds`.
+        """
+        await self._gate._backends.take(self._lane, seconds, self._name)
+        self._has_backend = True
 
     @property
     def is_awaited(self) -> bool:
         """Whether others wait for what it holds."""
-        return not self._has_ended and self._gate._is_awaited(self._lanes, self._lane)
+        gate = self._gate
+        return not self._has_ended and (
+            gate._guesses.is_awaited(self._lane) or gate._backends.is_awaited(self._lane)
+        )
 
     def succeeded(self, analyst: str | None = None) -> None:
         """analyst: who it turned out to be, where the name says how they came."""
         if self._ends(0):
             self._gate._delay.succeeded(self._address, self._name)
             more = {} if analyst is None else {"by": self._name}
-            name = printable(self._name if analyst is None else analyst)
-            _log.info("login", address=self._address, analyst=name, **more)
+            log_login(self._address, self._name if analyst is None else analyst, **more)
+
+    def recognised(self) -> None:
+        """End it for a client that has logged in a moment ago. Nothing is logged again."""
+        self._ends(0)
 
     def failed(self) -> float:
         """Seconds for which the answer is to be kept back."""
         if self._has_ended:
             return 0.0
         delay = self._gate._delay.failed(self._address, self._name)
-        self._ends(delay)
+        self._ends(self._gate.limits.guess_seconds)
         _log.warning(
             "login_failed", address=self._address, name=printable(self._name), delay=round(delay, 1)
         )
         return delay
 
-    def abandoned(self) -> None:
-        """No password was checked: the client left, or the shadow said no for another reason."""
-        self._ends(self._gate.limits.abandoned_seconds)
+    def abandoned(self, *, was_compared: bool = False) -> None:
+        """End it without an answer. was_compared: whether the password was compared with one that is right."""
+        limits = self._gate.limits
+        self._ends(limits.guess_seconds if was_compared else limits.abandoned_seconds)
 
     def _ends(self, seconds: float) -> bool:
         if self._has_ended:
             return False
         self._has_ended = True
-        self._gate._backends.give_back(self._lane)
+        if self._has_backend:
+            self._gate._backends.give_back(self._lane)
         if seconds:
             loop = asyncio.get_running_loop()
-            loop.call_later(seconds, self._lanes.give_back, self._lane)
+            loop.call_later(seconds, self._gate._guesses.give_back, self._lane)
         else:
-            self._lanes.give_back(self._lane)
+            self._gate._guesses.give_back(self._lane)
         return True
+
+
+def log_login(address: str, analyst: str, **more: str) -> None:
+    _log.info("login", address=address, analyst=printable(analyst), **more)
 
 
 def printable(name: str) -> str:

@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import hmac
 import os
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -30,6 +30,7 @@ from proxy.shadow.paced_socket import PacedSocket
 
 _LOGIN_SECONDS = 10
 _CREDENTIAL_BYTES = 1024
+_REMEMBERED = 4096
 # In place of the environment's, and of what the analyst's role has: a request could not change that.
 _OPTIONS = " ".join(f"-c {name}={value}" for name, value in ANSWERED_SETTINGS.items())
 _Key = tuple[str, str, bytes]
@@ -81,6 +82,8 @@ class ShadowSessions:
         self._limits = limits or SessionLimits()
         self._secret = os.urandom(32)  # passwords are not kept, only what tells two apart
         self._idle: dict[_Key, deque[_IdleSession]] = {}
+        # Until when a password counts as right, by name and digest, whether its sessions are idle or in use.
+        self._right: OrderedDict[tuple[str, bytes], float] = OrderedDict()
         self._places = FairShare(self._limits.at_once, self._limits.each)
         self._logging_in = asyncio.Semaphore(self._limits.logins_at_once)
         self._is_closed = False
@@ -96,13 +99,14 @@ class ShadowSessions:
         self._idle.clear()
 
     def knows(self, user: str, password: str) -> bool:
-        self._drop_old()
-        return any(self._idle.get(key) for key in self._keys(user, password))
+        """Whether PostgreSQL has found it right since `age_seconds`. A comparison: it counts as a guess."""
+        until = self._right.get((user, self._digest(password)), float("-inf"))
+        return until > asyncio.get_running_loop().time()
 
     async def log_in(self, user: str, password: str) -> None:
         if not (_can_be_name(user) and _can_be_credential(password)):
             raise WrongCredentials
-        key = self._keys(user, password)[0]
+        key = (next(iter(self._addresses)), user, self._digest(password))
         idle = await self._log_in(key[0], user, password)
         self._put_back(key, idle)
 
@@ -136,10 +140,6 @@ class ShadowSessions:
         finally:
             await self._give_back(key, idle)
 
-    def _keys(self, user: str, password: str) -> list[_Key]:
-        digest = self._digest(password)
-        return [(database, user, digest) for database in self._addresses]
-
     def _digest(self, password: str) -> bytes:
         encoded = password.encode("utf-8", "surrogatepass")
         return hmac.new(self._secret, encoded, hashlib.sha256).digest()
@@ -156,7 +156,11 @@ class ShadowSessions:
             except BaseException:
                 idle.session.close()
                 raise
-        idle = await self._log_in(key[0], key[1], password)
+        try:
+            idle = await self._log_in(key[0], key[1], password)
+        except WrongCredentials:
+            self._right.pop(key[1:], None)  # it has been changed
+            raise
         try:
             await idle.session.begin(settings)
         except BaseException:
@@ -218,6 +222,7 @@ class ShadowSessions:
     async def _log_in(self, database: str, user: str, password: str | None) -> _IdleSession:
         """password None: as the analyst's inner role."""
         host, port = self._addresses[database]
+        is_inner = password is None
         async with self._logging_in:
             role = stand_in(user) or user
             if password is None:
@@ -249,7 +254,17 @@ class ShadowSessions:
             connection.pgconn.finish()
             raise
         until = asyncio.get_running_loop().time() + self._limits.age_seconds
+        if not is_inner:
+            self._remember(user, password, until)
         return _IdleSession(ConnectedSession(connection, name), until)
+
+    def _remember(self, user: str, password: str, until: float) -> None:
+        """Remember a password that PostgreSQL has found right."""
+        key = (user, self._digest(password))
+        self._right[key] = until
+        self._right.move_to_end(key)
+        if len(self._right) > _REMEMBERED:
+            self._right.popitem(last=False)
 
     @staticmethod
     async def _inner_credentials(inner: InnerLogins, user: str) -> tuple[str, str]:

@@ -95,7 +95,7 @@ def test_groups(people: str) -> None:
         (lambda: add_to_group(people, "research", "bob"), "already"),
         (lambda: add_to_group(people, "research", "eve"), 'no analyst "eve"'),
         (lambda: add_to_group(people, "", "bob"), "1 to 63 bytes"),
-        (lambda: add_to_group(people, "a\nb", "bob"), "control characters"),
+        (lambda: add_to_group(people, "a\nb", "bob"), "printable text"),
         (lambda: remove_from_group(people, "research", "ann"), "not in the group"),
     ]
     for act, why in refused:
@@ -284,9 +284,9 @@ def test_many_at_once_never_pass_a_tokens_epsilon(people: str) -> None:
         (0, None, "", "expires after"),
         (367, None, "", "expires after"),
         (float("nan"), None, "", "expires after"),
-        (1, Decimal("0"), "", "above 0"),
-        (1, Decimal("NaN"), "", "above 0"),
-        (1, Decimal("1e400"), "", "above 0"),
+        (1, Decimal("0"), "", "a number from"),
+        (1, Decimal("NaN"), "", "a number from"),
+        (1, Decimal("1e400"), "", "a number from"),
         (1, None, "a\nb", "one line"),
     ],
 )

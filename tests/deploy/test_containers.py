@@ -16,6 +16,7 @@ import pytest
 from proxy.cli.open_files import needed_files
 from proxy.postgres.analyst_limits import AnalystLimits
 from proxy.servers.http.routes import Routes
+from proxy.servers.login_gate import LoginGate
 from tests.deploy.files import DEPLOY, ROOT, accepted, compose, dockerfile, final_stage
 
 _SERVICES: dict[str, Any] = compose()["services"]
@@ -28,7 +29,7 @@ def _of_last(word: str) -> Any:
 
 def _routes() -> set[str]:
     nothing = cast(Any, None)
-    app = Routes({}, nothing, nothing, nothing, nothing).app()
+    app = Routes({}, nothing, nothing, nothing, LoginGate()).app()
     return {cast(Any, route).path for route in app.routes}
 
 
@@ -133,4 +134,10 @@ def test_dpproxy_is_started_with_a_command_that_there_is() -> None:
     assert (DEPLOY / build["context"] / build["dockerfile"]).samefile(DEPLOY / "Dockerfile")
     (mount,) = (one for one in service["volumes"] if f":{given['policy'][0]}:ro" in one)
     policy = (DEPLOY / mount.split(":")[0]).read_text()
-    assert set(re.findall(r"\$\{(\w+)\}", policy)) == set(service["environment"])
+    secrets = {one["target"]: one["source"] for one in service["secrets"]}
+    assert set(re.findall(r"\$\{(\w+)\}", policy)) == set(secrets)
+    assert set(secrets.values()) <= set(compose()["secrets"])
+    # `docker inspect` shows the environment.
+    assert service["environment"] == {"CREDENTIALS_DIRECTORY": "/run/secrets"}
+    given_as = compose()["secrets"]["shop_dsn"]["environment"]
+    assert f'echo "{given_as}=' in (DEPLOY / "README.md").read_text()

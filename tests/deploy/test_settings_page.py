@@ -12,7 +12,7 @@ from tests.deploy.files import DEPLOY, ROOT, commands
 
 _PAGE = (DEPLOY / "settings.md").read_text()
 _CODE = re.compile(r"`([^`]*)`")
-_VARIABLE = re.compile(r"\b(?:DPPROXY|XDG)_[A-Z_]+\b")
+_VARIABLE = re.compile(r"\b(?:DPPROXY|XDG|CREDENTIALS)_[A-Z_]+\b")
 
 
 def _rows(heading: str) -> Iterator[list[str]]:

@@ -29,6 +29,14 @@ def test_it_starts_a_command_that_there_is_in_a_folder_that_systemd_makes() -> N
     assert service["User"] not in ("", "root", "0")
 
 
+def test_no_password_is_in_the_environment() -> None:
+    service = unit()["Service"]
+    assert "EnvironmentFile" not in service and "Environment" not in service
+    name, _, file = service["LoadCredential"].partition(":")
+    assert file == f"/etc/dpproxy/{name}"
+    assert file in _README
+
+
 def test_it_allows_the_files_that_serving_needs() -> None:
     assert int(unit()["Service"]["LimitNOFILE"]) >= needed_files(8)
 

@@ -48,7 +48,7 @@ from tests.pipeline_world import POLICIES, Pipeline, walk
 GOLDEN = Path(__file__).parents[1] / "golden"
 PIPELINE, REFUSED = GOLDEN / "pipeline", GOLDEN / "refused"
 # Raised by the shadow, by a cancel request or by a broken server; each has its own test on a real one.
-ELSEWHERE = {Code.PROTECTED, Code.CANCELLED, Code.UNAVAILABLE}
+ELSEWHERE = {Code.PROTECTED, Code.CANCELLED, Code.UNAVAILABLE, Code.ROLE}
 
 
 def arguments_of(case: Case) -> tuple[tuple[SqlType, ...], tuple[str | None, ...]]:

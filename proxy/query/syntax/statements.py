@@ -15,6 +15,7 @@ from sqlglot import TokenType
 from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.query.syntax.assignments import may_assign
+from proxy.query.syntax.role_statements import may_alter_role
 from proxy.query.syntax.tokens import Lexed, Lexeme, fold, lex
 
 
@@ -121,10 +122,10 @@ def split(text: str) -> tuple[tuple[int, str], ...]:
 
 
 def pieces(text: str, names: Names) -> tuple[tuple[int, str], ...]:
-    """As `split`, but a text that cannot name anything protected or SET what answers cost stays whole, and
-    so does one that is too long to be looked into: `look` refuses it."""
+    """As `split`, but a text that cannot name anything protected, SET what answers cost or alter a role stays
+    whole, and so does one that is too long to be looked into: `look` refuses it."""
     sets = len(text) <= limits.STATEMENT_BYTES and may_assign(text)
-    if not sets and not names.may_occur_in(text):
+    if not (sets or may_alter_role(text) or names.may_occur_in(text)):
         return ((0, text),)
     try:
         return split(text)

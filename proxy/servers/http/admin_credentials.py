@@ -9,6 +9,10 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+import structlog
+
+_log = structlog.get_logger("dpproxy.admission")
+
 LEAST_CHARACTERS = 32
 _FILE_BYTES = 64 * 1024
 
@@ -24,7 +28,11 @@ class AdminCredentials:
         self._digests = dict(digests)
 
     def __repr__(self) -> str:
-        return f"AdminCredentials({sorted(self._digests)})"
+        return f"AdminCredentials({self.names})"
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(self._digests)
 
     def name_of(self, presented: str) -> str | None:
         digest = hashlib.sha256(presented.encode()).digest()
@@ -33,6 +41,42 @@ class AdminCredentials:
             if hmac.compare_digest(digest, right):
                 found = name
         return found
+
+
+class CredentialsFile:
+    """The credentials of a file, read again when it has changed. A file that cannot be read lets nobody in.
+
+    Raises:
+        CredentialsError: At the start.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._seen = self._look()
+        self._credentials = read_admin_credentials(file)
+
+    def name_of(self, presented: str) -> str | None:
+        seen = self._look()
+        if seen != self._seen:
+            self._seen = seen  # of before it is read: a change meanwhile is another one
+            self._take_up()
+        return self._credentials.name_of(presented)
+
+    def _take_up(self) -> None:
+        try:
+            self._credentials = read_admin_credentials(self._file)
+        except CredentialsError as error:
+            self._credentials = AdminCredentials({})
+            _log.error("administrators_not_read", reason=str(error))
+        else:
+            _log.info("administrators_changed", names=self._credentials.names)
+
+    def _look(self) -> tuple[int, ...] | None:
+        try:
+            found = self._file.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size
 
 
 def read_admin_credentials(file: Path) -> AdminCredentials:

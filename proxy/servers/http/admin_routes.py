@@ -21,7 +21,6 @@ from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from proxy.ledger import admin_log, bearer_tokens, data_access, groups, ledger_reports, users
 from proxy.servers.client_address import network_of
-from proxy.servers.http.admin_credentials import AdminCredentials
 from proxy.servers.http.admin_models import (
     AccessList,
     AdminLog,
@@ -52,8 +51,9 @@ from proxy.servers.http.documented_app import (
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_problem import HttpProblem, not_let_in
 from proxy.servers.http.json_models import Text
+from proxy.servers.http.request_mark import mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
-from proxy.servers.login_gate import LoginGate
+from proxy.servers.login_gate import LoginGate, log_login
 
 
 class _RowNumberConvertor(IntegerConvertor):
@@ -101,6 +101,12 @@ class ListedSession(Protocol):
     def since(self) -> Any: ...
 
 
+class Administrators(Protocol):
+    def name_of(self, presented: str) -> str | None:
+        """Whose secret this is. None: nobody's."""
+        ...
+
+
 class OpenSessions(Protocol):
     @property
     def sessions(self) -> Sequence[ListedSession]: ...
@@ -121,7 +127,7 @@ class AdminRoutes:
     def __init__(
         self,
         ledger_dsn: str,
-        credentials: AdminCredentials,
+        credentials: Administrators,
         open_sessions: OpenSessions,
         gate: LoginGate,
         reload: Reload | None = None,
@@ -146,19 +152,18 @@ class AdminRoutes:
     async def let_in(self, request: Request) -> Administrator:
         """Refuses  HttpProblem, late, as a wrong password; Busy"""
         address = network_of(None if request.client is None else request.client.host)
-        attempt = await self._gate.enter(address, _GATE_NAME, _LOGIN_SECONDS)
         try:
-            try:
-                given = read_credentials(request)
-            except HttpProblem:
-                raise not_let_in() from None
-            name = self._credentials.name_of(given.text) if isinstance(given, Presented) else None
-            if name is None:
-                await asyncio.sleep(attempt.failed())
-                raise not_let_in()
-            attempt.succeeded(name)
-        finally:
-            attempt.abandoned()
+            given = read_credentials(request)
+        except HttpProblem:
+            given = None
+        # Compared before the gate: a secret has 32 characters or more, so nobody guesses it, however fast.
+        name = self._credentials.name_of(given.text) if isinstance(given, Presented) else None
+        if name is None:
+            attempt = await self._gate.enter(address, _GATE_NAME, _LOGIN_SECONDS)
+            await asyncio.sleep(attempt.failed())
+            raise not_let_in()
+        log_login(address, name, by=_GATE_NAME)
+        mark_under_way(request)
         return Administrator(ledger_dsn=self._ledger_dsn, by=f"admin API: {name} from {address}")
 
 

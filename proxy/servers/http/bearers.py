@@ -9,6 +9,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Protocol
 
+from starlette.requests import Request
+
 from proxy.ledger.bearer_tokens import is_token
 from proxy.ledger.presented_tokens import TokenGrant
 from proxy.servers.admission import Admission
@@ -19,11 +21,12 @@ _REMEMBERED = 4096
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """password None: the listener has let them in by itself. token: through which they come, if it is one of
-    the ledger's."""
+    the ledger's. request: what they came with."""
 
     analyst: str
     password: str | None = None
     token: TokenGrant | None = None
+    request: Request | None = None
 
     def __repr__(self) -> str:
         return f"Caller({self.analyst!r})"

@@ -19,6 +19,8 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from proxy.servers.client_address import network_of
+from proxy.servers.http.request_mark import is_under_way
+from proxy.servers.http.strict_framing import StrictBuffer
 
 _PIECE_BYTES = 4 * 1024
 _REQUEST_BYTES = (
@@ -32,7 +34,7 @@ _PAUSE_SECONDS = 0.1  # where the system has no file descriptor left
 class ConnectionLimits:
     """
     at_once, each: connections in all and of one address; where they are all taken, a new one takes the place of
-    the one that has waited longest without a request under way
+    the oldest without a request under way (request_mark.py), first of one that has never had any
     header_seconds: for a TLS handshake, and for a whole header from its first byte, the first from the start
     rest_seconds: for what follows a request that has been answered: its body, the client's end
     stalled_seconds: in which a client must read at least stalled_bytes, or all that is left
@@ -51,7 +53,8 @@ ADMIN_LIMITS = ConnectionLimits(at_once=64, each=32)
 
 class _Lingering:
     """The transport as uvicorn sees it. Closed with bytes of the client unread, a socket sends a reset, which
-    can take the answer away from the client: so it goes on reading for a while, to no purpose."""
+    can take the answer away from the client: so it goes on reading for a while, to no purpose. The client hears
+    at once that nothing more comes."""
 
     def __init__(self, transport: asyncio.Transport, is_unread: Callable[[], bool]) -> None:
         self._transport = transport
@@ -69,11 +72,17 @@ class _Lingering:
             self._transport.close()
         else:
             self.is_lingering = True
+            if self._transport.can_write_eof():  # not with TLS
+                self._transport.write_eof()
             self._transport.resume_reading()
 
 
 class HttpProtocol(H11Protocol):
     """uvicorn's, which answers 400 to a broken body also where its answer has begun, and raises."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.conn._receive_buffer = StrictBuffer()
 
     def send_400_response(self, msg: str) -> None:
         has_begun = self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE)
@@ -108,6 +117,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._buffer = memoryview(bytearray(_PIECE_BYTES))
         self._transport: asyncio.Transport | None = None
         self._lingering: _Lingering | None = None
+        self._has_served = False
         self._header_since: float | None = self._loop.time()
         self._rest_since: float | None = None
         self._request_bytes = 0
@@ -157,6 +167,21 @@ class HttpConnection(asyncio.BufferedProtocol):
         cycle = self.inner.cycle
         return cycle is not None and not cycle.response_complete
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it may not be closed for another one.
+
+        Before a request's caller has logged in, its body has come and it has a place, the connection waits.
+        """
+        cycle = self.inner.cycle
+        return self.has_request and (cycle.response_started or is_under_way(cycle.scope))
+
+    @property
+    def has_served(self) -> bool:
+        """Whether a caller has been let in on it."""
+        cycle = self.inner.cycle
+        return self._has_served or (cycle is not None and is_under_way(cycle.scope))
+
     def is_overdue(self, now: float) -> bool:
         limits, transport = self._limits, self._transport
         if (
@@ -185,6 +210,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     def _count(self, nbytes: int, before: RequestResponseCycle | None) -> None:
         cycle = self.inner.cycle
         if cycle is not before:
+            self._has_served |= before is not None and is_under_way(before.scope)
             self._request_bytes = 0
             if cycle.more_body and self.has_request:
                 # `receive` goes on with it, once there is somebody whom the body is for.
@@ -280,12 +306,15 @@ class Connections:
         return True
 
     def _close_longest_waiting(self, address: str | None) -> bool:
-        for connection in self._open:
-            if not connection.has_request and address in (None, connection.address):
-                self._remove(connection)
-                connection.abort()
-                return True
-        return False
+        waiting = [
+            one for one in self._open if not one.is_under_way and address in (None, one.address)
+        ]
+        if not waiting:
+            return False
+        closed = next((one for one in waiting if not one.has_served), waiting[0])
+        self._remove(closed)
+        closed.abort()
+        return True
 
     async def _serve(self, connection: HttpConnection, client: socket.socket) -> None:
         """Until it is open; from then on its protocol hears when it is lost."""

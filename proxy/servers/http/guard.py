@@ -5,12 +5,10 @@ Logged are method, route and status: never a query string, a body, a header or a
 
 from __future__ import annotations
 
-import contextlib
 import ipaddress
-from collections import Counter
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection
 from http import HTTPStatus
+from urllib.parse import unquote_to_bytes
 
 import structlog
 from starlette.datastructures import Headers
@@ -18,13 +16,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.base.errors import Code
-from proxy.servers.client_address import network_of
 from proxy.servers.error_boundary import log_failure
-from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem, busy
+from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem
 
 _LOG = structlog.get_logger("dpproxy.http")
 
-_ALWAYS = "/healthz"
+_VERSIONS = ("1.0", "1.1")
 _POLICY = b"content-security-policy"
 _SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
@@ -44,14 +41,6 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestLimits:
-    """Requests under way, in all and of one address; /healthz is not counted, so that it always answers."""
-
-    at_once: int = 256
-    each: int = 64
-
-
 class Guard:
     """
     Given    hosts_are_local: whether the server listens on loopback only. A page of another site can then
@@ -64,10 +53,7 @@ class Guard:
         routes: Collection[str],
         *,
         hosts_are_local: bool,
-        limits: RequestLimits | None = None,
     ) -> None:
-        self._limits = limits or RequestLimits()
-        self._under_way: Counter[str] = Counter()
         self._app = app
         self._routes = frozenset(routes)
         self._hosts_are_local = hosts_are_local
@@ -105,17 +91,12 @@ class Guard:
                 )
             await send(message)
 
-        address = network_of((scope.get("client") or (None,))[0])
-        problem = self._objection(Headers(scope=scope))
+        problem = self._objection(
+            Headers(scope=scope), scope["http_version"], scope.get("raw_path") or b""
+        )
         try:
-            if problem is None and scope["path"] == _ALWAYS:
-                await self._app(scope, counted, watched)
-                return
-            if problem is None and self._is_full(address):
-                problem = busy()
             if problem is None:
-                with self._counted(address):
-                    await self._app(scope, counted, watched)
+                await self._app(scope, counted, watched)
                 return
         except Exception as error:
             log_failure(error, "request")
@@ -128,21 +109,15 @@ class Guard:
             )
         await response_of(problem)(scope, receive, watched)
 
-    def _is_full(self, address: str) -> bool:
-        under_way, limits = self._under_way, self._limits
-        return under_way[address] >= limits.each or under_way.total() >= limits.at_once
-
-    @contextlib.contextmanager
-    def _counted(self, address: str) -> Iterator[None]:
-        self._under_way[address] += 1
-        try:
-            yield
-        finally:
-            self._under_way[address] -= 1
-            if not self._under_way[address]:
-                del self._under_way[address]
-
-    def _objection(self, headers: Headers) -> HttpProblem | None:
+    def _objection(self, headers: Headers, version: str, raw_path: bytes) -> HttpProblem | None:
+        if version not in _VERSIONS:
+            return HttpProblem(
+                HTTPStatus.HTTP_VERSION_NOT_SUPPORTED,
+                "the protocol is neither HTTP/1.0 nor HTTP/1.1",
+                headers={"Connection": "close"},
+            )
+        if not _is_text(raw_path):
+            return HttpProblem(HTTPStatus.BAD_REQUEST, "the path is not text in UTF-8")
         hosts = headers.getlist("host")
         if len(hosts) != 1:
             return HttpProblem(HTTPStatus.BAD_REQUEST, "a request has one Host header")
@@ -152,13 +127,26 @@ class Guard:
                 "this server listens on loopback, and that is not its name",
                 hint="Use http://127.0.0.1 or http://localhost.",
             )
-        if "transfer-encoding" in headers and "content-length" in headers:
+        if "transfer-encoding" in headers and ("content-length" in headers or version == "1.0"):
             return HttpProblem(
                 HTTPStatus.BAD_REQUEST,
-                "Content-Length and Transfer-Encoding together are ambiguous",
+                "Transfer-Encoding is ambiguous with Content-Length, and in HTTP/1.0",
                 headers={"Connection": "close"},
             )
         return None
+
+
+def _is_text(raw_path: bytes) -> bool:
+    """Whether names in a path are what the client wrote, and none that stands for other bytes.
+
+    >>> _is_text(b"/groups/%C3%A4"), _is_text(b"/groups/%ff")
+    (True, False)
+    """
+    try:
+        unquote_to_bytes(raw_path).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _has_body(headers: Headers) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import replace
 from http import HTTPStatus
 
 from starlette.requests import Request
@@ -16,12 +17,16 @@ from proxy.servers.admission import Admission, no_access
 from proxy.servers.client_address import network_of
 from proxy.servers.http.bearers import Bearers, Caller
 from proxy.servers.http.http_problem import HttpProblem, not_let_in, unauthorized
+from proxy.servers.http.request_mark import mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
-from proxy.servers.login_gate import LoginGate
+from proxy.servers.login_gate import GateLimits, LoginGate
 
 _LOGIN_SECONDS = 10.0
 _BEARER_NAME = "(bearer token)"  # for the gate, which counts by name, too
-_LOGINS_EACH = 16  # requests of one address that wait for their password to be checked
+# Nobody guesses a token: the limit is for the ledger, which is asked whose it is.
+_BEARER_LIMITS = GateLimits(guesses=1_000, guess_seconds=10.0)
+_LOGINS_EACH = 64  # requests of one lane of the gate that wait for their check
+_REQUESTS_EACH = 64  # requests of one analyst, those that wait for a place among them
 
 
 class HttpLogins:
@@ -37,29 +42,28 @@ class HttpLogins:
         self._databases = databases
         self._sessions = sessions
         self._gate = gate
+        self._bearer_gate = LoginGate(
+            replace(_BEARER_LIMITS, longest_delay_seconds=gate.limits.longest_delay_seconds)
+        )
         self._bearers = bearers
         self._admission = admission
         self._logging_in: Counter[str] = Counter()
+        self._of_analysts: Counter[str] = Counter()
         self._under_way: dict[asyncio.Event, tuple[Caller, str]] = {}
 
-    @asynccontextmanager
-    async def logged_in(self, request: Request) -> AsyncIterator[Caller]:
-        """
-        Whoever has the password, or a bearer token, in a place of theirs. The body comes after.
+    async def logged_in(self, request: Request) -> Caller:
+        """Check the credentials. The body comes after, and then a place to run (`session`).
 
-        Refuses  WrongCredentials, later the more often; Busy
+        Raises:
+            WrongCredentials: Late, the later the more often.
+            Busy: Too many of the address wait for the check.
         """
         given = read_credentials(request)
         address = network_of(None if request.client is None else request.client.host)
         if isinstance(given, Presented):
-            caller = await self._bearer(address, given.text)
-        else:
-            caller = Caller(analyst=given.user, password=given.password)
-            if not self._sessions.knows(given.user, given.password):
-                with self._one_of(address):
-                    await self._log_in(address, given.user, given.password)
-        async with self._sessions.place(caller.analyst):
-            yield caller
+            return replace(await self._bearer(address, given.text), request=request)
+        await self._password(address, given.user, given.password)
+        return Caller(analyst=given.user, password=given.password, request=request)
 
     @contextmanager
     def under_way(self, caller: Caller, database: str) -> Iterator[asyncio.Event]:
@@ -90,28 +94,40 @@ class HttpLogins:
         return found
 
     @contextmanager
-    def _one_of(self, address: str) -> Iterator[None]:
-        """Of those of an address that wait for their password to be checked. Refuses  Busy"""
-        if self._logging_in[address] >= _LOGINS_EACH:
+    def _one_of(self, lane: str) -> Iterator[None]:
+        """Of those of a lane that wait for their credentials to be checked. Refuses  Busy"""
+        if self._logging_in[lane] >= _LOGINS_EACH:
             raise Busy
-        self._logging_in[address] += 1
+        self._logging_in[lane] += 1
         try:
             yield
         finally:
-            self._logging_in[address] -= 1
-            if not self._logging_in[address]:
-                del self._logging_in[address]
+            self._logging_in[lane] -= 1
+            if not self._logging_in[lane]:
+                del self._logging_in[lane]
 
-    async def _log_in(self, address: str, user: str, password: str) -> None:
-        attempt = await self._gate.enter(address, user, _LOGIN_SECONDS)
+    async def _password(self, address: str, user: str, password: str) -> None:
+        """A password that was right a moment ago does not wait behind others that are checked.
+
+        The comparison takes a guess of the gate, as any check does: else it would be a way to guess quickly.
+        """
+        attempt = self._gate.enter_now(address, user)
         try:
-            await self._sessions.log_in(user, password)
-            attempt.succeeded()
+            if attempt is not None and self._sessions.knows(user, password):
+                attempt.recognised()
+                return
+            with self._one_of(self._gate.lane(address, user)):
+                attempt = attempt or await self._gate.enter(address, user, _LOGIN_SECONDS)
+                await attempt.take_backend(_LOGIN_SECONDS)
+                await self._sessions.log_in(user, password)
+                attempt.succeeded()
         except WrongCredentials:
+            assert attempt is not None
             await asyncio.sleep(attempt.failed())
             raise
         finally:
-            attempt.abandoned()  # unless it has ended in another way
+            if attempt is not None:
+                attempt.abandoned(was_compared=True)  # unless it has ended in another way
 
     async def _bearer(self, address: str, presented: str) -> Caller:
         """Refuses  HttpProblem, late, as a wrong password; Busy; Fault"""
@@ -120,17 +136,18 @@ class HttpLogins:
             raise unauthorized("this needs a user name and a password", "28000")
         if bearers.knows(presented) and (known := await bearers.caller(presented)) is not None:
             return known
-        with self._one_of(address):
-            attempt = await self._gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS)
+        with self._one_of(f"{address}\0{_BEARER_NAME}"):
+            attempt = await self._bearer_gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS)
             try:
                 caller = await bearers.caller(presented)
-                if caller is None:
-                    await asyncio.sleep(attempt.failed())
-                    raise not_let_in()
-                attempt.succeeded(caller.analyst)
-                return caller
+                if caller is not None:
+                    attempt.succeeded(caller.analyst)
+                    return caller
+                delay = attempt.failed()
             finally:
                 attempt.abandoned()  # unless it has ended in another way
+        await asyncio.sleep(delay)
+        raise not_let_in()
 
     def session(
         self, database: str, caller: Caller, settings: Mapping[str, str] | None = None
@@ -145,7 +162,32 @@ class HttpLogins:
         """Any shadow can tell whether a password is right."""
         return self._open(self._databases[0], caller, {})
 
-    def _open(
+    @asynccontextmanager
+    async def _open(
+        self, database: str, caller: Caller, settings: Mapping[str, str]
+    ) -> AsyncIterator[AnalystSession]:
+        """A place of the caller's, and a session in it. Refuses  Busy, WrongCredentials, Fault"""
+        with self._one_request(caller.analyst):
+            async with self._sessions.place(caller.analyst):
+                if caller.request is not None:
+                    mark_under_way(caller.request)
+                async with self._session(database, caller, settings) as session:
+                    yield session
+
+    @contextmanager
+    def _one_request(self, analyst: str) -> Iterator[None]:
+        """Refuses  Busy"""
+        if self._of_analysts[analyst] >= _REQUESTS_EACH:
+            raise Busy
+        self._of_analysts[analyst] += 1
+        try:
+            yield
+        finally:
+            self._of_analysts[analyst] -= 1
+            if not self._of_analysts[analyst]:
+                del self._of_analysts[analyst]
+
+    def _session(
         self, database: str, caller: Caller, settings: Mapping[str, str]
     ) -> AbstractAsyncContextManager[AnalystSession]:
         if caller.password is None:

@@ -35,6 +35,7 @@ _SECRET_PARTS = ("d", "p", "q", "k")  # of a JWK: whoever publishes one has publ
 _RSA_BITS = 2048
 _TOKEN_CHARACTERS = 8192
 _LEEWAY_SECONDS = 30
+LONGEST_SECONDS = 86_400
 _FRESH_SECONDS = 600.0
 _USABLE_SECONDS = 3600.0  # of keys that cannot be fetched again
 _RETRY_SECONDS = 15.0  # between fetches, whatever is presented
@@ -46,6 +47,7 @@ class OidcSettings:
     """
     issuer, audience: as tokens must name them; claim: which has the analyst's name
     keys_url: None where the issuer's own configuration says it; authority: certificates to trust, in PEM
+    longest_seconds: for which a token may be valid, in all and from now: a stolen one cannot be revoked
     """
 
     issuer: str
@@ -53,6 +55,7 @@ class OidcSettings:
     claim: str = "preferred_username"
     keys_url: str | None = None
     authority: Path | None = None
+    longest_seconds: int = LONGEST_SECONDS
 
 
 Fetch = Callable[[str, "Path | None"], Any]
@@ -105,10 +108,18 @@ class OpenIdTokens:
         )
         if "nbf" not in claims and "iat" not in claims:
             raise jwt.MissingRequiredClaimError("nbf")
+        if not self._is_short(claims):
+            raise jwt.InvalidTokenError
         analyst = claims.get(self._settings.claim)
         if not isinstance(analyst, str) or not 0 < len(analyst.encode()) <= IDENTIFIER_BYTES:
             raise jwt.InvalidTokenError
         return analyst
+
+    def _is_short(self, claims: Mapping[str, Any]) -> bool:
+        """Whether a token ends in time. Its dates are numbers: they have been compared with the clock."""
+        since = min(float(claims[name]) for name in ("iat", "nbf") if name in claims)
+        longest = self._settings.longest_seconds + _LEEWAY_SECONDS
+        return float(claims["exp"]) - min(since, time.time()) <= longest
 
 
 class _ProviderKeys:

@@ -150,13 +150,11 @@ async def _logged_in(
     routes: State,
     _basic: Annotated[object, Security(_BASIC)],
     _bearer: Annotated[object, Security(_BEARER)],
-) -> AsyncIterator[Caller]:
-    async with routes.logins.logged_in(request) as caller:
-        yield caller
+) -> Caller:
+    return await routes.logins.logged_in(request)
 
 
-# The place of the caller is free again before the response is sent.
-_LOGIN = Depends(_logged_in, scope="function")
+_LOGIN = Depends(_logged_in)
 LoggedIn = Annotated[Caller, _LOGIN]
 # Read after the login: no stranger's body is read.
 QueryBody = Annotated[QueryRequest, Depends(QueryRequest.read)]
@@ -170,6 +168,7 @@ async def _open_session(
         yield session
 
 
+# The caller's place is free again before the response is sent.
 OpenSession = Annotated[AnalystSession, Depends(_open_session, scope="function")]
 
 # Each operation below /v1 needs the login, before anything else of its request is read.

@@ -86,6 +86,7 @@ class Login:
             self._client.end_with(_TOO_MANY)
             return
         self._attempt = await state.gate.enter(self._address, self.analyst)
+        await self._attempt.take_backend()
         try:
             if not await self._is_let_in():
                 self._refuse(_not_let_in(self.analyst, self.database))

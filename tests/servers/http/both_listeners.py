@@ -108,7 +108,7 @@ def open_http(
     proxy: LiveProxy,
     limits: SessionLimits | None = None,
     *,
-    gate: GateLimits | None = None,
+    gate: GateLimits | LoginGate | None = None,
     connections: ConnectionLimits | None = None,
     tls: tuple[Path, Path] | None = None,
     inner: InnerLogins | None = None,
@@ -138,7 +138,9 @@ def open_http(
             ready,
             tls,
             lambda: dict(health),
-            LoginGate(gate or GateLimits(longest_delay_seconds=0.01)),
+            gate
+            if isinstance(gate, LoginGate)
+            else LoginGate(gate or GateLimits(longest_delay_seconds=0.01)),
             connections,
             bearers,
             admission,

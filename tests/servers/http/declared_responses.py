@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 from proxy.servers.http.documented_app import Operation
 from proxy.servers.http.json_models import ProblemDocument
 from proxy.servers.http.routes import Routes
+from proxy.servers.login_gate import LoginGate
 
 _CHECKED_BYTES = (
     256 * 1024
@@ -21,7 +22,7 @@ _CHECKED_BYTES = (
 @functools.cache
 def analysts_app() -> FastAPI:
     nothing = cast(Any, None)
-    return Routes({}, nothing, nothing, nothing, nothing).app()
+    return Routes({}, nothing, nothing, nothing, LoginGate()).app()
 
 
 def check_declared(response: httpx.Response) -> None:

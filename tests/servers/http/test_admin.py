@@ -21,6 +21,7 @@ from proxy.ledger.users import verifiers
 from proxy.servers.http.admin_credentials import (
     AdminCredentials,
     CredentialsError,
+    CredentialsFile,
     read_admin_credentials,
 )
 from proxy.servers.http.admin_routes import AdminRoutes
@@ -124,6 +125,41 @@ def test_only_who_has_a_secret_comes_in(admin: AdminClient) -> None:
     headers = {"Authorization": f"Bearer {_SECRET}"}
     assert admin.listeners.client.get("/v1/databases", headers=headers).status_code == 401
     assert admin.listeners.client.get("/admin/v1/users", headers=headers).status_code == 404
+
+
+def test_a_changed_file_of_secrets_counts_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "secrets"
+    credentials(tmp_path, f"console {_SECRET}\n")
+    known = CredentialsFile(file)
+    assert (known.name_of(_SECRET), known.name_of(_OTHER)) == ("console", None)
+    credentials(tmp_path, f"night-job {_OTHER}\n")
+    assert (known.name_of(_SECRET), known.name_of(_OTHER)) == (None, "night-job")
+    file.chmod(0o644)
+    with capture_logs() as logs:
+        assert known.name_of(_OTHER) is None
+    assert logs[0]["event"] == "administrators_not_read" and _OTHER not in str(logs)
+    file.unlink()
+    assert known.name_of(_OTHER) is None
+    credentials(tmp_path, f"console {_OTHER}\n")
+    assert known.name_of(_OTHER) == "console"
+
+
+@pytest.mark.parametrize(
+    ("group", "status"),
+    [("%ff", 400), ("%EF%BF%BD", 409), ("%20a", 409), ("a%E2%80%AE", 409), ("a%CC%88", 409)],
+)
+def test_names_of_groups_are_text(group: str, status: int, admin: AdminClient) -> None:
+    name = admin.listeners.proxy.servers.new_analyst()
+    assert admin.call("PUT", f"/groups/{group}/{name}").status_code == status
+    assert all(name not in names for names in admin.done("GET", "/groups")["groups"].values())
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-7, 0, -1, 1e7, 1e300])
+def test_a_token_has_an_epsilon_that_buys_something(epsilon: float, admin: AdminClient) -> None:
+    name = admin.listeners.proxy.servers.new_analyst()
+    body = {"name": name, "days": 1, "epsilon": epsilon}
+    assert admin.call("POST", "/tokens", body).status_code in (400, 409)
+    assert all(one["analyst"] != name for one in admin.done("GET", "/tokens")["tokens"])
 
 
 def test_users_and_groups(admin: AdminClient) -> None:

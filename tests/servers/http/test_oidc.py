@@ -90,6 +90,11 @@ _NOW = int(time.time())
     [
         {"exp": _NOW - 60},
         {"exp": None},
+        {"exp": 10**30},
+        {"exp": 10**400},
+        {"exp": _NOW + 86_400 + 60},
+        {"exp": _NOW + 3_600, "iat": _NOW - 86_400, "nbf": None},
+        {"exp": _NOW + 3_600, "iat": _NOW - 5, "nbf": _NOW - 86_400},
         {"exp": "never"},
         {"nbf": _NOW + 86_400},
         {"iat": _NOW + 86_400},
@@ -109,6 +114,14 @@ _NOW = int(time.time())
 )
 def test_a_claim_that_does_not_hold(issuer: Provider, wrong: dict[str, Any]) -> None:
     assert reader(issuer)(issuer.token(issuer.claims(**wrong))) is None
+
+
+def test_the_longest_lifetime_can_be_set(issuer: Provider) -> None:
+    hour = reader(issuer, longest_seconds=3_600)
+    assert hour(issuer.token(issuer.claims(exp=_NOW + 3_000))) == "ann"
+    assert hour(issuer.token(issuer.claims(exp=_NOW + 7_200))) is None
+    week = reader(issuer, longest_seconds=7 * 86_400)
+    assert week(issuer.token(issuer.claims(exp=_NOW + 6 * 86_400))) == "ann"
 
 
 def _part(value: object) -> str:
