@@ -28,19 +28,14 @@ from proxy.policy.policy_model import Policy, StatementTexts
 from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import (
-    read_public_bounds,
-    read_public_rows,
-    read_public_sizes,
-    read_public_values,
-)
+from proxy.protected.public_values import read_public_contents
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
-from proxy.shadow.published_statements import PublishedStatements, as_analysts
-from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.published_statements import PublishedStatements
+from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
 
 _log = structlog.get_logger("dpproxy.assembly")
 
@@ -98,27 +93,31 @@ class Database:
         """Copies public tables again, and reads their keys anew. Waits for both databases."""
         with self.changing:
             self.shadow.refresh_public_tables(self.policy, self.catalog)
-            values = read_public_values(self.policy, self.catalog)
-            rows = read_public_rows(self.policy, self.catalog)
-            bounds = read_public_bounds(self.policy, self.catalog)
-            self.engine.renew(values, rows, bounds, read_public_sizes(self.policy))
+            self.engine.renew(read_public_contents(self.policy, self.catalog))
 
-    def adopt(self, policy: Policy, catalog: Catalog) -> None:
+    def adopt(
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        check: Callable[[PublishedStatements, Engine], None],
+    ) -> None:
         """Another policy, or the same with another catalogue, is in force for each statement that begins from
         now on. Waits for all databases.
 
-        Given    a policy of the same database and source, that was checked against the catalogue
-        Refuses  BudgetsAwaited, ShadowBusy, TextKeyMissing: later it may be taken; ShadowError. Then all is as
-                 it was
+        Given    a policy of the same database and source, that was checked against the catalogue; check:
+                 refuses what it publishes, called on its shadow before anybody sees it and limits change
+        Refuses  BudgetsAwaited, ShadowBusy, TextKeyMissing: later it may be taken; ShadowError; as check. Then
+                 all is as it was
         """
         with self.changing:
             before, publishing = (self.policy, self.catalog, self.engine), self.publishing
             texts = self._texts_for(policy)
-            self.lease.change(policy)
-            values, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-            bounds, sizes = read_public_bounds(policy, catalog), read_public_sizes(policy)
+            public = read_public_contents(policy, catalog)
+            self.lease.agree(policy)
 
-            def take(relations: Mapping[TableName, int], labels: Mapping[int, int]) -> None:
+            def take(
+                relations: Mapping[TableName, int], labels: Mapping[int, int], unseen: Unseen
+            ) -> None:
                 # Sessions that have looked names up before know their tables by the numbers of then.
                 known = {
                     oid: name
@@ -132,15 +131,14 @@ class Database:
                     self.protected,
                     self.ledger,
                     self.bits,
-                    values,
-                    rows,
-                    bounds=bounds,
-                    sizes=sizes,
+                    public,
                     read_as={**before[2].statements.read_as, **labels},
                     cached=None if policy.reuse is None else self.ledger,
                     questions=self.ledger if policy.publish else None,
                 )
                 engine.earlier = before[2].earlier | before[2].defaults()
+                check(PublishedStatements(policy, catalog, unseen, self.shadow.show), engine)
+                self.lease.change(policy)
                 self.ledger.keep(policy.reuse, texts)
                 self.policy, self.catalog, self.in_force.now = policy, catalog, engine
                 self.publishing = self._publishing(engine)
@@ -164,8 +162,8 @@ class Database:
     def report(self, *, is_newer_there: bool) -> None:
         """For dp.policy: whether a change is there that is not in force."""
         if is_newer_there != self.is_newer_there:
-            self.is_newer_there = is_newer_there
             self.shadow.report(is_newer_there=is_newer_there)
+            self.is_newer_there = is_newer_there
 
     def look_for_changes(self) -> None:
         """Reads the catalogue again; what plans relied on and is gone is not asked any more."""
@@ -255,8 +253,6 @@ def assemble(
     tables = LedgerTables(lease.ledger_dsn, lease.source, texts=texts, is_cached=is_cached)
     ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
-    public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-    bounds = read_public_bounds(policy, catalog)
     bits = bits or OsRandom()
     engine = Engine(
         policy,
@@ -265,10 +261,7 @@ def assemble(
         protected,
         ledger,
         bits,
-        public,
-        rows,
-        bounds=bounds,
-        sizes=read_public_sizes(policy),
+        read_public_contents(policy, catalog),
         read_as=shadow.label_oids(),
         cached=cached,
         questions=ledger if policy.publish else None,

@@ -14,7 +14,7 @@ from proxy.cli.bounds_report import bounds_report
 from proxy.cli.building import known_source
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import refusal_text
-from proxy.cli.loading import CheckedPolicy, verdict_of
+from proxy.cli.loading import CheckedPolicy, contents_of, verdict_of
 from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.running import run
 from proxy.cli.state_folder import state_folder
@@ -30,7 +30,7 @@ from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.planner.bound_proposals import proposal_plan
-from proxy.planner.facts import PlanningContext
+from proxy.planner.facts import planning_context
 from proxy.protected.protected_database import ProtectedDatabase
 
 
@@ -82,7 +82,7 @@ def proposed(
 
 
 def _plan(checked: CheckedPolicy, wanted: Wanted) -> ProposalPlan:
-    known = PlanningContext(checked.policy, checked.catalog, {})
+    known = planning_context(checked.policy, checked.catalog, contents_of(checked))
     table = None
     if wanted.table is not None:
         schema, _, name = wanted.table.rpartition(".")

@@ -24,8 +24,8 @@ from proxy.ledger.ledger_sources import (
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.policy.policy_model import StatementTexts
 from proxy.policy_file.policy_errors import PolicyErrors
-from proxy.shadow.published_statements import PublishedStatements, as_analysts
-from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.published_statements import PublishedStatements
+from proxy.shadow.shadow_database import Shadow, as_analysts
 from proxy.shadow.shadow_tables import ShadowError
 
 

@@ -90,12 +90,14 @@ async def serve_until_stopped(
             tls, gate, requires_tls=where.requires_tls, let_in=admitted.let_in
         )
         closing.push_async_callback(write_last_mark, servers)
+        reloads = PolicyReloads(databases, policies, os.environ) if policies else None
         http = HttpServer(
             assembly.engines,
             sessions,
             lambda: _checks(databases),
             where.tls,
             health=lambda: dict.fromkeys(servers.dead(), False),
+            policies_taken=lambda: reloads is None or reloads.are_taken,
             gate=gate,
             bearers=admitted.bearers,
             admission=admitted.admission,
@@ -106,7 +108,6 @@ async def serve_until_stopped(
         await _start(wire, where.wire)
         closing.push_async_callback(wire.stop, GRACE_SECONDS)
         admin = None
-        reloads = PolicyReloads(databases, policies, os.environ) if policies else None
         if letting_in.admin is not None:
             again = None if reloads is None else reloads.reload
             admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls, again)

@@ -30,12 +30,7 @@ from proxy.ledger.published_releases import PublishedReleases
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import (
-    read_public_bounds,
-    read_public_rows,
-    read_public_sizes,
-    read_public_values,
-)
+from proxy.protected.public_values import read_public_contents
 from proxy.shadow.constant_evaluation import own_shadow
 from proxy.shadow.published_statements import PublishedStatements
 
@@ -125,10 +120,7 @@ async def _released(
         data,
         ledger,
         OsRandom(),
-        read_public_values(policy, catalog),
-        read_public_rows(policy, catalog),
-        read_public_bounds(policy, catalog),
-        sizes=read_public_sizes(policy),
+        read_public_contents(policy, catalog),
         questions=ledger,
     )
     refuse_problems(checked, statements, engine)

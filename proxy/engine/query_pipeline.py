@@ -34,13 +34,7 @@ from proxy.engine.table_losses import protected_names
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.facts import (
-    PlanningContext,
-    PublicBounds,
-    PublicRowsOf,
-    PublicSizes,
-    PublicValues,
-)
+from proxy.planner.facts import PlanningContext, PublicContents, planning_context
 from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
@@ -61,28 +55,21 @@ class Engine:
         data: ProtectedData,
         ledger: Ledger,
         bits: RandomBits,
-        public: PublicValues | None = None,
-        rows: PublicRowsOf | None = None,
-        bounds: PublicBounds | None = None,
+        public: PublicContents | None = None,
         *,
-        sizes: PublicSizes | None = None,
         read_as: Mapping[int, int] | None = None,
         cached: CachedLedger | None = None,
         questions: CachedLedger | None = None,
     ) -> None:
-        """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
-        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; bounds: of
-        their numbers and times; sizes: how many
-        rows there are; cached: where answers are cached; questions: where queries are answered from
-        what is published, or cached (of it no method is called for the former)."""
+        """relations, read_as: as of PolicyStatements; public: what was read of public tables; cached: where
+        answers are cached; questions: where queries are answered from what is published, or cached (of it no
+        method is called for the former)."""
         self.policy = policy
         self.earlier: frozenset[tuple[str, str]] = (
             frozenset()
         )  # defaults of policies before this one
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
-        self._known = PlanningContext(
-            policy, catalog, public or {}, rows or {}, bounds or {}, sizes or {}
-        )
+        self._known = planning_context(policy, catalog, public or PublicContents())
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
         self._bits = bits
@@ -105,11 +92,9 @@ class Engine:
         self._protected = protected_names(policy)
         self._settings = lru_cache(maxsize=_CACHED_SETTINGS)(self._read_settings)
 
-    def renew(
-        self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds, sizes: PublicSizes
-    ) -> None:
+    def renew(self, public: PublicContents) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
-        self._known = replace(self._known, public=public, rows=rows, bounds=bounds, sizes=sizes)
+        self._known = planning_context(self._known.policy, self._known.catalog, public)
         before = self._charged.questions
         if before is not None:
             self._charged.questions = questions = self._keeping(before.ledger)

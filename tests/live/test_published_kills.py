@@ -26,7 +26,8 @@ from proxy.engine.published_ports import (
 from proxy.engine.publishing import Publishing, Released
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.policy.publication import Publication
-from proxy.shadow.published_statements import PublishedStatements, as_analysts
+from proxy.shadow.published_statements import PublishedStatements
+from proxy.shadow.shadow_database import as_analysts
 from proxy.shadow.shadow_tables import ShadowBusy
 from tests.live.published_tables import ONE, SCRIPT
 from tests.live.served_database import served_database
