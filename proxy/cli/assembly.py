@@ -24,7 +24,7 @@ from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.bits import RandomBits
-from proxy.policy.policy_model import Policy, StatementTexts
+from proxy.policy.policy_model import Policy
 from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
@@ -45,7 +45,7 @@ class Database:
     """One database, served: its shadow, its engine, and what they stand on. policy, catalog and the engine in
     force change together (`adopt`); is_stale: a table of the policy is declared otherwise than it was then, by
     so many looks; is_newer_there: a change could not be taken up; changing: held by who reads or changes them
-    beside the event loop; open_texts: finds what encrypts statements, where a policy keeps them."""
+    beside the event loop."""
 
     policy: Policy
     catalog: Catalog
@@ -56,7 +56,7 @@ class Database:
     lease: BudgetLease
     bits: RandomBits
     releases: PublishedReleases
-    open_texts: Callable[[], TextCipher] | None = None
+    naming_key: bytes
     publishing: Publishing | None = None
     is_stale: bool = False
     looks: int = 0
@@ -106,12 +106,11 @@ class Database:
 
         Given    a policy of the same database and source, that was checked against the catalogue; check:
                  refuses what it publishes, called on its shadow before anybody sees it and limits change
-        Refuses  BudgetsAwaited, ShadowBusy, TextKeyMissing: later it may be taken; ShadowError; as check. Then
+        Refuses  BudgetsAwaited, ShadowBusy: later it may be taken; ShadowError; as check. Then
                  all is as it was
         """
         with self.changing:
             before, publishing = (self.policy, self.catalog, self.engine), self.publishing
-            texts = self._texts_for(policy)
             public = read_public_contents(policy, catalog)
             self.lease.agree(policy)
 
@@ -135,11 +134,12 @@ class Database:
                     read_as={**before[2].statements.read_as, **labels},
                     cached=None if policy.reuse is None else self.ledger,
                     questions=self.ledger if policy.publish else None,
+                    naming_key=self.naming_key,
                 )
                 engine.earlier = before[2].earlier | before[2].defaults()
                 check(PublishedStatements(policy, catalog, unseen, self.shadow.show), engine)
                 self.lease.change(policy)
-                self.ledger.keep(policy.reuse, texts)
+                self.ledger.keep(policy.reuse)
                 self.policy, self.catalog, self.in_force.now = policy, catalog, engine
                 self.publishing = self._publishing(engine)
                 self.is_stale = self.is_newer_there = False  # as dp.policy says by now
@@ -153,11 +153,6 @@ class Database:
                 with suppress(SourceError):  # others may have taken the new limits meanwhile
                     self.lease.change(before[0])
                 raise
-
-    def _texts_for(self, policy: Policy) -> TextCipher | None:
-        if policy.statements is StatementTexts.HASHED or self.open_texts is None:
-            return None
-        return self.open_texts()
 
     def report(self, *, is_newer_there: bool) -> None:
         """For dp.policy: whether a change is there that is not in force."""
@@ -235,22 +230,18 @@ def assemble(
     catalog: Catalog,
     shadow: Shadow,
     lease: BudgetLease,
+    texts: TextCipher,
     bits: RandomBits | None = None,
-    *,
-    open_texts: Callable[[], TextCipher] | None = None,
 ) -> Database:
     """One database. The shadow must have been built from this policy and catalogue, and the lease is on the
     budgets of its data.
 
-    bits: the operating system's unless a test brings its own; open_texts: as of Database.
+    texts: what hides statements in the ledger; bits: the operating system's unless a test brings its own.
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
     is_cached = policy.reuse is not None
-    texts = None
-    if policy.statements is StatementTexts.ENCRYPTED and open_texts is not None:
-        texts = open_texts()
-    tables = LedgerTables(lease.ledger_dsn, lease.source, texts=texts, is_cached=is_cached)
+    tables = LedgerTables(lease.ledger_dsn, lease.source, texts, is_cached=is_cached)
     ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
     bits = bits or OsRandom()
@@ -265,8 +256,10 @@ def assemble(
         read_as=shadow.label_oids(),
         cached=cached,
         questions=ledger if policy.publish else None,
+        naming_key=texts.naming_key,
     )
     in_force, releases = EngineInForce(engine), PublishedReleases(tables)
     return Database(
-        *(policy, catalog, shadow, in_force, protected, ledger, lease, bits, releases), open_texts
+        *(policy, catalog, shadow, in_force, protected, ledger, lease, bits, releases),
+        texts.naming_key,
     )

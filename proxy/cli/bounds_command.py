@@ -29,6 +29,7 @@ from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_
 from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import planning_context
 from proxy.protected.protected_database import ProtectedDatabase
@@ -60,6 +61,7 @@ def proposed(
         source = known_source(checked, dsn, Path(checked.file), options)
         mark = MarkFile(home)
         try:
+            texts = opened_cipher(dsn, home)
             check_mark(dsn, mark)
             if (as_of := restored_as_of(dsn)) is not None:
                 raise LedgerWentBack(restored_text(as_of))
@@ -67,11 +69,11 @@ def proposed(
         except LedgerWentBack as error:
             accept = accept_command(home, ledger_dsn)
             raise CliError(f"{error}. If that is meant: {accept}") from None
-        except SourceError as error:
+        except (SourceError, TextKeyMissing) as error:
             raise CliError(str(error)) from None
         try:
             open_account(dsn, source.id)
-            found = run(_run(checked, plan, LedgerTables(dsn, source.id, connections=1)))
+            found = run(_run(checked, plan, LedgerTables(dsn, source.id, texts, connections=1)))
         except Refusal as refusal:
             raise CliError(_refused(refusal, plan)) from None
         finally:

@@ -27,6 +27,7 @@ from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.ledger_sources import Source, SourceError
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import PublishedReleases
+from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.protected.protected_database import ProtectedDatabase
@@ -53,6 +54,7 @@ def released_now(
     home = state_folder(state)
     mark = MarkFile(home)
     try:
+        texts = opened_cipher(dsn, home)
         mark.check(mark_of(dsn))
         if (as_of := restored_as_of(dsn)) is not None:
             raise LedgerWentBack(restored_text(as_of))
@@ -60,7 +62,7 @@ def released_now(
     except LedgerWentBack as error:
         accept = accept_command(home, ledger_dsn)
         raise CliError(f"{error}. If that is meant: {accept}") from None
-    except SourceError as error:
+    except (SourceError, TextKeyMissing) as error:
         raise CliError(str(error)) from None
     try:
         with own_shadow(checked.policy, checked.catalog) as connection:
@@ -70,7 +72,9 @@ def released_now(
                 lambda: contextlib.nullcontext(connection),
                 lambda _: None,
             )
-            released = run(_released(checked, of, LedgerTables(dsn, source.id, 2), statements))
+            released = run(
+                _released(checked, of, LedgerTables(dsn, source.id, texts, 2), statements)
+            )
     except PolicyErrors as error:
         raise CliError(str(error)) from None
     except Refusal as refusal:
@@ -122,6 +126,7 @@ async def _released(
         OsRandom(),
         read_public_contents(policy, catalog),
         questions=ledger,
+        naming_key=tables.texts.naming_key,
     )
     refuse_problems(checked, statements, engine)
     await data.open()

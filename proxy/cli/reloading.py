@@ -24,7 +24,6 @@ from proxy.cli.loading import CheckedPolicy, load_policy, verdict_of
 from proxy.cli.publication_checks import refuse_problems
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
-from proxy.ledger.text_keys import TextKeyMissing
 from proxy.policy.finding_names import Severity
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.postgres.failure_reason import reason_of
@@ -183,7 +182,7 @@ class PolicyWatch:
         except PolicyErrors as errors:
             problems = _listed(errors)
             raise NotTaken(f"{len(errors.problems)} errors in the file", problems) from None
-        except (BudgetsAwaited, ShadowBusy, TextKeyMissing) as error:
+        except (BudgetsAwaited, ShadowBusy) as error:
             raise NotTaken(str(error), for_now=True) from None
         except Exception as error:  # whatever it was, the policy in force is whole
             kind, reason = type(error).__name__, reason_of(error)

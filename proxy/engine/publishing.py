@@ -116,17 +116,21 @@ class Publishing:
         ids = {one.id for _, one in displayed}
         self._stored = {number: stored for number, stored in self._stored.items() if number in ids}
         tables = tuple(
-            PublishedTable(name=of.name, text=self._text(one), comment=comment_of(one))
+            PublishedTable(name=of.name, text=text, comment=comment_of(one))
             for of, one in displayed
+            if (text := self._text(of, one)) is not None
         )
         if tables != self._displayed:
             await asyncio.to_thread(self._shadow.show, tables)
             self._displayed = tables
         await self._take_sources(displayed)
 
-    def _text(self, one: PublishedState) -> str:
+    def _text(self, of: Publication, one: PublishedState) -> str | None:
         assert one.id is not None
-        return self._stored[one.id].table
+        text = self._stored[one.id].table
+        if text is None:
+            self._say("published_not_shown", of, "the key that it was encrypted with is not here")
+        return text
 
     async def _take_sources(self, displayed: Sequence[tuple[Publication, PublishedState]]) -> None:
         """What queries are answered from: what is still the same question under today's policy."""
@@ -147,6 +151,8 @@ class Publishing:
     async def _sources(self, of: Publication, one: PublishedState) -> list[PublishedSource]:
         assert one.id is not None and one.due is not None and one.released_at is not None
         stored = self._stored[one.id]
+        if not stored.blocks:
+            return []
         question, _ = await asyncio.to_thread(self._shadow.read, of)
         prepared = await self._planned(of, question, stored.constants)
         parts = await self._engine.questions(prepared.private)

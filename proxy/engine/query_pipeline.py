@@ -60,16 +60,20 @@ class Engine:
         read_as: Mapping[int, int] | None = None,
         cached: CachedLedger | None = None,
         questions: CachedLedger | None = None,
+        naming_key: bytes = b"",
     ) -> None:
         """relations, read_as: as of PolicyStatements; public: what was read of public tables; cached: where
         answers are cached; questions: where queries are answered from what is published, or cached (of it no
-        method is called for the former)."""
+        method is called for the former); naming_key: under which statements and plans have names in ledger
+        and log."""
         self.policy = policy
         self.earlier: frozenset[tuple[str, str]] = (
             frozenset()
         )  # defaults of policies before this one
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
-        self._known = planning_context(policy, catalog, public or PublicContents())
+        self._known = replace(
+            planning_context(policy, catalog, public or PublicContents()), naming_key=naming_key
+        )
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
         self._bits = bits
@@ -83,6 +87,7 @@ class Engine:
             cached=None if cached is None else with_questions,
             questions=with_questions,
             published=self.published,
+            naming_key=naming_key,
         )
         self._turns = PlanningTurns()
         self._remembered = RememberedPlans()
@@ -94,10 +99,13 @@ class Engine:
 
     def renew(self, public: PublicContents) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
-        self._known = planning_context(self._known.policy, self._known.catalog, public)
-        before = self._charged.questions
-        if before is not None:
-            self._charged.questions = questions = self._keeping(before.ledger)
+        before = self._known
+        self._known = replace(
+            planning_context(before.policy, before.catalog, public), naming_key=before.naming_key
+        )
+        cached = self._charged.questions
+        if cached is not None:
+            self._charged.questions = questions = self._keeping(cached.ledger)
             self._charged.cached = None if self._charged.cached is None else questions
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables
 

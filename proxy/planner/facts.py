@@ -186,7 +186,8 @@ class PlanningContext:
     """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
     bounds of their numbers and times, and how many rows they have.
 
-    column_facts: of each protected table, once asked for: they follow from the rest (table_rows.py)."""
+    naming_key: under which a plan that is refused has its name in the log. column_facts: of each protected
+    table, once asked for: they follow from the rest (table_rows.py)."""
 
     policy: Policy
     catalog: Catalog
@@ -197,6 +198,7 @@ class PlanningContext:
     # Not handed on by `replace`: another context begins with none.
     # So many rows of a unit are read of each table, of a statement that is dear for each of them (None: all).
     most_stored: int | None = None
+    naming_key: bytes = field(default=b"", repr=False)
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )

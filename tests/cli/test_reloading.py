@@ -22,8 +22,6 @@ from proxy.cli.assembly import Database
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError
-from proxy.ledger.text_cipher import TextCipher
-from proxy.ledger.text_keys import TextKeyMissing
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
 from proxy.shadow.shadow_tables import ShadowError
@@ -333,24 +331,9 @@ def test_limits_of_tables_and_rho_change_with_the_policy(served: Served) -> None
     assert len(served.receipts()) == 2
 
 
-def test_statements_are_kept_from_the_policy_on_that_says_so(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing() -> TextCipher:
-        raise TextKeyMissing("the key is not here")
-
+def test_statements_are_kept_from_the_policy_on_that_says_so(served: Served) -> None:
     served.value(_SUM)
-    before = served.database.policy.digest
-    monkeypatch.setattr(served.database, "open_texts", missing)
-    encrypted = f"statements: encrypted\n{_TABLES}"
-    with capture_logs() as logs:
-        served.write(encrypted)
-    assert [one["reason"] for one in logs if one["event"] == "policy_not_taken"] == [
-        "the key is not here"
-    ]
-    assert served.standing() == (before, False)
-    monkeypatch.setattr(served.database, "open_texts", lambda: TextCipher([bytes(32)]))
-    served.look()
+    served.write(f"statements: encrypted\n{_TABLES}")
     assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
     served.value(_SUM)
     with served.connect() as connection:

@@ -20,6 +20,7 @@ from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing
 from proxy.ledger.ledger_check import observed_problems
 from proxy.ledger.published_releases import PublishedReleases
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cached_tables import SCRIPT
 from tests.live.cutting_hop import CuttingHop, cutting_hop
 from tests.live.published_tables import ONE
@@ -96,7 +97,7 @@ def cut_off(made: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[CutOff]
     with cutting_hop(pair.protected.address) as protected, cutting_hop(path) as ledger:
         policy = replace(policy, source=_through(policy.source, protected))
         direct, lease.ledger_dsn = lease.ledger_dsn, _through(lease.ledger_dsn, ledger)
-        database = assemble(policy, made.catalog, made.shadow, lease)
+        database = assemble(policy, made.catalog, made.shadow, lease, LEDGER_CIPHER)
         lease.ledger_dsn = direct
         proxy = start_proxy(pair, [database])
         yield CutOff(proxy, protected, ledger)

@@ -29,6 +29,7 @@ from proxy.policy.publication import Publication
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import as_analysts
 from proxy.shadow.shadow_tables import ShadowBusy
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.published_tables import ONE, SCRIPT
 from tests.live.served_database import served_database
 from tests.servers_fixture import servers
@@ -117,7 +118,9 @@ def _process(
     releases: type[_Releases] = _Releases,
     publishing: type[Publishing] = Publishing,
 ) -> Process:
-    again = assemble(database.policy, database.catalog, database.shadow, database.lease)
+    again = assemble(
+        database.policy, database.catalog, database.shadow, database.lease, LEDGER_CIPHER
+    )
     assert again.publishing is not None
     tables = again.publishing.ledger._tables  # type: ignore[attr-defined]
     ledger = releases(tables)
@@ -251,8 +254,8 @@ class _OwnDraw(Publishing):
         self.own = self._shadow.presented(question, rows)
         return await super().release(of, is_now=is_now)
 
-    def _text(self, one: PublishedState) -> str:
-        return self.own or super()._text(one)
+    def _text(self, of: Publication, one: PublishedState) -> str | None:
+        return self.own or super()._text(of, one)
 
 
 class _ShownFirst(_Releases):

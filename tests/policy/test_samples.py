@@ -31,6 +31,7 @@ from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
 from tests.cli.commands import dpproxy
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.samples import ALL_SAMPLES, checked_sample, sample_environment
 from tests.servers_fixture import servers
@@ -52,7 +53,7 @@ def _served(name: str) -> Database:
     pair = servers()
     shadow = Shadow(pair.shadow_server.dsn(), policy.database, pair.shadow_server.address)
     shadow.build(policy, checked.catalog)
-    return assemble(policy, checked.catalog, shadow, pair.lease(policy))
+    return assemble(policy, checked.catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 
 def _database(name: str) -> str:
