@@ -29,7 +29,7 @@ from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_
 from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
+from proxy.ledger.text_keys import TextKeyMissing, reading_cipher
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import planning_context
 from proxy.protected.protected_database import ProtectedDatabase
@@ -61,7 +61,7 @@ def proposed(
         source = known_source(checked, dsn, Path(checked.file), options)
         mark = MarkFile(home)
         try:
-            texts = opened_cipher(dsn, home)
+            texts = reading_cipher(home)
             check_mark(dsn, mark)
             if (as_of := restored_as_of(dsn)) is not None:
                 raise LedgerWentBack(restored_text(as_of))

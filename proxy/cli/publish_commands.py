@@ -100,10 +100,10 @@ async def _states(
     from proxy.cli.state_folder import state_folder
     from proxy.ledger.ledger_tables import LedgerTables
     from proxy.ledger.published_releases import PublishedReleases
-    from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
+    from proxy.ledger.text_keys import TextKeyMissing, reading_cipher
 
     try:
-        texts = opened_cipher(dsn, state_folder(state))
+        texts = reading_cipher(state_folder(state))
     except TextKeyMissing as error:
         raise CliError(str(error)) from None
     tables = LedgerTables(dsn, source, texts, connections=1)

@@ -32,6 +32,7 @@ from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 POLL_SECONDS = 1.0
 RETRY_SECONDS = 5.0
 _LOGGED_PROBLEMS = 5
+_UNPUBLISHABLE = "it cannot be published: dpproxy policy check says why"
 
 _log = structlog.get_logger("dpproxy.reloading")
 
@@ -180,8 +181,10 @@ class PolicyWatch:
         try:
             self.database.adopt(checked.policy, checked.catalog, partial(refuse_problems, checked))
         except PolicyErrors as errors:
-            problems = _listed(errors)
-            raise NotTaken(f"{len(errors.problems)} errors in the file", problems) from None
+            # Their messages quote statements that are published, whose literals may be about people.
+            places = [f"{p.line}:{p.column}: {_UNPUBLISHABLE}" for p in errors.problems]
+            found = f"{len(places)} errors in the file"
+            raise NotTaken(found, places[:_LOGGED_PROBLEMS]) from None
         except (BudgetsAwaited, ShadowBusy) as error:
             raise NotTaken(str(error), for_now=True) from None
         except Exception as error:  # whatever it was, the policy in force is whole

@@ -31,6 +31,7 @@ from proxy.policy.policy_model import Reuse
 from proxy.reuse.derivable import source_document
 
 _RELATION, _MADE = "cached relation", "cached source"  # what a sealed text is
+_SOURCES = 1_000  # that are remembered, some hundred bytes each
 # A draw that takes longer is taken over by the next to ask, who does no harm: the first to store it wins.
 LEASE_SECONDS = 60
 # Of all that is cached in a ledger: beyond, what is drawn is not kept. At the least epsilon an analyst may ask
@@ -81,6 +82,7 @@ class CachedClaims:
             most_bytes=most_bytes,
         )
         self._claiming = ChargeQueue(self._claim_each)
+        self._sources: dict[tuple[str, str], object] = {}
 
     async def claim(
         self,
@@ -193,11 +195,22 @@ class CachedClaims:
         )
         opened = []
         for cached, keyed, sealed in [] if row is None else row["found"] or []:
-            made = texts.opened(sealed, (_MADE, keyed))
+            made = self._made(sealed, keyed)
             if made is not None:
                 about = names[bytes.fromhex(keyed)]
-                opened.append(PaidAnswer(cached=cached, about=about, made=json.loads(made)))
+                opened.append(PaidAnswer(cached=cached, about=about, made=made))
         return opened
+
+    def _made(self, sealed: str, keyed: str) -> object:
+        """Remembered: who looks at a dashboard again is found the same sources."""
+        found = self._sources.get((sealed, keyed))
+        if found is None:
+            text = self._tables.texts.opened(sealed, (_MADE, keyed))
+            found = None if text is None else json.loads(text)
+            self._sources[sealed, keyed] = found
+            if len(self._sources) > _SOURCES:
+                self._sources.pop(next(iter(self._sources)))
+        return found
 
     async def paid_of(self, analyst: str, digests: Sequence[bytes]) -> frozenset[bytes]:
         of_slot = self._tables.source, self._reuse.seconds, self._reuse.offset

@@ -58,6 +58,7 @@ class KeyFile:
         """A new key, on disk whole; readable by us alone."""
         key = os.urandom(KEY_BYTES)
         keys = [base64.b64encode(one).decode() for one in (*self.read(), key)]
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = self.path.with_suffix(".key.part")
         part.unlink(missing_ok=True)
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
@@ -92,6 +93,17 @@ def opened_cipher(ledger_dsn: str, state: Path) -> TextCipher:
         )
     others = [key for name, key in by_name.items() if name != known[-1]]
     return TextCipher([*others, by_name[known[-1]]])
+
+
+def reading_cipher(state: Path) -> TextCipher:
+    """Decrypt with the keys that are here, for commands that keep nothing of a statement.
+
+    Without any the key is a random one: what was kept before cannot be read then.
+
+    Raises:
+        TextKeyMissing: The file cannot be read.
+    """
+    return TextCipher(KeyFile(state).read() or (os.urandom(KEY_BYTES),))
 
 
 def new_key(ledger_dsn: str, state: Path) -> str:

@@ -113,6 +113,18 @@ def _keep_texts(here: Operator, listening: Listening) -> None:
         until(lambda: connection.execute(standing).fetchone() == (digest,))
 
 
+def _publish_what_cannot_be(here: Operator, listening: Listening) -> None:
+    """Policies that are refused while serving; the log says why."""
+    good = here.policy.read_text()
+    standing = "SELECT not_taken_since IS NULL FROM dp.policy"
+    with listening.connect("ann") as connection:
+        for wrong in ("stat = 'Zqmark_NoColumn'", "birth_date > 'Zqmark_NoConstant'"):
+            here.policy.write_text(good.replace("state <> 'Zqmark_PubWhere'", wrong))
+            until(lambda: connection.execute(standing).fetchone() == (False,))
+            here.policy.write_text(good)
+            until(lambda: connection.execute(standing).fetchone() == (True,))
+
+
 def _is_published(listening: Listening) -> bool:
     with listening.connect("ann") as connection:
         try:
@@ -186,6 +198,7 @@ def test_no_literal_is_readable(tmp_path: Path) -> None:
         _ask_all(listening, epsilon="1")
         with listening.connect("ann") as connection:
             assert connection.execute("SELECT count(text) FROM dp.history").fetchone() == (0,)
+        _publish_what_cannot_be(here, listening)
         _keep_texts(here, listening)
         _ask_all(listening, epsilon="2")  # which no answer at 1 can stand for
         with listening.connect("ann") as connection:
@@ -204,6 +217,7 @@ def test_no_literal_is_readable(tmp_path: Path) -> None:
         }
     stopped = _files_in(here.state, without="")
     logs = {name: (here.folder / name).read_bytes() for name in ("err.txt", "out.txt")}
+    assert logs["err.txt"].count(b"policy_not_taken") == 2
     assert _readable(files) + _readable(stopped) + _readable(logs) == []
     # What was looked for has been there to be found.
     kept = dict(_rows_of_tables(backup))

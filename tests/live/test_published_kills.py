@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -199,11 +200,15 @@ def _counted(database: Database) -> tuple[int, int]:
 def _stored(database: Database) -> list[tuple[object, ...]] | None:
     with psycopg.connect(database.lease.ledger_dsn) as connection:
         row = connection.execute(
-            "SELECT shown::jsonb -> 'rows' FROM ledger.published WHERE source = %s AND shown IS NOT NULL"
+            "SELECT id, shown FROM ledger.published WHERE source = %s AND shown IS NOT NULL"
             " ORDER BY due DESC LIMIT 1",
             (database.lease.source,),
         ).fetchone()
-    return None if row is None else [tuple(one) for one in row[0]]
+    if row is None:
+        return None
+    table = LEDGER_CIPHER.opened(row[1], ("published table", str(row[0])))
+    assert table is not None
+    return [tuple(one) for one in json.loads(table)["rows"]]
 
 
 def _displayed(database: Database) -> list[tuple[object, ...]] | None:
