@@ -20,6 +20,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from proxy.engine.statement_fingerprint import fingerprint
+from proxy.ledger.text_keys import reading_cipher
 from tests.cli.operator_at_work import Listening, Operator
 from tests.servers_fixture import servers
 from tests.waiting import until
@@ -223,10 +225,19 @@ def test_no_literal_is_readable(tmp_path: Path) -> None:
     kept = dict(_rows_of_tables(backup))
     asked = len(_ANSWERED) + len(_PARAMETERS)
     assert kept["cached"] > asked and kept["receipt"] > asked and kept["published"] == 1
+    _check_fingerprints(here, files["backup"])
     assert any("pg_wal" in name for name in stopped) and b"ann" in files["backup"]
     assert any(_is_shadow(name) and _PUBLIC_LABEL.encode() in files[name] for name in files)
     texts = " ".join(text for (text,) in told)
     assert "Zqmark_Text" in texts and "Zqmark_Label" in texts
+
+
+def _check_fingerprints(here: Operator, backup: bytes) -> None:
+    """A receipt names its statement by a digest that takes the key."""
+    key = reading_cipher(here.state).naming_key
+    assert fingerprint(_ANSWERED[0], key).encode() in backup
+    plain = hashlib.sha256(_ANSWERED[0].encode()).hexdigest()
+    assert plain[:32].encode() not in backup
 
 
 def _rows_of_tables(backup: Path) -> Iterator[tuple[str, int]]:

@@ -25,6 +25,7 @@ from proxy.ledger.ledger_sources import SourceError
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
 from proxy.shadow.shadow_tables import ShadowError
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import READER, asked, policy_head, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import Servers, servers
@@ -161,6 +162,10 @@ def test_a_changed_bound_is_taken_up(served: Served) -> None:
             (served.database.lease.source,),
         ).fetchall()
     assert {digest for (digest,) in known} >= set(digests)
+    names = [served.database.engine.known.naming_key]
+    served.database.refresh()
+    names.append(served.database.engine.known.naming_key)
+    assert names == [LEDGER_CIPHER.naming_key] * 2, "under which plans have their names"
 
 
 def test_a_table_that_goes_is_refused_at_the_next_statement(served: Served) -> None:

@@ -1,22 +1,29 @@
-"""What migration 0012 makes of a ledger that holds questions in clear text."""
+"""What the ledger keeps of questions, and what migration 0012 makes of those in clear text."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import Iterator
+from typing import Any, cast
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.engine.cached_answers import CachedAnswers, CachedQuestion
 from proxy.ledger import ledger_migrations
+from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
+from proxy.planner.facts import PlanningContext
+from proxy.policy.policy_model import Reuse
+from proxy.reuse.derivable import source_from
 from tests.databases.ledger_database import SOURCE, make_ledger, set_limits
 from tests.ledger_key import LEDGER_CIPHER
+from tests.pipeline_world import CATALOG, POLICIES, walk
 from tests.servers_fixture import Servers
 
 _MARK, _SHOWN = "Zqmark_", '{"v": 1, "rows": [["published text"]]}'
@@ -111,6 +118,45 @@ def test_clear_texts_of_an_older_ledger_are_gone(older: str) -> None:
         return found.table, len(found.blocks)
 
     assert asyncio.run(stored()) == (_SHOWN, 0), "what is published is shown still"
+
+
+def test_what_is_sent_tells_nothing_without_the_key(ledger_dsn: str) -> None:
+    """Digests that anybody can compute of a guess, the names of keys among them, do not reach the ledger."""
+    set_limits(ledger_dsn, own="9", total="9")
+    pipeline = walk("SELECT b, count(*) FROM people WHERE t = 'a name' GROUP BY b")
+    assert pipeline is not None
+    known = PlanningContext(POLICIES["world"], CATALOG, {})
+
+    async def claim() -> CachedQuestion:
+        parts = await CachedAnswers(cast(Any, None), known).parts(pipeline.plan)
+        assert parts is not None
+        tables = LedgerTables(ledger_dsn, SOURCE, LEDGER_CIPHER)
+        await tables.open()
+        try:
+            claims = CachedClaims(tables, Reuse(86400, 0))
+            claimed = await claims.claim("alice", parts, "f", "p", may_draw=True)
+            assert claimed is not None and claimed.cached[0] is not None
+            await claims.store(claimed.cached[0], "a relation")
+            derivable = parts[0].derivable
+            assert derivable is not None
+            (source,) = await claims.paid_about("alice", [derivable.about])
+            assert source_from(source.made) == derivable.source and source.about == derivable.about
+        finally:
+            await tables.close()
+        return parts[0]
+
+    part = asyncio.run(claim())
+    assert part.derivable is not None and part.digest is not None
+    with psycopg.connect(ledger_dsn) as connection:
+        (row,) = connection.execute(
+            "SELECT digest, about, made, relation FROM ledger.cached"
+        ).fetchall()
+    kept = b"".join(one.encode() if isinstance(one, str) else bytes(one) for one in row)
+    names = [key.name for key in part.derivable.source.keys]
+    names += [release.name for release in part.derivable.source.releases]
+    for plain in (part.digest, part.derivable.about, *map(str.encode, names), b"a relation"):
+        assert len(plain) > 8 and plain not in kept
+    assert row[:2] == tuple(map(LEDGER_CIPHER.keyed, (part.digest, part.derivable.about)))
 
 
 def test_digests_are_of_the_newest_key_and_seals_of_any() -> None:
