@@ -127,11 +127,11 @@ def test_a_draw_that_is_cut_off_is_made_again_under_its_charge(
     assert len(cut_off.rows("SELECT id FROM ledger.cached WHERE source = %s")) == 1
 
 
-# Where the ledger is cut off, and what of it is charged by then. A claim is known by the question in it; the
+# Where the ledger is cut off, and what of it is charged by then. A claim is known by the digest in it; the
 # first one of who is new asks whether it is drawn already, and charges nothing.
 _OF_CLAIMS = [
-    pytest.param(b"north", 1, "after", 1, id="claim, after"),
-    pytest.param(b"north", 1, "before", 0, id="claim, before"),
+    pytest.param(b'"digest": "', 1, "after", 1, id="claim, after"),
+    pytest.param(b'"digest": "', 1, "before", 0, id="claim, before"),
     pytest.param(b"ledger.store", 0, "before", 1, id="store, before"),
     pytest.param(b"ledger.store", 0, "run", 1, id="store, after"),
 ]
