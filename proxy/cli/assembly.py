@@ -56,7 +56,7 @@ class Database:
     lease: BudgetLease
     bits: RandomBits
     releases: PublishedReleases
-    naming_key: bytes
+    naming_key: bytes = field(repr=False)
     publishing: Publishing | None = None
     is_stale: bool = False
     looks: int = 0

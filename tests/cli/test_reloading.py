@@ -22,6 +22,7 @@ from proxy.cli.assembly import Database
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError
+from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
 from proxy.shadow.shadow_tables import ShadowError
@@ -464,15 +465,20 @@ def _is_publishing(served: Served) -> bool:
     return served.database.publishing is not None
 
 
-def test_what_is_published_changes_while_serving(served: Served) -> None:
+def test_what_is_published_changes_while_serving(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _beside_the_loop(lambda: served.write(_REFERRING + _BY_WARD))
     assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
     assert _is_publishing(served)
     taken = served.database.policy
     wrong = _BY_WARD.replace("count(*)", "counted(*)")
-    with capture_logs() as logged:
+    limits: list[Policy] = []
+    with capture_logs() as logged, monkeypatch.context() as patch:
+        patch.setattr(BudgetLease, "change", lambda _, policy: limits.append(policy))
         _beside_the_loop(lambda: served.write(_REFERRING + wrong))
     assert served.database.policy is taken
+    assert limits == [taken], "limits are never those of a policy that is refused"
     assert served.standing() == (taken.digest, False)
     (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
     assert told["reason"] == "1 errors in the file"
