@@ -286,6 +286,7 @@ import asyncio, sys
 from fractions import Fraction
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.loss import Loss
+from tests.ledger_key import LEDGER_CIPHER
 async def main():
     ledger = LedgerTables(sys.stdin.readline().strip(), 1, LEDGER_CIPHER)
     await ledger.open()

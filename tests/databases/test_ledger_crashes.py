@@ -33,6 +33,7 @@ def test_kill_9_between_reserve_and_settle_keeps_the_charge(ledger_dsn: str) -> 
         "from fractions import Fraction\n"
         "from proxy.ledger.ledger_tables import LedgerTables\n"
         "from proxy.mechanisms.loss import Loss\n"
+        "from tests.ledger_key import LEDGER_CIPHER\n"
         "async def main():\n"
         "    ledger = LedgerTables(sys.stdin.readline().strip(), 1, LEDGER_CIPHER)\n"
         "    await ledger.open()\n"
