@@ -13,6 +13,7 @@ import uvloop
 
 from proxy.cli.assembly import Assembly, Database, assemble
 from proxy.servers.wire.wire_server import WireServer
+from tests.ledger_key import LEDGER_CIPHER
 from tests.psql import psql
 from tests.servers_fixture import PASSWORD, Servers
 from tests.waiting import until
@@ -136,7 +137,13 @@ WHERE r.analyst = %s AND r.source = ANY(%s)"""
 
 def sample_databases(servers: Servers) -> list[Database]:
     return [
-        assemble(policy, servers.catalogs[name], servers.shadows[name], servers.lease(policy))
+        assemble(
+            policy,
+            servers.catalogs[name],
+            servers.shadows[name],
+            servers.lease(policy),
+            LEDGER_CIPHER,
+        )
         for name, policy in servers.policies.items()
     ]
 

@@ -25,23 +25,18 @@ from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.bits import RandomBits
-from proxy.policy.policy_model import Policy, StatementTexts
+from proxy.policy.policy_model import Policy
 from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import (
-    read_public_bounds,
-    read_public_rows,
-    read_public_sizes,
-    read_public_values,
-)
+from proxy.protected.public_values import read_public_contents
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
-from proxy.shadow.published_statements import PublishedStatements, as_analysts
-from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.published_statements import PublishedStatements
+from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
 
 _log = structlog.get_logger("dpproxy.assembly")
 
@@ -51,7 +46,7 @@ class Database:
     """One database, served: its shadow, its engine, and what they stand on. policy, catalog and the engine in
     force change together (`adopt`); is_stale: a table of the policy is declared otherwise than it was then, by
     so many looks; is_newer_there: a change could not be taken up; changing: held by who reads or changes them
-    beside the event loop; open_texts: finds what encrypts statements, where a policy keeps them."""
+    beside the event loop."""
 
     policy: Policy
     catalog: Catalog
@@ -62,7 +57,7 @@ class Database:
     lease: BudgetLease
     bits: RandomBits
     releases: PublishedReleases
-    open_texts: Callable[[], TextCipher] | None = None
+    naming_key: bytes = field(repr=False)
     publishing: Publishing | None = None
     is_stale: bool = False
     looks: int = 0
@@ -99,27 +94,30 @@ class Database:
         """Copies public tables again, and reads their keys anew. Waits for both databases."""
         with self.changing:
             self.shadow.refresh_public_tables(self.policy, self.catalog)
-            values = read_public_values(self.policy, self.catalog)
-            rows = read_public_rows(self.policy, self.catalog)
-            bounds = read_public_bounds(self.policy, self.catalog)
-            self.engine.renew(values, rows, bounds, read_public_sizes(self.policy))
+            self.engine.renew(read_public_contents(self.policy, self.catalog))
 
-    def adopt(self, policy: Policy, catalog: Catalog) -> None:
+    def adopt(
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        check: Callable[[PublishedStatements, Engine], None],
+    ) -> None:
         """Another policy, or the same with another catalogue, is in force for each statement that begins from
         now on. Waits for all databases.
 
-        Given    a policy of the same database and source, that was checked against the catalogue
-        Refuses  BudgetsAwaited, ShadowBusy, TextKeyMissing: later it may be taken; ShadowError. Then all is as
-                 it was
+        Given    a policy of the same database and source, that was checked against the catalogue; check:
+                 refuses what it publishes, called on its shadow before anybody sees it and limits change
+        Refuses  BudgetsAwaited, ShadowBusy: later it may be taken; ShadowError; as check. Then
+                 all is as it was
         """
         with self.changing:
             before, publishing = (self.policy, self.catalog, self.engine), self.publishing
-            texts = self._texts_for(policy)
-            self.lease.change(policy)
-            values, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-            bounds, sizes = read_public_bounds(policy, catalog), read_public_sizes(policy)
+            public = read_public_contents(policy, catalog)
+            self.lease.agree(policy)
 
-            def take(relations: Mapping[TableName, int], labels: Mapping[int, int]) -> None:
+            def take(
+                relations: Mapping[TableName, int], labels: Mapping[int, int], unseen: Unseen
+            ) -> None:
                 # Sessions that have looked names up before know their tables by the numbers of then.
                 known = {
                     oid: name
@@ -133,16 +131,16 @@ class Database:
                     self.protected,
                     self.ledger,
                     self.bits,
-                    values,
-                    rows,
-                    bounds=bounds,
-                    sizes=sizes,
+                    public,
                     read_as={**before[2].statements.read_as, **labels},
                     cached=None if policy.reuse is None else self.ledger,
                     questions=self.ledger if policy.publish else None,
+                    naming_key=self.naming_key,
                 )
                 engine.earlier = before[2].earlier | before[2].defaults()
-                self.ledger.keep(policy.reuse, texts)
+                check(PublishedStatements(policy, catalog, unseen, self.shadow.show), engine)
+                self.lease.change(policy)
+                self.ledger.keep(policy.reuse)
                 self.policy, self.catalog, self.in_force.now = policy, catalog, engine
                 self.publishing = self._publishing(engine)
                 self.is_stale = self.is_newer_there = False  # as dp.policy says by now
@@ -157,16 +155,11 @@ class Database:
                     self.lease.change(before[0])
                 raise
 
-    def _texts_for(self, policy: Policy) -> TextCipher | None:
-        if policy.statements is StatementTexts.HASHED or self.open_texts is None:
-            return None
-        return self.open_texts()
-
     def report(self, *, is_newer_there: bool) -> None:
         """For dp.policy: whether a change is there that is not in force."""
         if is_newer_there != self.is_newer_there:
-            self.is_newer_there = is_newer_there
             self.shadow.report(is_newer_there=is_newer_there)
+            self.is_newer_there = is_newer_there
 
     def look_for_changes(self) -> None:
         """Reads the catalogue again; what plans relied on and is gone is not asked any more."""
@@ -241,26 +234,20 @@ def assemble(
     catalog: Catalog,
     shadow: Shadow,
     lease: BudgetLease,
+    texts: TextCipher,
     bits: RandomBits | None = None,
-    *,
-    open_texts: Callable[[], TextCipher] | None = None,
 ) -> Database:
     """One database. The shadow must have been built from this policy and catalogue, and the lease is on the
     budgets of its data.
 
-    bits: the operating system's unless a test brings its own; open_texts: as of Database.
+    texts: what hides statements in the ledger; bits: the operating system's unless a test brings its own.
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
     is_cached = policy.reuse is not None
-    texts = None
-    if policy.statements is StatementTexts.ENCRYPTED and open_texts is not None:
-        texts = open_texts()
-    tables = LedgerTables(lease.ledger_dsn, lease.source, texts=texts, is_cached=is_cached)
+    tables = LedgerTables(lease.ledger_dsn, lease.source, texts, is_cached=is_cached)
     ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
-    public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-    bounds = read_public_bounds(policy, catalog)
     bits = bits or OsRandom()
     engine = Engine(
         policy,
@@ -269,15 +256,14 @@ def assemble(
         protected,
         ledger,
         bits,
-        public,
-        rows,
-        bounds=bounds,
-        sizes=read_public_sizes(policy),
+        read_public_contents(policy, catalog),
         read_as=shadow.label_oids(),
         cached=cached,
         questions=ledger if policy.publish else None,
+        naming_key=texts.naming_key,
     )
     in_force, releases = EngineInForce(engine), PublishedReleases(tables)
     return Database(
-        *(policy, catalog, shadow, in_force, protected, ledger, lease, bits, releases), open_texts
+        *(policy, catalog, shadow, in_force, protected, ledger, lease, bits, releases),
+        texts.naming_key,
     )

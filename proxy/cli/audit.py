@@ -17,12 +17,7 @@ from proxy.cli.loading import CheckedPolicy
 from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import (
-    read_public_bounds,
-    read_public_rows,
-    read_public_sizes,
-    read_public_values,
-)
+from proxy.protected.public_values import read_public_contents
 from proxy.shadow.constant_evaluation import read_with_constants, synthetic_database
 
 
@@ -77,12 +72,8 @@ async def _on(
     policy = replace(checked.policy, source=synthetic.dsn)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     bits = Choices(size.seed + 1)
-    public = read_public_values(policy, checked.catalog)
-    rows = read_public_rows(policy, checked.catalog)
-    bounds = read_public_bounds(policy, checked.catalog)
-    given = (public, rows, bounds)
-    sizes = read_public_sizes(policy)
-    engine = Engine(policy, checked.catalog, oids, NoData(), NoLedger(), bits, *given, sizes=sizes)
+    public = read_public_contents(policy, checked.catalog)
+    engine = Engine(policy, checked.catalog, oids, NoData(), NoLedger(), bits, public)
     if questions is None:
         texts = list(default_questions(checked.policy))
     else:

@@ -14,7 +14,7 @@ from proxy.cli.bounds_report import bounds_report
 from proxy.cli.building import known_source
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import refusal_text
-from proxy.cli.loading import CheckedPolicy, verdict_of
+from proxy.cli.loading import CheckedPolicy, contents_of, verdict_of
 from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.running import run
 from proxy.cli.state_folder import state_folder
@@ -29,8 +29,9 @@ from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_
 from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.text_keys import TextKeyMissing, reading_cipher
 from proxy.planner.bound_proposals import proposal_plan
-from proxy.planner.facts import PlanningContext
+from proxy.planner.facts import planning_context
 from proxy.protected.protected_database import ProtectedDatabase
 
 
@@ -60,6 +61,7 @@ def proposed(
         source = known_source(checked, dsn, Path(checked.file), options)
         mark = MarkFile(home)
         try:
+            texts = reading_cipher(home)
             check_mark(dsn, mark)
             if (as_of := restored_as_of(dsn)) is not None:
                 raise LedgerWentBack(restored_text(as_of))
@@ -67,11 +69,11 @@ def proposed(
         except LedgerWentBack as error:
             accept = accept_command(home, ledger_dsn)
             raise CliError(f"{error}. If that is meant: {accept}") from None
-        except SourceError as error:
+        except (SourceError, TextKeyMissing) as error:
             raise CliError(str(error)) from None
         try:
             open_account(dsn, source.id)
-            found = run(_run(checked, plan, LedgerTables(dsn, source.id, connections=1)))
+            found = run(_run(checked, plan, LedgerTables(dsn, source.id, texts, connections=1)))
         except Refusal as refusal:
             raise CliError(_refused(refusal, plan)) from None
         finally:
@@ -82,7 +84,7 @@ def proposed(
 
 
 def _plan(checked: CheckedPolicy, wanted: Wanted) -> ProposalPlan:
-    known = PlanningContext(checked.policy, checked.catalog, {})
+    known = planning_context(checked.policy, checked.catalog, contents_of(checked))
     table = None
     if wanted.table is not None:
         schema, _, name = wanted.table.rpartition(".")

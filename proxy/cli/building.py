@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from concurrent.futures import Future
-from functools import partial
 from pathlib import Path
 
 from proxy.cli.assembly import Database, assemble
@@ -22,10 +21,9 @@ from proxy.ledger.ledger_sources import (
     refuse_own_source,
 )
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
-from proxy.policy.policy_model import StatementTexts
 from proxy.policy_file.policy_errors import PolicyErrors
-from proxy.shadow.published_statements import PublishedStatements, as_analysts
-from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.published_statements import PublishedStatements
+from proxy.shadow.shadow_database import Shadow, as_analysts
 from proxy.shadow.shadow_tables import ShadowError
 
 
@@ -38,19 +36,21 @@ def build(
     Refuses  Stopped
     """
     policy, catalog = checked.policy, checked.catalog
-    open_texts = partial(opened_cipher, servers.ledger_dsn, servers.mark.state)
     try:
-        if policy.statements is StatementTexts.ENCRYPTED:
-            open_texts()
         lease = BudgetLease(servers.ledger_dsn, source.id, policy)
-    except (SourceError, TextKeyMissing) as error:
+    except SourceError as error:
+        raise CliError(str(error)) from None
+    try:
+        texts = opened_cipher(servers.ledger_dsn, servers.mark.state)
+    except TextKeyMissing as error:
+        lease.close()
         raise CliError(str(error)) from None
     try:
         shadow = built.result()
     except ShadowError as error:
         lease.close()
         raise CliError(f"database {policy.database}: {error}") from None
-    return assemble(policy, catalog, shadow, lease, open_texts=open_texts)
+    return assemble(policy, catalog, shadow, lease, texts)
 
 
 def refuse_unpublishable(checked: CheckedPolicy, database: Database) -> None:

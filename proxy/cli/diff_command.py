@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -76,11 +77,11 @@ def _errors(before: Policy, after: Policy, dsn: str, text: str, file: Path) -> l
     problems = check(after, catalog)
     if problems:
         raise locate(problems, text, str(file))
-    now = _exactness(fitted(after, catalog), catalog)
+    now = _exactness(fitted(after, catalog), catalog, dsn)
     if check(before, catalog):
         what = "OLD does not fit the database any more, so errors are not compared"
         return [error("tables", what)]
-    was = _exactness(fitted(before, catalog), catalog)
+    was = _exactness(fitted(before, catalog), catalog, dsn)
     return [
         error(f"{table} {column} {aggregate}", f"{was[table, column, aggregate]} -> {displayed}")
         for (table, column, aggregate), displayed in now.items()
@@ -88,10 +89,12 @@ def _errors(before: Policy, after: Policy, dsn: str, text: str, file: Path) -> l
     ]
 
 
-def _exactness(policy: Policy, catalog: Catalog) -> Mapping[tuple[str, str, str], str]:
+def _exactness(policy: Policy, catalog: Catalog, dsn: str) -> Mapping[tuple[str, str, str], str]:
     from proxy.base.errors import Refusal
     from proxy.cli.policy_accuracy import policy_accuracy
+    from proxy.protected.reachable_catalog import reachable_contents
 
+    public = reachable_contents(replace(policy, source=dsn), catalog)
     return {
         (line.table, line.column, line.aggregate): (
             f"refused: {line.planned.message}"
@@ -100,7 +103,7 @@ def _exactness(policy: Policy, catalog: Catalog) -> Mapping[tuple[str, str, str]
             if line.planned.error is None
             else f"95 % error {line.planned.error.text()}"
         )
-        for line in policy_accuracy(policy, catalog)
+        for line in policy_accuracy(policy, catalog, public)
     }
 
 

@@ -1,20 +1,24 @@
-"""`dpproxy explain`: the privacy plan of a statement from policy and catalogue, without ledger; with a shadow
-of its own only where constants have to be evaluated."""
+"""`dpproxy explain`: the privacy plan of a statement from policy, catalogue and public tables, without ledger.
+
+It starts a shadow of its own only where constants have to be evaluated."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import NoReturn
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.catalog.catalog_model import Catalog
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy
+from proxy.engine.cached_answers import CachedQuestion, PaidAnswer
 from proxy.engine.os_random import OsRandom
 from proxy.engine.policy_names import numbered, resolved
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.mechanisms.loss import Loss
+from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import Policy
 from proxy.query.syntax.statements import Execute, Statement
 from proxy.shadow.constant_evaluation import own_shadow, read_with_constants
@@ -38,12 +42,25 @@ _WRAPPED = "EXPLAIN takes a query: explain the SELECT in this statement by itsel
 _EXECUTE = "what EXECUTE runs is known to its session only: explain the prepared statement itself"
 
 
-async def explanation(checked: CheckedPolicy, sql: str, *, as_json: bool) -> str:
+async def explanation(
+    checked: CheckedPolicy, public: PublicContents, sql: str, *, as_json: bool
+) -> str:
+    """Explain the plan of a statement, as `serve` plans it before anything is cached or published.
+
+    Args:
+        checked: Policy and catalogue.
+        public: Of the policy's public tables, as `serve` reads them.
+        sql: One statement, with or without EXPLAIN.
+        as_json: Whether JSON is wanted.
+
+    Returns:
+        The plan as text or JSON, without the remaining budget, which the ledger knows.
+
+    Raises:
+        Refusal: As of the engine, with positions in `sql`.
+        CliError: There is nothing to plan.
     """
-    Gives    the plan as text or JSON; nothing of a remaining budget, which stands in a ledger
-    Refuses  as the engine, with positions in `sql`; CliError where there is nothing to plan
-    """
-    engine = engine_without_data(checked.policy, checked.catalog)
+    engine = engine_without_data(checked.policy, checked.catalog, public)
     words = sql.split(maxsplit=1)
     prefix = _EXPLAIN_JSON if as_json else _EXPLAIN
     if words and words[0].lower() == "explain":
@@ -87,9 +104,15 @@ def _why_no_plan(question: ProtectedQuery | None) -> str:
     return _NO_ROWS if question.reads_nothing else _WRAPPED
 
 
-def engine_without_data(policy: Policy, catalog: Catalog) -> Engine:
-    """It plans, and neither reads nor charges."""
-    return Engine(policy, catalog, numbered(policy), NoData(), NoLedger(), OsRandom())
+def engine_without_data(policy: Policy, catalog: Catalog, public: PublicContents) -> Engine:
+    """Build an engine that plans as the one of `serve`, and neither reads nor charges."""
+    ledger = NoLedger()
+    cached = None if policy.reuse is None else ledger
+    return Engine(
+        *(policy, catalog, numbered(policy), NoData(), ledger, OsRandom(), public),
+        cached=cached,
+        questions=ledger if policy.publish else None,
+    )
 
 
 def protected_query(engine: Engine, sql: str) -> ProtectedQuery | None:
@@ -131,6 +154,8 @@ class NoData:
 
 
 class NoLedger:
+    """A ledger that knows of nothing spent and nothing shown, and takes no charge."""
+
     async def look(
         self, analyst: str, loss: Loss, events: object, record: object = None
     ) -> NoReturn:
@@ -149,6 +174,39 @@ class NoLedger:
 
     async def settle(self, receipt: str, answered: bool) -> None:
         raise Fault("an explanation charges nothing")
+
+    async def claim(
+        self,
+        analyst: str,
+        parts: Sequence[CachedQuestion],
+        fingerprint: str,
+        digest: str,
+        *,
+        may_draw: bool,
+        text: str | None = None,
+    ) -> NoReturn:
+        raise Fault("an explanation charges nothing")
+
+    async def store(self, cached: int, relation: str) -> NoReturn:
+        raise Fault("an explanation draws nothing")
+
+    async def relation_of(self, cached: int) -> NoReturn:
+        raise Fault("an explanation shows nothing")
+
+    async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
+        return ()
+
+    async def paid_of(self, analyst: str, digests: Sequence[bytes]) -> frozenset[bytes]:
+        return frozenset()
+
+    async def are_of_one_slot(self, cached: int, other: int) -> bool:
+        return False
+
+    async def forget(self, cached: int, holder: str) -> NoReturn:
+        raise Fault("an explanation draws nothing")
+
+    async def let_go(self, cached: int, holder: str) -> NoReturn:
+        raise Fault("an explanation draws nothing")
 
     async def remaining(self, analyst: str) -> None:
         return None

@@ -167,7 +167,7 @@ def key(
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
-    """The keys that statements in receipts are encrypted with, and whether they are in the state folder."""
+    """The keys that hide what the ledger keeps of statements, and whether they are in the state folder."""
     home = state_folder(state)
     with ledger_only(state, ledger) as dsn:
         try:
@@ -180,8 +180,8 @@ def key(
         typer.echo(f"{one.name}  since {one.since.astimezone(timezone.utc):%Y-%m-%d}  {where}")
     if made is not None:
         typer.echo(
-            f"new statements are encrypted with {made} once every `serve` is started again; copy {KEY_FILE} to"
-            " each --state that serves this ledger first"
+            f"{made} is used once every `serve` is started again; copy {KEY_FILE} to each --state that serves"
+            " this ledger first. Answers that are cached now are drawn and paid again then"
         )
 
 

@@ -20,7 +20,6 @@ from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publishing_tasks import publishing_tasks, show_first
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
-from proxy.cli.source_variables import SourceVariables
 from proxy.cli.watching import (
     enforce_limits,
     guard_lost,
@@ -90,12 +89,14 @@ async def serve_until_stopped(
             tls, gate, requires_tls=where.requires_tls, let_in=admitted.let_in
         )
         closing.push_async_callback(write_last_mark, servers)
+        reloads = PolicyReloads(databases, policies, SourceVariables()) if policies else None
         http = HttpServer(
             assembly.engines,
             sessions,
             lambda: _checks(databases),
             where.tls,
             health=lambda: dict.fromkeys(servers.dead(), False),
+            policies_taken=lambda: reloads is None or reloads.are_taken,
             gate=gate,
             bearers=admitted.bearers,
             admission=admitted.admission,
@@ -106,7 +107,6 @@ async def serve_until_stopped(
         await _start(wire, where.wire)
         closing.push_async_callback(wire.stop, GRACE_SECONDS)
         admin = None
-        reloads = PolicyReloads(databases, policies, SourceVariables()) if policies else None
         if letting_in.admin is not None:
             again = None if reloads is None else reloads.reload
             admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls, again)

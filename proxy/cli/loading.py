@@ -12,6 +12,7 @@ from proxy.catalog.catalog_model import Catalog
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import refusal_text
 from proxy.doctor.all_findings import diagnose
+from proxy.planner.facts import PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Finding, Verdict
@@ -19,7 +20,7 @@ from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from proxy.protected.labels_in_rows import with_public_labels
-from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
+from proxy.protected.reachable_catalog import Unreachable, reachable_catalog, reachable_contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,14 @@ def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
         raise locate(problems, text, str(path))
     policy = fitted(policy, catalog)
     return CheckedPolicy(policy, with_public_labels(policy, catalog), text, str(path))
+
+
+def contents_of(checked: CheckedPolicy) -> PublicContents:
+    """Read the public tables, by which `serve` plans. Raises: CliError."""
+    try:
+        return reachable_contents(checked.policy, checked.catalog)
+    except Unreachable as error:
+        raise CliError(f"{checked.file}: public tables cannot be read: {error}") from None
 
 
 def verdict_of(checked: CheckedPolicy, installed: Sequence[Finding] = ()) -> Verdict:

@@ -1,4 +1,6 @@
-"""How exact answers will be under a policy: what EXPLAIN says of each column and aggregate. No data is read."""
+"""How exact answers will be under a policy: what EXPLAIN says of each column and aggregate.
+
+No protected row is read."""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from proxy.catalog.catalog_model import Catalog
 from proxy.cli.explain_command import engine_without_data, protected_query
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
+from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import BoundsKind, ColumnPolicy, Policy, ProtectedTable
 
 ALL_ROWS = "*"
@@ -26,13 +29,15 @@ class PolicyAccuracy:
     planned: Accuracy | Refusal
 
 
-def policy_accuracy(policy: Policy, catalog: Catalog) -> list[PolicyAccuracy]:
+def policy_accuracy(
+    policy: Policy, catalog: Catalog, public: PublicContents
+) -> list[PolicyAccuracy]:
     """A line per protected table, column and aggregate that the policy allows. Aggregates over pairs of columns
     (corr, covar_*, regr_*) need a partner column and are left out; EXPLAIN says how exact they are.
 
-    Given    a policy that fits the catalogue (policy.check.fitted)
+    Given    a policy that fits the catalogue (policy.check.fitted); public: as `serve` reads public tables
     """
-    engine = engine_without_data(policy, catalog)
+    engine = engine_without_data(policy, catalog, public)
     lines = []
     for table in policy.protected():
         for column, aggregate, call in _calls(table):

@@ -28,17 +28,18 @@ def policy_check(
     """Hold a policy against the live database; print how exact answers will be, and what was found."""
     from proxy.cli.accuracy_report import accuracy_json, accuracy_report, unbounded_report
     from proxy.cli.findings_report import findings_json, findings_lines
-    from proxy.cli.loading import load_policy, verdict_of
+    from proxy.cli.loading import contents_of, load_policy, verdict_of
     from proxy.cli.policy_accuracy import policy_accuracy
     from proxy.cli.publication_checks import check_publications
     from proxy.doctor.installed_postgres import installed_postgres_findings
     from proxy.engine.noise_proposal import noise_proposals
     from proxy.planner.bound_proposals import unbounded
-    from proxy.planner.facts import PlanningContext
+    from proxy.planner.facts import planning_context
 
     try:
         checked = load_policy(file, SourceVariables())
-        check_publications(checked)
+        public = contents_of(checked)
+        check_publications(checked, public)
     except PolicyErrors as error:
         if as_json:
             problems = [
@@ -49,8 +50,8 @@ def policy_check(
         else:
             typer.echo(str(error), err=True)
         raise typer.Exit(1) from None
-    lines = policy_accuracy(checked.policy, checked.catalog)
-    proposals = noise_proposals(PlanningContext(checked.policy, checked.catalog, {}))
+    lines = policy_accuracy(checked.policy, checked.catalog, public)
+    proposals = noise_proposals(planning_context(checked.policy, checked.catalog, public))
     verdict = verdict_of(checked, installed_postgres_findings())
     if as_json:
         reported = accuracy_json(checked.policy, lines, proposals)
@@ -130,11 +131,11 @@ def explain(
     """The privacy plan of a statement. Reads the catalogue of the protected database and public tables, charges
     nothing, knows no ledger: what remains of a budget is in dp.budget."""
     from proxy.cli.explain_command import explanation, refusal_text
-    from proxy.cli.loading import load_policy
+    from proxy.cli.loading import contents_of, load_policy
 
     try:
         checked = load_policy(policy, SourceVariables())
-        plan = run(explanation(checked, sql, as_json=as_json))
+        plan = run(explanation(checked, contents_of(checked), sql, as_json=as_json))
     except PolicyErrors as error:
         raise CliError(str(error)) from None
     except Refusal as refusal:

@@ -9,6 +9,7 @@ from proxy.cli.explain_command import engine_without_data
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.accuracy import text_of
 from proxy.engine.query_pipeline import Engine
+from proxy.planner.facts import PublicContents
 from proxy.policy.problem import Problem
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_yaml import locate
@@ -18,10 +19,18 @@ from proxy.shadow.published_statements import PublishedStatements
 _PRINTED = 40  # characters of a statement, from where it is wrong
 
 
-def check_publications(checked: CheckedPolicy) -> None:
-    """With a shadow of its own, which takes a second or two: nothing is started where nothing is published.
+def check_publications(checked: CheckedPolicy, public: PublicContents) -> None:
+    """Check that everything that the policy publishes can be released. Release nothing.
 
-    Refuses  PolicyErrors, each at the statement that is wrong
+    It starts a server of its own for one or two seconds, unless the policy publishes nothing.
+
+    Args:
+        checked: Policy and catalogue.
+        public: Of the policy's public tables, as `serve` reads them.
+
+    Raises:
+        PolicyErrors: Each at the statement that is wrong.
+        ShadowError: The shadow cannot be made.
     """
     if not checked.policy.publish:
         return
@@ -32,7 +41,7 @@ def check_publications(checked: CheckedPolicy) -> None:
             lambda: contextlib.nullcontext(connection),
             lambda _: None,
         )
-        engine = engine_without_data(checked.policy, checked.catalog)
+        engine = engine_without_data(checked.policy, checked.catalog, public)
         refuse_problems(checked, statements, engine)
 
 

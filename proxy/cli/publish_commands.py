@@ -77,7 +77,7 @@ def list_published(policy: Policy = None, state: State = None, ledger: LedgerDsn
         raise CliError("dpproxy publish list needs --policy FILE")
     checked = _loaded(policy)
     with _source(checked, policy, state, ledger) as (dsn, source):
-        states = run(_states(dsn, source.id, checked.policy.publish))
+        states = run(_states(dsn, source.id, state, checked.policy.publish))
     heads = ["table", "epsilon", "every", "released", "due next", "state"]
     lines = [
         [
@@ -95,12 +95,18 @@ def list_published(policy: Policy = None, state: State = None, ledger: LedgerDsn
 
 
 async def _states(
-    dsn: str, source: int, publications: tuple[Publication, ...]
+    dsn: str, source: int, state: Path | None, publications: tuple[Publication, ...]
 ) -> tuple[PublishedState, ...]:
+    from proxy.cli.state_folder import state_folder
     from proxy.ledger.ledger_tables import LedgerTables
     from proxy.ledger.published_releases import PublishedReleases
+    from proxy.ledger.text_keys import TextKeyMissing, reading_cipher
 
-    tables = LedgerTables(dsn, source, connections=1)
+    try:
+        texts = reading_cipher(state_folder(state))
+    except TextKeyMissing as error:
+        raise CliError(str(error)) from None
+    tables = LedgerTables(dsn, source, texts, connections=1)
     await tables.open()
     try:
         return await PublishedReleases(tables).states(publications)

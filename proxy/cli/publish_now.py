@@ -27,15 +27,11 @@ from proxy.ledger.ledger_restored import restored_as_of, restored_text
 from proxy.ledger.ledger_sources import Source, SourceError
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import PublishedReleases
+from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import (
-    read_public_bounds,
-    read_public_rows,
-    read_public_sizes,
-    read_public_values,
-)
+from proxy.protected.public_values import read_public_contents
 from proxy.shadow.constant_evaluation import own_shadow
 from proxy.shadow.published_statements import PublishedStatements
 
@@ -58,6 +54,7 @@ def released_now(
     home = state_folder(state)
     mark = MarkFile(home)
     try:
+        texts = opened_cipher(dsn, home)
         mark.check(mark_of(dsn))
         if (as_of := restored_as_of(dsn)) is not None:
             raise LedgerWentBack(restored_text(as_of))
@@ -65,7 +62,7 @@ def released_now(
     except LedgerWentBack as error:
         accept = accept_command(home, ledger_dsn)
         raise CliError(f"{error}. If that is meant: {accept}") from None
-    except SourceError as error:
+    except (SourceError, TextKeyMissing) as error:
         raise CliError(str(error)) from None
     try:
         with own_shadow(checked.policy, checked.catalog) as connection:
@@ -75,7 +72,9 @@ def released_now(
                 lambda: contextlib.nullcontext(connection),
                 lambda _: None,
             )
-            released = run(_released(checked, of, LedgerTables(dsn, source.id, 2), statements))
+            released = run(
+                _released(checked, of, LedgerTables(dsn, source.id, texts, 2), statements)
+            )
     except PolicyErrors as error:
         raise CliError(str(error)) from None
     except Refusal as refusal:
@@ -125,11 +124,9 @@ async def _released(
         data,
         ledger,
         OsRandom(),
-        read_public_values(policy, catalog),
-        read_public_rows(policy, catalog),
-        read_public_bounds(policy, catalog),
-        sizes=read_public_sizes(policy),
+        read_public_contents(policy, catalog),
         questions=ledger,
+        naming_key=tables.texts.naming_key,
     )
     refuse_problems(checked, statements, engine)
     await data.open()

@@ -12,6 +12,7 @@ import hashlib
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +21,18 @@ import structlog
 from proxy.cli.assembly import Database
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy, load_policy, verdict_of
-from proxy.cli.publication_checks import check_publications
+from proxy.cli.publication_checks import refuse_problems
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
-from proxy.ledger.text_keys import TextKeyMissing
 from proxy.policy.finding_names import Severity
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.postgres.failure_reason import reason_of
-from proxy.shadow.shadow_tables import ShadowBusy
+from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 POLL_SECONDS = 1.0
 RETRY_SECONDS = 5.0
 _LOGGED_PROBLEMS = 5
+_UNPUBLISHABLE = "it cannot be published: dpproxy policy check says why"
 
 _log = structlog.get_logger("dpproxy.reloading")
 
@@ -67,6 +68,7 @@ class PolicyWatch:
 
         Given    at_once: whatever has changed (SIGHUP)
         """
+        self._report()  # again, where it could not be written before
         observed = _signature(self.file)
         if self._displayed is None:
             self._displayed = observed
@@ -83,35 +85,24 @@ class PolicyWatch:
             self._looks = self.database.looks
             if _digest(self.file) == self.database.policy.digest:  # the database fits it again
                 self._tried = self.refusal = ""
-                self.database.report(is_newer_there=False)
+                self._report()
 
     def _take(self, now: float, *, is_reported: bool) -> None:
         name = self.database.policy.database
         before = self.database.policy.digest
         self._pending = False
+        served = self.database.policy, self.database.catalog
         try:
             checked = self._checked()
-            served = self.database.policy, self.database.catalog
             if (checked.policy, checked.catalog) != served:
-                _check_publications(checked)
                 self._adopt(checked)
         except NotTaken as refused:
-            self._pending, self._retry_at = refused.for_now, now + RETRY_SECONDS
-            attempt = f"{_digest(self.file)} {refused.reason} {refused.problems}"
-            if is_reported or attempt != self._tried:
-                _log.error(
-                    "policy_not_taken",
-                    database=name,
-                    file=str(self.file),
-                    in_force=before[:12],
-                    reason=refused.reason,
-                    problems=list(refused.problems),
-                )
-            self._tried, self.refusal = attempt, refused.reason
-            self.database.report(is_newer_there=True)
+            self._refuse(refused, now, is_reported=is_reported)
+        except Exception as error:  # whatever it was, the policy in force is whole
+            self.give_up(error, now, is_reported=is_reported)
         else:
             self._tried = self.refusal = ""
-            self.database.report(is_newer_there=False)
+            self._report()
             if (checked.policy, checked.catalog) != served:
                 _log.warning(
                     "policy_taken",
@@ -120,6 +111,41 @@ class PolicyWatch:
                     digest=checked.policy.digest[:12],
                     before=before[:12],
                 )
+
+    def give_up(self, error: Exception, now: float, *, is_reported: bool) -> None:
+        """Note that file or catalogue could not be looked at. The next look tries again.
+
+        Args:
+            error: Its text may quote data, so that only its type and a reason from our own list are told.
+            now: As of `look`.
+            is_reported: Whether the log says it, although it has said the same before.
+        """
+        kind, reason = type(error).__name__, reason_of(error)
+        refused = NotTaken(f"it could not be looked at ({kind}: {reason})", for_now=True)
+        self._refuse(refused, now, is_reported=is_reported)
+
+    def _refuse(self, refused: NotTaken, now: float, *, is_reported: bool) -> None:
+        self._pending, self._retry_at = refused.for_now, now + RETRY_SECONDS
+        attempt = f"{_digest(self.file)} {refused.reason} {refused.problems}"
+        if is_reported or attempt != self._tried:
+            _log.error(
+                "policy_not_taken",
+                database=self.database.policy.database,
+                file=str(self.file),
+                in_force=self.database.policy.digest[:12],
+                reason=refused.reason,
+                problems=list(refused.problems),
+            )
+        self._tried, self.refusal = attempt, refused.reason
+        self._report()
+
+    def _report(self) -> None:
+        """Have dp.policy say whether a change waits."""
+        try:
+            self.database.report(is_newer_there=bool(self.refusal))
+        except ShadowError as error:
+            name = self.database.policy.database
+            _log.error("policy_not_reported", database=name, reason=str(error))
 
     def _checked(self) -> CheckedPolicy:
         served = self.database.policy
@@ -153,22 +179,19 @@ class PolicyWatch:
 
     def _adopt(self, checked: CheckedPolicy) -> None:
         try:
-            self.database.adopt(checked.policy, checked.catalog)
-        except (BudgetsAwaited, ShadowBusy, TextKeyMissing) as error:
+            self.database.adopt(checked.policy, checked.catalog, partial(refuse_problems, checked))
+        except PolicyErrors as errors:
+            # Their messages quote statements that are published, whose literals may be about people.
+            places = [f"{p.line}:{p.column}: {_UNPUBLISHABLE}" for p in errors.problems]
+            found = f"{len(places)} errors in the file"
+            raise NotTaken(found, places[:_LOGGED_PROBLEMS]) from None
+        except (BudgetsAwaited, ShadowBusy) as error:
             raise NotTaken(str(error), for_now=True) from None
         except Exception as error:  # whatever it was, the policy in force is whole
             kind, reason = type(error).__name__, reason_of(error)
             raise NotTaken(
                 f"it could not be put in force ({kind}: {reason})", for_now=True
             ) from error
-
-
-def _check_publications(checked: CheckedPolicy) -> None:
-    try:
-        check_publications(checked)
-    except PolicyErrors as errors:
-        problems = _listed(errors)
-        raise NotTaken(f"{len(errors.problems)} errors in the file", problems) from None
 
 
 def _listed(errors: PolicyErrors) -> list[str]:
@@ -212,6 +235,11 @@ class PolicyReloads:
         ]
         return {"policies": found}
 
+    @property
+    def are_taken(self) -> bool:
+        """Whether what the files say is in force."""
+        return not any(watch.refusal for watch in self._watches)
+
     async def _look(self, *, at_once: bool) -> None:
         loop = asyncio.get_running_loop()
         async with self._turn:
@@ -221,9 +249,7 @@ class PolicyReloads:
                         await asyncio.to_thread(watch.database.look_for_changes)
                     await asyncio.to_thread(watch.look, loop.time(), at_once=at_once)
                 except Exception as error:  # one look that fails must not be the last
-                    kind, reason = type(error).__name__, reason_of(error)
-                    name = watch.database.policy.database
-                    _log.error("policy_not_looked_at", database=name, kind=kind, reason=reason)
+                    watch.give_up(error, loop.time(), is_reported=at_once)
 
 
 @contextlib.contextmanager

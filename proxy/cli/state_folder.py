@@ -15,6 +15,7 @@ from proxy.cli.demo_folder import DEMO_MARK
 from proxy.cli.state import LEDGER, PROTECTED, SERVE_STATE, SHADOW
 from proxy.ledger.ledger_mark import MARK_FILE
 from proxy.ledger.state_of_0_1 import is_state_of_0_1
+from proxy.ledger.text_keys import KEY_FILE
 
 _OF_A_VOLUME = {"lost+found"}  # what a file system of its own has from the start
 
@@ -85,7 +86,7 @@ def _is_ours(folder: Path) -> bool:
     servers = (folder / name for name in (LEDGER, SHADOW, PROTECTED))
     return any(
         _there(home / "owner.lock") or _there(home / "data" / "PG_VERSION") for home in servers
-    ) or any(_there(folder / name) for name in (MARK_FILE, DEMO_MARK))
+    ) or any(_there(folder / name) for name in (MARK_FILE, KEY_FILE, DEMO_MARK))
 
 
 def _there(path: Path) -> bool:

@@ -97,7 +97,9 @@ class ChargedQueries:
         cached: CachedAnswers | None,
         questions: CachedAnswers | None,
         published: PublishedSources,
+        naming_key: bytes,
     ) -> None:
+        self._naming_key = naming_key
         self.cached = cached
         self.questions = questions
         self._published = published
@@ -204,7 +206,7 @@ class ChargedQueries:
         charged = await self._ledger.reserve(
             query.analyst,
             loss,
-            fingerprint(query.question.statement.text),
+            fingerprint(query.question.statement.text, self._naming_key),
             self._policy.digest,
             events,
             record,
@@ -225,7 +227,7 @@ class ChargedQueries:
         claim = await self.cached.claim(
             query.analyst,
             claimed,
-            fingerprint(query.question.statement.text),
+            fingerprint(query.question.statement.text, self._naming_key),
             self._policy.digest,
             may_draw=may_draw,
             text=self._text(query),

@@ -58,9 +58,9 @@ class DrawnRelease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRelease:
-    """What stands in the ledger, and nothing else is shown."""
+    """What stands in the ledger, and nothing else is shown. table: None where its key is not here."""
 
-    table: str
+    table: str | None
     constants: tuple[str | None, ...]
     blocks: tuple[StoredBlock, ...]
 

@@ -55,6 +55,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 5, 3600  # seconds, between draws that are not fi
 _TRIES, _TRY_SECONDS = 3, 1.0  # of the shadow, with one draw
 # Until a statement is looked at again that could not be released: by a full budget, by another, for a fault.
 _UNFUNDED_SECONDS, _WAIT_SECONDS, _FAULT_SECONDS = 60.0, 2.0, 10.0
+_ASK = "Run dpproxy publish --now {}: it says why"
 _LOG = structlog.get_logger("dpproxy.publishing")
 
 
@@ -116,17 +117,21 @@ class Publishing:
         ids = {one.id for _, one in displayed}
         self._stored = {number: stored for number, stored in self._stored.items() if number in ids}
         tables = tuple(
-            PublishedTable(name=of.name, text=self._text(one), comment=comment_of(one))
+            PublishedTable(name=of.name, text=text, comment=comment_of(one))
             for of, one in displayed
+            if (text := self._text(of, one)) is not None
         )
         if tables != self._displayed:
             await asyncio.to_thread(self._shadow.show, tables)
             self._displayed = tables
         await self._take_sources(displayed)
 
-    def _text(self, one: PublishedState) -> str:
+    def _text(self, of: Publication, one: PublishedState) -> str | None:
         assert one.id is not None
-        return self._stored[one.id].table
+        text = self._stored[one.id].table
+        if text is None:
+            self._say("published_not_shown", of, "the key that it was encrypted with is not here")
+        return text
 
     async def _take_sources(self, displayed: Sequence[tuple[Publication, PublishedState]]) -> None:
         """What queries are answered from: what is still the same question under today's policy."""
@@ -140,13 +145,15 @@ class Publishing:
             try:
                 found += await self._sources(of, one)
             except Refusal as refusal:
-                self._say("published_not_a_source", of, refusal.message)
+                self._say("published_not_a_source", of, _kind_of(refusal))
         self._engine.published.replace(found)
         self._sources_of = wanted
 
     async def _sources(self, of: Publication, one: PublishedState) -> list[PublishedSource]:
         assert one.id is not None and one.due is not None and one.released_at is not None
         stored = self._stored[one.id]
+        if not stored.blocks:
+            return []
         question, _ = await asyncio.to_thread(self._shadow.read, of)
         prepared = await self._planned(of, question, stored.constants)
         parts = await self._engine.questions(prepared.private)
@@ -186,7 +193,7 @@ class Publishing:
         try:
             released = await self.release(of, is_now=False)
         except Refusal as refusal:
-            self._say("published_not_released", of, f"{refusal.message} {refusal.hint}")
+            self._say("published_not_released", of, f"{_kind_of(refusal)}. {_ASK.format(of.name)}")
             return _FAULT_SECONDS
         except Fault as fault:
             self._say("published_not_released", of, fault.for_operators)
@@ -280,7 +287,8 @@ class Publishing:
             except Exception as error:
                 _LOG.warning("published_not_presented", name=of.name, kind=type(error).__name__)
                 await asyncio.sleep(_TRY_SECONDS)
-        self._say("published_is_no_table", of, failure)
+        # The reason may quote the statement: it is in the ledger, encrypted.
+        self._say("published_is_no_table", of, "dpproxy publish list says why")
         return None, failure
 
     async def _hold(self, claim: ReleaseClaim) -> None:
@@ -302,10 +310,15 @@ class Publishing:
             _LOG.warning("published_not_let_go", name=of.name)
 
     def _say(self, event: str, of: Publication, what: str) -> None:
-        """Once, not at each look."""
+        """Once, not at each look. what: nothing of a statement, whose literals may be about people."""
         if self._messages.get(of.name) != what:
             self._messages[of.name] = what
             _LOG.warning(event, database=self._engine.policy.database, name=of.name, reason=what)
+
+
+def _kind_of(refusal: Refusal) -> str:
+    """Its message may quote the statement, or PostgreSQL's words about a constant."""
+    return f"it is refused ({refusal.code.name.lower().replace('_', ' ')})"
 
 
 def _clock() -> float:

@@ -34,13 +34,7 @@ from proxy.engine.table_losses import protected_names
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.facts import (
-    PlanningContext,
-    PublicBounds,
-    PublicRowsOf,
-    PublicSizes,
-    PublicValues,
-)
+from proxy.planner.facts import PlanningContext, PublicContents, planning_context
 from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
@@ -61,27 +55,24 @@ class Engine:
         data: ProtectedData,
         ledger: Ledger,
         bits: RandomBits,
-        public: PublicValues | None = None,
-        rows: PublicRowsOf | None = None,
-        bounds: PublicBounds | None = None,
+        public: PublicContents | None = None,
         *,
-        sizes: PublicSizes | None = None,
         read_as: Mapping[int, int] | None = None,
         cached: CachedLedger | None = None,
         questions: CachedLedger | None = None,
+        naming_key: bytes = b"",
     ) -> None:
-        """relations, read_as: as of PolicyStatements; public: distinct values of columns of public tables,
-        which can then be GROUP BY keys; rows: of small ones, which say what such keys are together; bounds: of
-        their numbers and times; sizes: how many
-        rows there are; cached: where answers are cached; questions: where queries are answered from
-        what is published, or cached (of it no method is called for the former)."""
+        """relations, read_as: as of PolicyStatements; public: what was read of public tables; cached: where
+        answers are cached; questions: where queries are answered from what is published, or cached (of it no
+        method is called for the former); naming_key: under which statements and plans have names in ledger
+        and log."""
         self.policy = policy
         self.earlier: frozenset[tuple[str, str]] = (
             frozenset()
         )  # defaults of policies before this one
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
-        self._known = PlanningContext(
-            policy, catalog, public or {}, rows or {}, bounds or {}, sizes or {}
+        self._known = replace(
+            planning_context(policy, catalog, public or PublicContents()), naming_key=naming_key
         )
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
@@ -96,6 +87,7 @@ class Engine:
             cached=None if cached is None else with_questions,
             questions=with_questions,
             published=self.published,
+            naming_key=naming_key,
         )
         self._turns = AnalystTurns.of_planning()
         self._remembered = RememberedPlans()
@@ -105,14 +97,15 @@ class Engine:
         self._protected = protected_names(policy)
         self._settings = lru_cache(maxsize=_CACHED_SETTINGS)(self._read_settings)
 
-    def renew(
-        self, public: PublicValues, rows: PublicRowsOf, bounds: PublicBounds, sizes: PublicSizes
-    ) -> None:
+    def renew(self, public: PublicContents) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
-        self._known = replace(self._known, public=public, rows=rows, bounds=bounds, sizes=sizes)
-        before = self._charged.questions
-        if before is not None:
-            self._charged.questions = questions = self._keeping(before.ledger)
+        before = self._known
+        self._known = replace(
+            planning_context(before.policy, before.catalog, public), naming_key=before.naming_key
+        )
+        cached = self._charged.questions
+        if cached is not None:
+            self._charged.questions = questions = self._keeping(cached.ledger)
             self._charged.cached = None if self._charged.cached is None else questions
         self._remembered = RememberedPlans()  # last: who holds it plans by these tables
 

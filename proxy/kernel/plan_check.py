@@ -66,7 +66,7 @@ def check_plan(plan: PrivatePlan, events: Iterable[Event], world: World) -> tupl
         if not price_of_events(events).covers(total):
             raise NotPrivate(Rule.PRICE, "a charge below what it costs")
     except NotPrivate as refused:
-        refused.digest = plan_digest(plan.blocks)
+        refused.digest = plan_digest(plan.blocks, world.naming_key)
         raise
     return prices
 
@@ -93,7 +93,7 @@ def check_bounded(block: BlockPlan, of: BlockPlan, charged: Price, world: World)
         if not charged.covers(price_of_block(block, world, is_bounded=True)):
             raise NotPrivate(Rule.PRICE, "a bound that made it dearer")
     except NotPrivate as refused:
-        refused.digest = plan_digest([block])
+        refused.digest = plan_digest([block], world.naming_key)
         raise
 
 
@@ -115,7 +115,7 @@ def check_top_up(block: BlockPlan, events: Iterable[Event], world: World) -> Non
         if not price_of_events(events).covers(price_of_block(block, world)):
             raise NotPrivate(Rule.PRICE, "a charge below what it costs")
     except NotPrivate as refused:
-        refused.digest = plan_digest([block])
+        refused.digest = plan_digest([block], world.naming_key)
         raise
 
 

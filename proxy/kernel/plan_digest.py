@@ -1,11 +1,13 @@
-"""A short name of a plan: SHA-256 of what it is made of, for the log. Equal plans have equal names.
+"""A short name of a plan, for the log: HMAC-SHA-256 of what it is made of. Equal plans have equal names.
+
+A plan has literals of its statement. Without the key nobody can test a guess of them against a name.
 
 Answers, formulas, intervals and outputs are post-processing of what is drawn, and no part of it.
 """
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -19,14 +21,21 @@ _DRAWN = (
 )
 
 
-def plan_digest(blocks: Sequence[BlockPlan]) -> str:
+def plan_digest(blocks: Sequence[BlockPlan], key: bytes) -> str:
     """Name the blocks of a plan, in hexadecimal.
 
-    >>> plan_digest([]) == plan_digest(())
+    >>> plan_digest([], b"a key") == plan_digest((), b"a key")
     True
+    >>> plan_digest([], b"a key") == plan_digest([], b"another")
+    False
     """
     text = "\n".join(canonical_text(tuple(getattr(b, name) for name in _DRAWN)) for b in blocks)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return named(text, key)
+
+
+def named(text: str, key: bytes) -> str:
+    """Name a canonical text, in hexadecimal."""
+    return hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 def canonical_text(part: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 
 from typing_extensions import assert_never
@@ -12,7 +11,7 @@ from proxy.kernel.attribution import relation_of
 from proxy.kernel.column_types import check_column
 from proxy.kernel.measurements import price_of_choice
 from proxy.kernel.owners import Known, OfUnit, Public, Rows, name
-from proxy.kernel.plan_digest import canonical_text
+from proxy.kernel.plan_digest import canonical_text, named
 from proxy.kernel.price import NOTHING_PAID, Price, price_of_events, pure_price
 from proxy.kernel.proposal_plan import ProposalPlan, Proposed, ProposedBound, TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
@@ -45,7 +44,7 @@ def check_proposals(plan: ProposalPlan, events: Iterable[Event], world: World) -
         if not price_of_events(events).covers(total):
             raise NotPrivate(Rule.PRICE, "a charge below what it costs")
     except NotPrivate as refused:
-        refused.digest = hashlib.sha256(canonical_text(plan).encode()).hexdigest()
+        refused.digest = named(canonical_text(plan), world.naming_key)
         raise
     return total
 

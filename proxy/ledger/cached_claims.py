@@ -1,10 +1,11 @@
 """Cached answers in the ledger: a claim is one round trip, durable before it returns.
 
-Source  ledger_migrations/0002_cached_answers.sql
+Source  ledger_migrations/0002_cached_answers.sql, 0012_sealed_questions.sql
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,7 +14,9 @@ from uuid import uuid4
 from proxy.accounting.amounts import Amount
 from proxy.accounting.budget_lines import lines_of_json
 from proxy.accounting.refusal import over_budget
+from proxy.base.errors import Fault
 from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
+from proxy.engine.threads import beside
 from proxy.ledger.charge_queue import ChargeQueue
 from proxy.ledger.charge_statements import (
     ClaimRequest,
@@ -27,6 +30,8 @@ from proxy.ledger.ledger_tables import LedgerTables, Receipt, as_json, not_an_an
 from proxy.policy.policy_model import Reuse
 from proxy.reuse.derivable import source_document
 
+_RELATION, _MADE = "cached relation", "cached source"  # what a sealed text is
+_SOURCES = 1_000  # that are remembered, some hundred bytes each
 # A draw that takes longer is taken over by the next to ask, who does no harm: the first to store it wins.
 LEASE_SECONDS = 60
 # Of all that is cached in a ledger: beyond, what is drawn is not kept. At the least epsilon an analyst may ask
@@ -77,6 +82,7 @@ class CachedClaims:
             most_bytes=most_bytes,
         )
         self._claiming = ChargeQueue(self._claim_each)
+        self._sources: dict[tuple[str, str], object] = {}
 
     async def claim(
         self,
@@ -96,7 +102,7 @@ class CachedClaims:
         holder = str(uuid4())
         one = ClaimRequest(
             analyst=analyst,
-            parts=list(map(_as_json, parts)),
+            parts=[self._as_json(one) for one in parts],
             holder=holder,
             may_draw=may_draw,
             fingerprint=fingerprint,
@@ -119,13 +125,15 @@ class CachedClaims:
             self._tables.saw(row["receipt"])
             cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))
             receipt = Receipt(row["receipt"], cost, remaining, lines)
+        stored = zip(row["cached"], row["relations"], strict=True)
+        relations = [await self._opened(number, sealed) for number, sealed in stored]
         return Claimed(
             receipt=receipt,
             remaining=remaining,
             holder=holder,
             states=tuple(map(CacheState, row["states"])),
             cached=tuple(row["cached"]),
-            relations=tuple(row["relations"]),
+            relations=tuple(relations),
         )
 
     async def close(self) -> None:
@@ -139,8 +147,14 @@ class CachedClaims:
         return in_their_order(rows, [one.analyst for one in these])
 
     async def store(self, cached: int, relation: str) -> str | None:
-        row = await self._tables.first(_STORE, (cached, relation))
-        return None if row is None else row["relation"]
+        bound = _bound(cached)
+        sealed = await beside(_work(relation), self._tables.texts.sealed, relation, bound)
+        row = await self._tables.first(_STORE, (cached, sealed))
+        if row is None or row["relation"] is None:
+            return None
+        return (
+            relation if row["relation"] == sealed else await self._opened(cached, row["relation"])
+        )
 
     async def relation_of(self, cached: int) -> str | None:
         """
@@ -151,10 +165,21 @@ class CachedClaims:
         )
         if row is None:
             raise Unfinished
-        relation: str | None = row["relation"]
-        return relation
+        return await self._opened(cached, row["relation"])
+
+    async def _opened(self, cached: int | None, sealed: str | None) -> str | None:
+        """Refuses  Fault: it is not what was stored"""
+        if sealed is None:
+            return None
+        assert cached is not None, "what is stored has a number"
+        found = await beside(_work(sealed), self._tables.texts.opened, sealed, _bound(cached))
+        if found is None:
+            raise Fault("an answer that was cached cannot be read")
+        return found
 
     async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
+        texts = self._tables.texts
+        names = {texts.keyed(about): about for about in wanted}
         row = await self._tables.first(
             "SELECT jsonb_agg(jsonb_build_array(id, encode(about, 'hex'), made) ORDER BY id DESC) AS found"
             " FROM ledger.paid_about(%s, %s, %s, %s, %s) WHERE ledger.may_charge(%s, %s)",
@@ -163,22 +188,36 @@ class CachedClaims:
                 analyst,
                 self._reuse.seconds,
                 self._reuse.offset,
-                list(wanted),
+                list(names),
                 self._tables.source,
                 analyst,
             ),
         )
-        found = [] if row is None else row["found"] or []
-        return [
-            PaidAnswer(cached=cached, about=bytes.fromhex(about), made=made)
-            for cached, about, made in found
-        ]
+        opened = []
+        for cached, keyed, sealed in [] if row is None else row["found"] or []:
+            made = self._made(sealed, keyed)
+            if made is not None:
+                about = names[bytes.fromhex(keyed)]
+                opened.append(PaidAnswer(cached=cached, about=about, made=made))
+        return opened
+
+    def _made(self, sealed: str, keyed: str) -> object:
+        """Remembered: who looks at a dashboard again is found the same sources."""
+        found = self._sources.get((sealed, keyed))
+        if found is None:
+            text = self._tables.texts.opened(sealed, (_MADE, keyed))
+            found = None if text is None else json.loads(text)
+            self._sources[sealed, keyed] = found
+            if len(self._sources) > _SOURCES:
+                self._sources.pop(next(iter(self._sources)))
+        return found
 
     async def paid_of(self, analyst: str, digests: Sequence[bytes]) -> frozenset[bytes]:
         of_slot = self._tables.source, self._reuse.seconds, self._reuse.offset
-        row = await self._tables.first(_PAID_OF, (*of_slot, list(digests), analyst))
+        names = {self._tables.texts.keyed(digest): digest for digest in digests}
+        row = await self._tables.first(_PAID_OF, (*of_slot, list(names), analyst))
         found = [] if row is None else row["found"] or []
-        return frozenset(map(bytes.fromhex, found))
+        return frozenset(names[bytes.fromhex(keyed)] for keyed in found)
 
     async def are_of_one_slot(self, cached: int, other: int) -> bool:
         row = await self._tables.first(_OF_ONE_SLOT, (cached, other))
@@ -190,16 +229,27 @@ class CachedClaims:
     async def let_go(self, cached: int, holder: str) -> None:
         await self._tables.first("SELECT ledger.let_go(%s, %s::uuid)", (cached, holder))
 
+    def _as_json(self, part: CachedQuestion) -> dict[str, object]:
+        """Nothing of it tells what is asked, but to who has the key."""
+        texts, derivable = self._tables.texts, part.derivable
+        about = made = None
+        if derivable is not None:
+            about = texts.keyed(derivable.about).hex()
+            made = texts.sealed(json.dumps(source_document(derivable.source)), (_MADE, about))
+        return {
+            "digest": None if part.digest is None else texts.keyed(part.digest).hex(),
+            **as_json(part.loss),
+            "events": list(part.events),
+            "tables": list(part.tables),
+            "about": about,
+            "made": made,
+        }
 
-def _as_json(part: CachedQuestion) -> dict[str, object]:
-    derivable = part.derivable
-    return {
-        "digest": None if part.digest is None else part.digest.hex(),
-        "question": part.question,
-        "terms": part.terms,
-        **as_json(part.loss),
-        "events": list(part.events),
-        "tables": list(part.tables),
-        "about": None if derivable is None else derivable.about.hex(),
-        "made": None if derivable is None else source_document(derivable.source),
-    }
+
+def _bound(cached: int) -> tuple[str, ...]:
+    return _RELATION, str(cached)
+
+
+def _work(text: str) -> int:
+    """As `beside` counts it: a megabyte takes some 3 ms."""
+    return len(text) // 512

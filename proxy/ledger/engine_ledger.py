@@ -19,7 +19,6 @@ from proxy.engine.ports import Charged
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
-from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.policy_model import Reuse
 
@@ -49,13 +48,9 @@ class EngineLedger:
         self._settling = 0
         self._warnings = BudgetWarnings(tables.source)
 
-    def keep(self, reuse: Reuse | None, texts: TextCipher | None = None) -> None:
-        """Another policy says for how long answers are cached. What was claimed before is finished.
-
-        Given    texts: what encrypts statements, where it was not known before
-        """
+    def keep(self, reuse: Reuse | None) -> None:
+        """Another policy says for how long answers are cached. What was claimed before is finished."""
         self._tables.is_cached = reuse is not None
-        self._tables.texts = self._tables.texts or texts
         if reuse is not None:
             self._claims = CachedClaims(self._tables, reuse)
 

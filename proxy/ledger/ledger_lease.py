@@ -64,21 +64,34 @@ class BudgetLease:
         Refuses  BudgetsAwaited while another process that serves the source has not been given the same
                  budgets: the last one that is changes them for all
         """
-        connection, source = self._connection, self.source
-        with self._changing, connection.transaction():
-            row = connection.execute(
-                "SELECT budgets FROM ledger.source WHERE id = %s FOR UPDATE", (source,)
-            ).fetchone()
-            assert row is not None
-            self._vote(policy)
-            if row[0] != budgets_text(policy.budgets, policy.accounting):
-                if not self._all_agree(policy):
-                    raise BudgetsAwaited(
-                        f"database {policy.database}: another dpproxy serves the same data with other"
-                        " budgets: they change once its policy has been given the same ones"
-                    )
-                write_budgets(connection, source, policy)
+        with self._changing, self._connection.transaction():
+            if self._is_other(policy):
+                write_budgets(self._connection, self.source, policy)
             self._note(policy)
+
+    def agree(self, policy: Policy) -> None:
+        """Vote for another policy's limits, and change nothing.
+
+        Refuses  as `change`
+        """
+        with self._changing, self._connection.transaction():
+            self._is_other(policy)
+
+    def _is_other(self, policy: Policy) -> bool:
+        """Vote, and tell whether the limits in force are others, which this process may change by then."""
+        row = self._connection.execute(
+            "SELECT budgets FROM ledger.source WHERE id = %s FOR UPDATE", (self.source,)
+        ).fetchone()
+        assert row is not None
+        self._vote(policy)
+        if row[0] == budgets_text(policy.budgets, policy.accounting):
+            return False
+        if not self._all_agree(policy):
+            raise BudgetsAwaited(
+                f"database {policy.database}: another dpproxy serves the same data with other"
+                " budgets: they change once its policy has been given the same ones"
+            )
+        return True
 
     def _vote(self, policy: Policy) -> None:
         """For these budgets, and no others: as locks, which end with the process."""

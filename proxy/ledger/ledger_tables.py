@@ -79,12 +79,12 @@ class LedgerTables:
         self,
         ledger_dsn: str,
         source: int,
+        texts: TextCipher,
         connections: int = CONNECTIONS,
         *,
-        texts: TextCipher | None = None,
         is_cached: bool = False,
     ) -> None:
-        """texts: where receipts keep statements; is_cached: whether answers are cached, for hints"""
+        """texts: what hides all that is kept of statements; is_cached: whether answers are cached, for hints"""
         self.source = source
         self.is_cached = is_cached
         self.texts = texts
@@ -173,7 +173,7 @@ class LedgerTables:
 
     def encrypted(self, text: str | None, analyst: str, fingerprint: str) -> bytes | None:
         """A statement's text as a receipt keeps it; None where it keeps none."""
-        if text is None or self.texts is None:
+        if text is None:
             return None
         return self.texts.encrypted(text, (analyst, fingerprint))
 
@@ -278,9 +278,7 @@ class LedgerTables:
         async with self._connection() as connection:
             cursor = await connection.execute(HISTORY, (self.source, analyst))
             found = await cursor.fetchall()
-        texts: list[str | None] = [None] * len(found)
-        if self.texts is not None:
-            texts = await asyncio.to_thread(_texts_of, self.texts, found, analyst)
+        texts = await asyncio.to_thread(_texts_of, self.texts, found, analyst)
         each = [
             f'{row[0][:-1]},"text":{json.dumps(text)}}}'
             for row, text in zip(found, texts, strict=True)

@@ -1,6 +1,6 @@
 """Releases of published statements in the ledger: reserved and charged in one round trip, stored in another.
 
-Source  ledger_migrations/0006_published.sql, 0011_covering_charges.sql
+Source  ledger_migrations/0006_published.sql, 0011_covering_charges.sql, 0012_sealed_questions.sql
 """
 
 from __future__ import annotations
@@ -25,9 +25,15 @@ from proxy.engine.published_ports import (
 from proxy.ledger.bounds_account import PUBLISHED
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.ledger_tables import LedgerTables, as_json
+from proxy.ledger.text_cipher import is_sealed
 from proxy.mechanisms.loss import Loss
 from proxy.policy.publication import Publication
 
+# What a sealed text is; its numbers are of the release, and of the block.
+_TABLE, _CONSTANTS, _BLOCK, _FAILURE = (
+    *("published table", "published constants", "published block"),
+    "published failure",
+)
 # A draw renews its lease; a process that is gone does not.
 LEASE_SECONDS = 60
 _AT = "coalesce(%s::timestamptz, transaction_timestamp())"
@@ -46,8 +52,7 @@ SELECT jsonb_agg(to_jsonb(s) || jsonb_build_object(
 FROM ledger.published_standing_at(%s, %s::jsonb, {_AT}) s"""  # noqa: S608
 _STORED = """\
 SELECT p.shown, p.constants,
-       (SELECT coalesce(json_agg(json_build_array(b.question, b.terms, b.relation) ORDER BY b.number), '[]')
-        FROM ledger.published_block b WHERE b.published = p.id)::text AS blocks
+       ARRAY(SELECT b.sealed FROM ledger.published_block b WHERE b.published = p.id ORDER BY b.number) AS blocks
 FROM ledger.published p WHERE p.id = %s AND p.shown IS NOT NULL"""
 
 
@@ -65,7 +70,7 @@ class PublishedReleases:
         """
         row = await self._tables.first(_STATES, (self._tables.source, _wanted(wanted), self.at))
         found = [] if row is None or row["found"] is None else row["found"]
-        return tuple(_state(one) for one in found)
+        return tuple(self._state(one) for one in found)
 
     async def claim(
         self,
@@ -144,16 +149,18 @@ class PublishedReleases:
         Refuses  Fault
         """
         blocks = [
-            {"question": one.question, "terms": one.terms, "relation": one.relation}
-            for one in drawn.blocks
+            self._sealed(
+                json.dumps([one.question, one.terms, one.relation]), _BLOCK, claim.id, number
+            )
+            for number, one in enumerate(drawn.blocks)
         ]
         row = await self._tables.first(
             f"SELECT ledger.store_published_at(%s, %s, %s, %s, %s::jsonb, {_AT}) AS stored",
             (
                 claim.id,
-                json.dumps(drawn.constants),
-                drawn.table,
-                drawn.failure,
+                self._sealed(json.dumps(drawn.constants), _CONSTANTS, claim.id),
+                None if drawn.table is None else self._sealed(drawn.table, _TABLE, claim.id),
+                None if drawn.failure is None else self._sealed(drawn.failure, _FAILURE),
                 json.dumps(blocks),
                 self.at,
             ),
@@ -165,14 +172,39 @@ class PublishedReleases:
         row = await self._tables.first(_STORED, (release,))
         if row is None:
             return None
+        constants = self._opened(row["constants"] or "", _CONSTANTS, release)
+        blocks = [
+            self._opened(sealed, _BLOCK, release, number)
+            for number, sealed in enumerate(row["blocks"])
+        ]
         return StoredRelease(
-            table=row["shown"],
-            constants=tuple(json.loads(row["constants"])),
+            table=self._table(row["shown"], release),
+            constants=() if constants is None else tuple(json.loads(constants)),
             blocks=tuple(
-                StoredBlock(question=question, terms=terms, relation=relation)
-                for question, terms, relation in json.loads(row["blocks"])
+                _block(one) for one in blocks if constants is not None and one is not None
             ),
         )
+
+    def _table(self, stored: str, release: int) -> str | None:
+        # Of before 0012, which is not replaced yet.
+        return self._opened(stored, _TABLE, release) if is_sealed(stored) else stored
+
+    def _sealed(self, text: str, what: str, *numbers: int | None) -> str:
+        return self._tables.texts.sealed(text, (what, *map(str, numbers)))
+
+    def _opened(self, sealed: str, what: str, *numbers: int) -> str | None:
+        return self._tables.texts.opened(sealed, (what, *map(str, numbers)))
+
+    def _state(self, row: dict[str, str | int | bool | None]) -> PublishedState:
+        failure = row["failure"]
+        if failure is not None:
+            failure = self._opened(str(failure), _FAILURE) or "the reason cannot be read here"
+        return _state({**row, "failure": failure})
+
+
+def _block(text: str) -> StoredBlock:
+    question, terms, relation = json.loads(text)
+    return StoredBlock(question=question, terms=terms, relation=relation)
 
 
 def _wanted(publications: Sequence[Publication]) -> str:

@@ -1,7 +1,7 @@
-"""The keys that texts of statements are encrypted with: in a file beside the ledger, not in it nor in a backup.
+"""The keys that hide what the ledger keeps of statements: in a file beside it, not in it nor in a backup.
 
-The ledger knows their names. A process that has not the newest one does not serve: what it wrote could not be
-read by the others.
+The ledger knows their names. A process that has not the newest one does not serve: the others could not read
+what it wrote, and each would draw and charge anew what the others have cached.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class KeyFile:
         """A new key, on disk whole; readable by us alone."""
         key = os.urandom(KEY_BYTES)
         keys = [base64.b64encode(one).decode() for one in (*self.read(), key)]
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = self.path.with_suffix(".key.part")
         part.unlink(missing_ok=True)
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
@@ -85,13 +86,24 @@ def opened_cipher(ledger_dsn: str, state: Path) -> TextCipher:
     by_name = {key_name(key): key for key in keys}
     if known[-1] not in by_name:
         raise TextKeyMissing(
-            f"statements in this ledger are encrypted with the key {known[-1]}, which is not in {file.path}:"
-            f" copy {KEY_FILE} from the state folder that serves the ledger, or from where it is kept"
-            " apart from backups. If it is lost: dpproxy ledger key --new (what was kept under it stays"
-            " unreadable)"
+            f"what this ledger keeps of statements is hidden under the key {known[-1]}, which is not in"
+            f" {file.path}: copy {KEY_FILE} from the state folder that serves the ledger, or from where it is"
+            " kept apart from backups. If it is lost: dpproxy ledger key --new (what was kept under it stays"
+            " unreadable, and cached answers are drawn and paid again)"
         )
     others = [key for name, key in by_name.items() if name != known[-1]]
     return TextCipher([*others, by_name[known[-1]]])
+
+
+def reading_cipher(state: Path) -> TextCipher:
+    """Decrypt with the keys that are here, for commands that keep nothing of a statement.
+
+    Without any the key is a random one: what was kept before cannot be read then.
+
+    Raises:
+        TextKeyMissing: The file cannot be read.
+    """
+    return TextCipher(KeyFile(state).read() or (os.urandom(KEY_BYTES),))
 
 
 def new_key(ledger_dsn: str, state: Path) -> str:

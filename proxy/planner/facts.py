@@ -167,12 +167,28 @@ class RelationWithUnit:
     ownership: RowOwnership
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicContents:
+    """What was read of public tables. Two contexts with equal contents plan alike.
+
+    values: distinct values of columns, which can then be GROUP BY keys; rows: of small tables, which say
+    what such keys are together; bounds: of their numbers and times; sizes: how many rows each table has.
+    What is left out is not known: a column without values is no public key.
+    """
+
+    values: PublicValues = field(default_factory=dict)
+    rows: PublicRowsOf = field(default_factory=dict)
+    bounds: PublicBounds = field(default_factory=dict)
+    sizes: PublicSizes = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
     """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
     bounds of their numbers and times, and how many rows they have.
 
-    column_facts: of each protected table, once asked for: they follow from the rest (table_rows.py)."""
+    naming_key: under which a plan that is refused has its name in the log. column_facts: of each protected
+    table, once asked for: they follow from the rest (table_rows.py)."""
 
     policy: Policy
     catalog: Catalog
@@ -183,8 +199,16 @@ class PlanningContext:
     # Not handed on by `replace`: another context begins with none.
     # So many rows of a unit are read of each table, of a statement that is dear for each of them (None: all).
     most_stored: int | None = None
+    naming_key: bytes = field(default=b"", repr=False)
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
         default_factory=dict, init=False, compare=False, repr=False
+    )
+
+
+def planning_context(policy: Policy, catalog: Catalog, contents: PublicContents) -> PlanningContext:
+    """Combine a policy and its catalogue with what was read of public tables."""
+    return PlanningContext(
+        policy, catalog, contents.values, contents.rows, contents.bounds, contents.sizes
     )
 
 

@@ -13,6 +13,7 @@ from psycopg import sql
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, TableName
+from proxy.planner.facts import PublicContents
 from proxy.policy.grid import fits_bigint, grid_within
 from proxy.policy.key_texts import has_keys
 from proxy.policy.policy_model import Bounds, BoundsKind, Policy, PublicTable
@@ -21,6 +22,24 @@ _MOST = limits.GROUPS_PER_STATEMENT
 _CHARACTERS = 400  # of a number as text; a numeric can have more than a hundred thousand
 _LARGEST = Fraction(10) ** 18
 _CALENDAR = (-719162, 2932896)  # 0001-01-01 .. 9999-12-31, in days from 1970-01-01
+
+
+def read_public_contents(policy: Policy, catalog: Catalog) -> PublicContents:
+    """Read all that plans need of public tables, from the policy's source.
+
+    Args:
+        policy: Checked against the catalogue.
+        catalog: Of the source.
+
+    Raises:
+        psycopg.Error: The source cannot be reached, or the role may not read a table.
+    """
+    return PublicContents(
+        values=read_public_values(policy, catalog),
+        rows=read_public_rows(policy, catalog),
+        bounds=read_public_bounds(policy, catalog),
+        sizes=read_public_sizes(policy),
+    )
 
 
 def read_public_values(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import psycopg
 
 from proxy.catalog.catalog_model import Catalog
+from proxy.planner.facts import PublicContents
+from proxy.policy.policy_model import Policy
 from proxy.protected.catalog_reader import read_catalog
+from proxy.protected.public_values import read_public_contents
 
 
 class Unreachable(RuntimeError):
@@ -20,8 +23,18 @@ def reachable_catalog(dsn: str, *, declared: bool = False) -> Catalog:
         raise Unreachable(_reason(error)) from None
 
 
+def reachable_contents(policy: Policy, catalog: Catalog) -> PublicContents:
+    """Read public tables as `serve` does. Raises: Unreachable."""
+    try:
+        return read_public_contents(policy, catalog)
+    except psycopg.Error as error:
+        raise Unreachable(_reason(error)) from None
+
+
 def _reason(error: psycopg.Error) -> str:
     """libpq's text: host, port, database and role. A bad connection string may be quoted: left out."""
     if isinstance(error, psycopg.OperationalError):
         return str(error).strip()
-    return "the connection string cannot be parsed, or the catalogue cannot be read"
+    return (
+        "the connection string cannot be parsed, or the catalogue or a public table cannot be read"
+    )

@@ -12,18 +12,16 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import psycopg
-from psycopg import sql
 
 from proxy.base.errors import Code, Refusal
 from proxy.catalog.catalog_model import Catalog
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
-from proxy.ledger.analysts_role import ANALYSTS
 from proxy.pgwire.constant_exchanges import describing
 from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.policy.policy_model import Policy
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.query.syntax.statements import Statement
-from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.shadow_database import Shadow, as_analysts
 
 Evaluating = Callable[[], AbstractContextManager[psycopg.Connection]]
 
@@ -40,8 +38,7 @@ def own_shadow(policy: Policy, catalog: Catalog) -> Iterator[psycopg.Connection]
         try:
             shadow = Shadow(server.dsn(), policy.database, server.address)
             shadow.build(policy, catalog, is_last=True)
-            with psycopg.connect(shadow.superuser_dsn, autocommit=True) as connection:
-                connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(ANALYSTS)))
+            with as_analysts(shadow) as connection:
                 yield connection
         finally:
             server.stop()

@@ -7,12 +7,11 @@ rights of analysts, read-only and in UTC; whose session that is, is handed in.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 import psycopg
-from psycopg import sql
 from psycopg.pq import ConnStatus, ExecStatus
 
 from proxy.base.errors import Code, Refusal
@@ -21,13 +20,11 @@ from proxy.catalog.catalog_model import Catalog
 from proxy.engine.policy_names import numbered, resolved
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.published_ports import NoTable, PublishedTable
-from proxy.ledger.analysts_role import ANALYSTS
 from proxy.pgwire.calls import NO_RELATION
 from proxy.policy.policy_model import Policy
 from proxy.policy.publication import Publication
 from proxy.query.syntax.statements import StatementKind
 from proxy.shadow.constant_evaluation import Evaluating, read_with_constants
-from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_tables import ShadowBusy
 
 ERROR = "_error"  # after the name of the column whose error it is
@@ -42,14 +39,6 @@ SELECT t.typtype, pg_catalog.format_type(t.oid, NULLIF(%s, -1)) FROM pg_catalog.
 class TableColumn:
     name: str
     type_name: str
-
-
-@contextmanager
-def as_analysts(shadow: Shadow) -> Iterator[psycopg.Connection]:
-    """A connection with the rights of analysts, and of none of them."""
-    with psycopg.connect(shadow.superuser_dsn, autocommit=True) as connection:
-        connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(ANALYSTS)))
-        yield connection
 
 
 class PublishedStatements:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib.resources import files
 
 import psycopg
@@ -18,6 +18,7 @@ from psycopg.conninfo import make_conninfo
 from proxy.base.decimals import decimal_text
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.published_ports import PublishedTable
+from proxy.ledger.analysts_role import ANALYSTS
 from proxy.policy.policy_model import Policy
 from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.postgres.failure_reason import reason_of
@@ -60,7 +61,13 @@ _TAKEN = (
     "COMMENT ON DATABASE {name} IS NULL",
 )
 _VERIFY_LOCK_TIMEOUT = "10s"
+_CHECK_TIMEOUT = "10s"  # of what a policy publishes, while it is taken up
 _LOCK_TIMEOUT = "10s"  # a rebuild waits for analysts' open transactions this long, then gives up
+
+
+# OIDs of tables; those of labels as of label_oids; opens what an analyst will see, with the rights of analysts.
+Unseen = Callable[[], AbstractContextManager[psycopg.Connection]]
+Taking = Callable[[Mapping[TableName, int], Mapping[int, int], Unseen], None]
 
 
 class Shadow:
@@ -115,13 +122,13 @@ class Shadow:
         policy: Policy,
         catalog: Catalog,
         before: tuple[Policy, Catalog],
-        take: Callable[[Mapping[TableName, int], Mapping[int, int]], None],
+        take: Taking,
     ) -> None:
         """Make the shadow of one policy that of another, while analysts use it, in one transaction; or leave it
         as it was. Where tables and columns stay, nothing is locked that a query needs.
 
-        Given    before: what it was built from; take: called with the OIDs of tables, and those of labels as of
-                 label_oids, when all is made and nobody sees it yet; what it raises undoes everything
+        Given    before: what it was built from; take: called when all is made and nobody sees it yet; what it
+                 raises undoes everything
         Refuses  ShadowBusy: an analyst's transaction keeps a table too long; ShadowError
         """
         with self._rights_lock:
@@ -132,7 +139,7 @@ class Shadow:
         policy: Policy,
         catalog: Catalog,
         before: tuple[Policy, Catalog],
-        take: Callable[[Mapping[TableName, int], Mapping[int, int]], None],
+        take: Taking,
     ) -> None:
         try:
             with self._building() as connection:
@@ -142,7 +149,11 @@ class Shadow:
                     rights = self._describe(connection, policy, catalog, tables)
                 else:
                     rights = self._make(connection, policy, catalog, tables, policy.source)
-                take(relation_oids(connection), label_oids(connection))
+                take(
+                    relation_oids(connection),
+                    label_oids(connection),
+                    lambda: self._unseen(connection, policy),
+                )
         except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected):
             raise ShadowBusy("open transactions of analysts hold the shadow's tables") from None
         except psycopg.Error as error:
@@ -150,6 +161,19 @@ class Shadow:
                 f"it could not be made anew ({error.sqlstate or reason_of(error)})"
             ) from None
         self._built(policy, rights)
+
+    @contextmanager
+    def _unseen(
+        self, connection: psycopg.Connection, policy: Policy
+    ) -> Iterator[psycopg.Connection]:
+        """In the transaction that makes a shadow, what an analyst would see of it. Nothing of it stays."""
+        with connection.transaction(force_rollback=True):
+            connection.execute(f"SET LOCAL statement_timeout = '{_CHECK_TIMEOUT}'")
+            connection.execute("SET LOCAL allow_system_table_mods = off")
+            schemas = sql.SQL(", ").join(map(sql.Identifier, _search_path(policy)))
+            connection.execute(sql.SQL("SET LOCAL search_path = {}").format(schemas))
+            connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(ANALYSTS)))
+            yield connection
 
     def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> None:
         with self._rights_lock:
@@ -283,12 +307,9 @@ class Shadow:
     def _defaults(self, policy: Policy) -> Iterator[sql.Composed]:
         """The policy's schemas, so that a bare \\d shows their tables and a bare name finds them; what one
         statement costs, so that SHOW and current_setting() know it."""
-        schemas = ["$user", "public", *sorted({name.schema for name in policy.tables} - {"public"})]
-        if policy.publish:
-            schemas.append(PUBLISHED_SCHEMA)  # last: no name of a table means another
         privacy = policy.privacy
         values: dict[tuple[str, ...], sql.Composable] = {
-            ("search_path",): sql.SQL(", ").join(sql.Identifier(schema) for schema in schemas),
+            ("search_path",): sql.SQL(", ").join(map(sql.Identifier, _search_path(policy))),
             ("dp", "epsilon"): sql.Literal(decimal_text(privacy.epsilon)),
             ("dp", "delta"): sql.Literal(decimal_text(privacy.delta)),
             ("dp", "notice"): sql.Literal("off"),
@@ -344,6 +365,21 @@ class Shadow:
                 connection.execute(
                     sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(sql.Identifier(closed))
                 )
+
+
+def _search_path(policy: Policy) -> list[str]:
+    schemas = ["$user", "public", *sorted({name.schema for name in policy.tables} - {"public"})]
+    if policy.publish:
+        schemas.append(PUBLISHED_SCHEMA)  # last: no name of a table means another
+    return schemas
+
+
+@contextmanager
+def as_analysts(shadow: Shadow) -> Iterator[psycopg.Connection]:
+    """A connection with the rights of analysts, and of none of them."""
+    with psycopg.connect(shadow.superuser_dsn, autocommit=True) as connection:
+        connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(ANALYSTS)))
+        yield connection
 
 
 def _databases(connection: psycopg.Connection) -> set[str]:

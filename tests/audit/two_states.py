@@ -32,12 +32,7 @@ from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import (
-    read_public_bounds,
-    read_public_rows,
-    read_public_sizes,
-    read_public_values,
-)
+from proxy.protected.public_values import read_public_contents
 from proxy.query.syntax.statements import Statement
 from tests.postgres_majors import other_binaries
 from tests.seeded_bits import SeededBits
@@ -178,12 +173,8 @@ def two_states(
     assert problems == "", problems
     policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
-    public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-    bounds = read_public_bounds(policy, catalog)
-    bits = SeededBits(7)
-    sizes = read_public_sizes(policy)
-    given = (policy, catalog, oids, NoData(), NoLedger(), bits, public, rows, bounds)
-    engine = Engine(*given, sizes=sizes)
+    public = read_public_contents(policy, catalog)
+    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(7), public)
     return TwoStates(engine, oids, *dsns)
 
 

@@ -23,6 +23,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.reuse.block_question import question_of
 from tests.bench.measuring import Bound, Comparison
 from tests.bench.servers import ANALYSTS, Servers
+from tests.ledger_key import LEDGER_CIPHER
 from tests.pipeline_world import walk
 
 _KEPT = Bound(ratio=0.5)
@@ -110,7 +111,7 @@ async def _durable_commits(ledger: str, rounds: int, seconds: float) -> Commits:
         cursor = await sessions[0].execute("SELECT min(id) FROM ledger.source")
         row = await cursor.fetchone()
         assert row is not None
-        tables = LedgerTables(ledger, int(row[0]), _CLIENTS)
+        tables = LedgerTables(ledger, int(row[0]), LEDGER_CIPHER, _CLIENTS)
         await tables.open()
         stack.push_async_callback(tables.close)
 

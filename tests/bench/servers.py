@@ -33,6 +33,7 @@ from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_roles import match_roles
 from tests.bench.policies import served
 from tests.bench.stages import StageRecorder
+from tests.ledger_key import LEDGER_CIPHER
 
 _DATABASE = "bench"
 ANALYSTS, _PASSWORD = ("analyst", "another"), "analyst's password"
@@ -197,7 +198,9 @@ def _serve(found: Served, pipe: Connection, stages: Path | None) -> None:
 async def _serving(found: Served, pipe: Connection) -> None:
     assembly = Assembly(
         [
-            assemble(policy, catalog, Shadow(*way), BudgetLease(ledger, source, policy))
+            assemble(
+                policy, catalog, Shadow(*way), BudgetLease(ledger, source, policy), LEDGER_CIPHER
+            )
             for policy, catalog, way, ledger, source in found.values()
         ]
     )

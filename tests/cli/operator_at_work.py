@@ -7,7 +7,8 @@ import contextlib
 import http.client
 import json
 import re
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from proxy.ledger.text_keys import KEY_FILE
 from tests.cli.commands import Done, Serving, dpproxy, serving
 from tests.servers_fixture import servers
 
@@ -80,6 +82,13 @@ class Operator:
         self.run("ledger", "adopt", "--policy", self.policy, "--new")
         for name in names:
             self.run("user", "add", name, "--password-stdin", typed=PASSWORD)
+
+    def give_key_to(self, others: Iterable[Operator]) -> None:
+        """The key of a shared ledger, made before anybody serves it."""
+        self.run("ledger", "key", "--new")
+        for other in others:
+            other.state.mkdir(mode=0o700, exist_ok=True)
+            shutil.copy(self.state / KEY_FILE, other.state / KEY_FILE)
 
     @contextlib.contextmanager
     def serving(self, is_cold: bool = False) -> Iterator[Listening]:

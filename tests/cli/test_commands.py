@@ -73,6 +73,7 @@ def test_serve(served: tuple[Serving, Path]) -> None:
     assert httpx.get(f"{web.group(1)}/readyz", timeout=60).json() == {
         "status": "ready",
         "checks": {"protected": True, "ledger": True, "shadow": True},
+        "policies": "in force",
     }
     logged = (folder / "err.txt").read_text()
     events = [json.loads(line) for line in logged.splitlines()]

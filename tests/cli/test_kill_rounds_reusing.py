@@ -16,6 +16,8 @@ import pytest
 
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_home import embedded_ledger
+from proxy.ledger.text_cipher import TextCipher
+from proxy.ledger.text_keys import reading_cipher
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.cli.operator_at_work import QUESTION, Listening, Operator
 from tests.cli.test_kill_rounds import ANALYSTS, SEED, VICTIMS, kill
@@ -118,7 +120,7 @@ def test_what_is_shown_is_paid(tmp_path: Path, reuse: str, rounds: int) -> None:
         dsn = embedded_ledger(ledger)
         assert ledger_problems(dsn) == ()
         _check_answers(dsn, shown)
-        _check_published(dsn, read, made, rounds)
+        _check_published(dsn, reading_cipher(operator.state), read, made, rounds)
     finally:
         ledger.stop()
 
@@ -145,11 +147,19 @@ def _check_answers(dsn: str, shown: list[tuple[str, Fraction, int]]) -> None:
 
 
 def _check_published(
-    dsn: str, read: list[Table], made: list[tuple[str, Table]], rounds: int
+    dsn: str,
+    cipher: TextCipher,
+    read: list[Table],
+    made: list[tuple[str, Table]],
+    rounds: int,
 ) -> None:
-    releases = rows(
-        dsn, "SELECT version, due, receipt, shown FROM ledger.published ORDER BY receipt"
+    found = rows(
+        dsn, "SELECT id, version, due, receipt, shown FROM ledger.published ORDER BY receipt"
     )
+    releases = [
+        (*one, None if text is None else cipher.opened(text, ("published table", str(number))))
+        for number, *one, text in found
+    ]
     charges = rows(dsn, "SELECT id FROM ledger.receipt WHERE analyst = '(published)' ORDER BY id")
     assert [receipt for _, _, receipt, _ in releases] == [number for (number,) in charges]
     assert len({(version, due) for version, due, _, _ in releases}) == len(releases) > rounds / 2

@@ -169,11 +169,31 @@ def test_an_administrator_has_policies_read_again(office: Office) -> None:
 
     before, file = reload(), office.operator.policy
     text = file.read_text()
+
+    def readiness() -> tuple[int, str]:
+        told = office.http("HTTP", "none", "GET", "/readyz", None)
+        return told.status_code, told.json()["policies"]
+
     file.write_text(f"{text}\nno_such_key: 1\n")
+    assert readiness() == (200, "in force")
     assert reload() == before | {"not_taken": "1 errors in the file"}
+    assert readiness() == (200, "not taken")
     file.write_text(f"{text}\n# another text\n")
     after = reload()
     assert after["not_taken"] is None and after["digest"] != before["digest"]
+    assert readiness() == (200, "in force")
+    published = "SELECT state, count(*) AS customers FROM shop.customers GROUP BY state"
+    file.write_text(f"{text}\npublish: [{{name: s, sql: '{published}', every: 24h, epsilon: 1}}]\n")
+    assert reload()["not_taken"] is None
+    with office.connect("bob", **office.bob) as bob:
+        assert within(10, lambda: _is_there(bob, "SELECT customers FROM published.s"))
+
+
+def _is_there(connection: psycopg.Connection, statement: str) -> bool:
+    try:
+        return connection.execute(statement.encode()).fetchone() is not None
+    except psycopg.errors.UndefinedTable:
+        return False
 
 
 def test_everything_is_in_the_log_and_no_secret_is_anywhere(office: Office) -> None:

@@ -16,10 +16,11 @@ from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.accuracy_report import accuracy_json, accuracy_report
 from proxy.cli.explain_command import explanation
-from proxy.cli.loading import CheckedPolicy
+from proxy.cli.loading import CheckedPolicy, contents_of
 from proxy.cli.policy_accuracy import policy_accuracy
 from proxy.cli.running import run
 from proxy.engine.accuracy import Accuracy
+from proxy.planner.facts import PublicContents
 from proxy.policy.check import fitted
 from proxy.policy.policy_model import Bounds, Mechanism, MedianNoise, Noise, Policy, ProtectedTable
 from tests.pipeline_world import CATALOG, POLICIES
@@ -82,17 +83,18 @@ _CASES = [
 @pytest.mark.parametrize("case", _CASES)
 def test_policy_check_and_explain_say_the_same(case: tuple[str, Policy, Catalog]) -> None:
     _, policy, catalog = case
-    _compare(CheckedPolicy(policy, catalog))
+    _compare(CheckedPolicy(policy, catalog), PublicContents())
 
 
 @pytest.mark.postgres
 @pytest.mark.parametrize("name", [sample.name for sample in ALL_SAMPLES])
 def test_of_the_sample_policies_too(name: str) -> None:
-    _compare(checked_sample(name))
+    checked = checked_sample(name)
+    _compare(checked, contents_of(checked))
 
 
-def _compare(checked: CheckedPolicy) -> None:
-    lines = policy_accuracy(checked.policy, checked.catalog)
+def _compare(checked: CheckedPolicy, public: PublicContents) -> None:
+    lines = policy_accuracy(checked.policy, checked.catalog, public)
     reported = accuracy_json(checked.policy, lines, [])["accuracy"]
     assert {entry["table"] for entry in reported} == {
         str(table.name) for table in checked.policy.protected()
@@ -100,7 +102,7 @@ def _compare(checked: CheckedPolicy) -> None:
     text = "\n".join(accuracy_report(checked.policy, lines, []))
     statements = [f"SELECT {_call(entry)} FROM {entry['table']}" for entry in reported]
     for entry, sql, plan in zip(
-        reported, statements, run(_explained(checked, statements)), strict=True
+        reported, statements, run(_explained(checked, public, statements)), strict=True
     ):
         if isinstance(plan, Refusal):
             assert entry["feasible"] is False, sql
@@ -121,12 +123,14 @@ def _compare(checked: CheckedPolicy) -> None:
         assert (entry["floor_95"] is not None) == smoothed, sql
 
 
-async def _explained(checked: CheckedPolicy, statements: list[str]) -> list[str | Refusal | None]:
+async def _explained(
+    checked: CheckedPolicy, public: PublicContents, statements: list[str]
+) -> list[str | Refusal | None]:
     """All in one event loop: making one takes longer than a plan."""
     found: list[str | Refusal | None] = []
     for sql in statements:
         try:
-            found.append(await explanation(checked, sql, as_json=True))
+            found.append(await explanation(checked, public, sql, as_json=True))
         except Refusal as refusal:
             found.append(refusal)
     return found
@@ -167,7 +171,7 @@ def test_bounds_beyond_a_double_are_reported(name: str, digits: int) -> None:
     )
     wide = replace(table, columns={**table.columns, "n": column})
     policy = replace(POLICIES[name], tables={people: wide})
-    found = policy_accuracy(policy, CATALOG)
+    found = policy_accuracy(policy, CATALOG, PublicContents())
     assert any(isinstance(line.planned, Accuracy) for line in found)
     for line in found:
         if isinstance(line.planned, Accuracy):

@@ -144,6 +144,7 @@ def test_two_processes_release_once(tmp_path: Path) -> None:
                 operator.options = ("--ledger", dsn)
                 both.append(operator)
             both[0].adopt("ann")
+            both[0].give_key_to(both[1:])
             with both[0].serving() as one, both[1].serving() as two:
                 until(lambda: _rows(one) is not None and _rows(two) is not None)
                 assert _rows(one) == _rows(two)

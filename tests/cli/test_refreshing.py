@@ -12,6 +12,7 @@ from proxy.base.errors import Refusal
 from proxy.cli.assembly import Database, assemble
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.shadow.shadow_database import Shadow
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import asked, planned, served_database
 from tests.servers_fixture import Servers, servers
 
@@ -105,7 +106,7 @@ def test_a_start_copies_them_again(pair: Servers, served: Database) -> None:
     _add(pair, "west")
     shadow = Shadow(pair.shadow_server.dsn(), _NAME, pair.shadow_server.address)
     shadow.build(served.policy, served.catalog)
-    again = assemble(served.policy, served.catalog, shadow, served.lease)
+    again = assemble(served.policy, served.catalog, shadow, served.lease, LEDGER_CIPHER)
     assert ("west",) in _rows(again)
     assert _keys(again) == (("north", "south", "west"),)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NoReturn
 
 import psycopg
 import pytest
@@ -16,14 +19,14 @@ from structlog.testing import capture_logs
 
 from proxy.cli import reloading
 from proxy.cli.assembly import Database
-from proxy.cli.reloading import PolicyWatch
+from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError
-from proxy.ledger.text_cipher import TextCipher
-from proxy.ledger.text_keys import TextKeyMissing
+from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
 from proxy.shadow.shadow_tables import ShadowError
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import READER, asked, policy_head, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import Servers, servers
@@ -160,6 +163,10 @@ def test_a_changed_bound_is_taken_up(served: Served) -> None:
             (served.database.lease.source,),
         ).fetchall()
     assert {digest for (digest,) in known} >= set(digests)
+    names = [served.database.engine.known.naming_key]
+    served.database.refresh()
+    names.append(served.database.engine.known.naming_key)
+    assert names == [LEDGER_CIPHER.naming_key] * 2, "under which plans have their names"
 
 
 def test_a_table_that_goes_is_refused_at_the_next_statement(served: Served) -> None:
@@ -330,24 +337,9 @@ def test_limits_of_tables_and_rho_change_with_the_policy(served: Served) -> None
     assert len(served.receipts()) == 2
 
 
-def test_statements_are_kept_from_the_policy_on_that_says_so(
-    served: Served, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing() -> TextCipher:
-        raise TextKeyMissing("the key is not here")
-
+def test_statements_are_kept_from_the_policy_on_that_says_so(served: Served) -> None:
     served.value(_SUM)
-    before = served.database.policy.digest
-    monkeypatch.setattr(served.database, "open_texts", missing)
-    encrypted = f"statements: encrypted\n{_TABLES}"
-    with capture_logs() as logs:
-        served.write(encrypted)
-    assert [one["reason"] for one in logs if one["event"] == "policy_not_taken"] == [
-        "the key is not here"
-    ]
-    assert served.standing() == (before, False)
-    monkeypatch.setattr(served.database, "open_texts", lambda: TextCipher([bytes(32)]))
-    served.look()
+    served.write(f"statements: encrypted\n{_TABLES}")
     assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
     served.value(_SUM)
     with served.connect() as connection:
@@ -451,6 +443,106 @@ def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:
         served.look()
         assert served.standing()[1] is True
         served.value(_SUM)
+
+
+_BY_WARD = """\
+publish:
+  - {name: by_ward, sql: "SELECT name, count(*) AS visits FROM public.visits v JOIN public.wards w
+      ON w.name = v.ward GROUP BY name", every: 24h, epsilon: 1}
+"""
+_REFERRING = _TABLES.replace(
+    "ward: {values: [north, south]}", "ward: {references: public.wards.name}"
+)
+
+
+def _beside_the_loop(act: Callable[[], None]) -> None:
+    """As `serve` looks: in a thread of a pool."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(act).result()
+
+
+def _is_publishing(served: Served) -> bool:
+    return served.database.publishing is not None
+
+
+def test_what_is_published_changes_while_serving(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _beside_the_loop(lambda: served.write(_REFERRING + _BY_WARD))
+    assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
+    assert _is_publishing(served)
+    taken = served.database.policy
+    wrong = _BY_WARD.replace("count(*)", "counted(*)")
+    limits: list[Policy] = []
+    with capture_logs() as logged, monkeypatch.context() as patch:
+        patch.setattr(BudgetLease, "change", lambda _, policy: limits.append(policy))
+        _beside_the_loop(lambda: served.write(_REFERRING + wrong))
+    assert served.database.policy is taken
+    assert limits == [taken], "limits are never those of a policy that is refused"
+    assert served.standing() == (taken.digest, False)
+    (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
+    assert told["reason"] == "1 errors in the file"
+    assert "cannot be published" in told["problems"][0] and "counted" not in str(logged)
+    _beside_the_loop(served.write)
+    assert served.standing()[1] is True and not _is_publishing(served)
+
+
+def test_a_policy_that_cannot_be_looked_at_says_so(served: Served, pair: Servers) -> None:
+    """It is tried again, and taken when it can be."""
+    before = served.database.policy.digest
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute(f"ALTER ROLE {READER} NOLOGIN".encode())
+        with capture_logs() as logged:
+            served.write(_REFERRING + _BY_WARD)
+        owner.execute(f"ALTER ROLE {READER} LOGIN".encode())
+    (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
+    assert "cannot be reached" in told["reason"] and served.watch.refusal == told["reason"]
+    assert served.standing() == (before, False)
+    served.look()
+    assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
+
+
+def test_a_look_that_fails_says_so_everywhere(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = served.database.policy.digest
+    reloads = PolicyReloads([served.database], [served.file], served.watch.environment)
+
+    def reload() -> Mapping[str, Any]:
+        (found,) = asyncio.run(reloads.reload())["policies"]
+        return dict(found)
+
+    assert reload() == {"database": _NAME, "digest": before, "not_taken": None}
+    readiness = [reloads.are_taken]
+    text = served.file.read_text()
+    for broken, what in (
+        ("load_policy", "looked at"),
+        ("refuse_problems", "put in force"),
+        ("look_for_changes", "looked at"),
+    ):
+        with monkeypatch.context() as patch, capture_logs() as logged:
+            patch.setattr(reloading, broken, _fails, raising=broken != "look_for_changes")
+            patch.setattr(Database, "look_for_changes", _fails if "look" in broken else _nothing)
+            served.file.write_text(f"{text}# {broken}\n{_BY_WARD}".replace(_TABLES, _REFERRING))
+            told = reload()
+        assert told["digest"] == before
+        assert told["not_taken"] == f"it could not be {what} (ZeroDivisionError: other)", broken
+        readiness.append(reloads.are_taken)
+        assert served.standing() == (before, False)
+        (line,) = [one for one in logged if one["event"] == "policy_not_taken"]
+        assert line["reason"] == told["not_taken"] and "Meyer" not in str(logged)
+    after = reload()
+    assert after["not_taken"] is None and after["digest"] != before
+    assert [*readiness, reloads.are_taken] == [True, False, False, False, True]
+    assert served.standing() == (after["digest"], True)
+
+
+def _nothing(*_: object) -> None:
+    """Finds no change."""
+
+
+def _fails(*_: object) -> NoReturn:
+    raise ZeroDivisionError("a row of Meyer's")
 
 
 @pytest.mark.long

@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.ledger.text_keys import KEY_FILE
 from tests.cli.commands import Done, Serving, dpproxy, serving
 from tests.servers_fixture import servers
 
@@ -255,6 +256,9 @@ def test_two_processes_share_a_given_ledger(operator: Operator, ledger_dsn: str)
     done = operator.run("ledger", "adopt", "--policy", operator.policy, "--new", *shared)
     assert done.code == 0, done.err
     operator.run("user", "add", "ann", "--password-stdin", *shared, typed=_PASSWORD)
+    assert operator.run("ledger", "key", "--new", *shared).code == 0
+    assert f"copy {KEY_FILE} from the state folder" in other.serve(*shared).err
+    shutil.copy(operator.state / KEY_FILE, other.state / KEY_FILE)
     with (
         serving(operator.folder, operator.arguments(*shared), "HTTP:", operator.environment) as one,
         serving(other.folder, other.arguments(*shared), "HTTP:", other.environment) as two,

@@ -36,6 +36,7 @@ def _processes(folder: Path, analysts: dict[str, int], more: str = "") -> Iterat
                     for n in range(_PROCESSES)
                 ]
                 operators[0].adopt(*analysts)
+                operators[0].give_key_to(operators[1:])
                 yield [running.enter_context(one.serving()) for one in operators]
         finally:
             server.execute("DROP DATABASE shared_by_four WITH (FORCE)")

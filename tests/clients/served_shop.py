@@ -22,6 +22,7 @@ from proxy.servers.certificate import server_context
 from proxy.servers.wire.tls import ALPN
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.shadow_database import Shadow
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.samples import SHOP_POLICY
 from tests.servers_fixture import PASSWORD, Servers, new_servers
@@ -107,7 +108,7 @@ def serve_shop(certificate: tuple[Path, Path], *, exact: bool) -> ServedShop:
     policy = fitted(policy, catalog)
     shadow = Shadow(pair.shadow_server.dsn(), "shop", pair.shadow_server.address)
     shadow.build(policy, catalog)
-    live = start_proxy(pair, [assemble(policy, catalog, shadow, pair.lease(policy))])
+    live = start_proxy(pair, [assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)])
     analyst = f"client_{next(_NUMBERS)}"
     pair.add_analyst(analyst, PASSWORD)
     context = server_context(*certificate, ALPN)

@@ -21,6 +21,7 @@ from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import (
     Bounds,
     ColumnPolicy,
@@ -133,7 +134,8 @@ QUESTIONS = (
 
 def _compiled(text: str) -> list[str]:
     oids = dict(enumerate(sorted(POLICY.tables), start=1))
-    public = {(PRODUCTS, "category"): ("x", "y"), (PRODUCTS, "id"): ("1", "2")}
+    values = {(PRODUCTS, "category"): ("x", "y"), (PRODUCTS, "id"): ("1", "2")}
+    public = PublicContents(values=values)
     engine = Engine(POLICY, CATALOG, oids, NoData(), NoLedger(), SeededBits(1), public)
     found = engine.statements.look(text)
     assert isinstance(found, Statement)

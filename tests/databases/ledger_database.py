@@ -17,6 +17,7 @@ from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.users import add_analyst
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Period
+from tests.ledger_key import LEDGER_CIPHER
 
 _T = TypeVar("_T")
 SOURCE = 1
@@ -52,7 +53,7 @@ def add_people(dsn: str) -> None:
 
 def with_ledger(dsn: str, use: Callable[[LedgerTables], Awaitable[_T]], connections: int = 4) -> _T:
     async def run() -> _T:
-        ledger = LedgerTables(dsn, SOURCE, connections)
+        ledger = LedgerTables(dsn, SOURCE, LEDGER_CIPHER, connections)
         await ledger.open()
         try:
             return await use(ledger)

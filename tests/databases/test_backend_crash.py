@@ -18,12 +18,13 @@ from proxy.policy.policy_model import Reuse
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.databases.ledger_database import make_ledger, set_limits
 from tests.databases.test_cached_claims import _question
+from tests.ledger_key import LEDGER_CIPHER
 from tests.waiting import until
 
 
 async def _drawn(dsn: str) -> int:
     """A draw that is stored, and so may be shown."""
-    tables = LedgerTables(dsn, 1)
+    tables = LedgerTables(dsn, 1, LEDGER_CIPHER)
     await tables.open()
     try:
         claims = CachedClaims(tables, Reuse(86_400))

@@ -33,6 +33,7 @@ from proxy.mechanisms.zcdp import rho_of_loss
 from proxy.policy.policy_model import Reuse
 from proxy.release.cached_block import Order
 from tests.databases.ledger_database import loss, rows, set_limits
+from tests.ledger_key import LEDGER_CIPHER
 
 T = TypeVar("T")
 _DAY = Reuse(86_400)
@@ -53,11 +54,17 @@ def _question(
     )
 
 
+def _stored(dsn: str) -> list[str | None]:
+    """All relations, by the number of their row."""
+    found = rows(dsn, "SELECT id, relation FROM ledger.cached ORDER BY id")
+    return [LEDGER_CIPHER.opened(text, ("cached relation", str(row))) for row, text in found]
+
+
 def _with_claims(
     dsn: str, use: Callable[[CachedClaims], Awaitable[T]], most_bytes: int = MOST_BYTES
 ) -> T:
     async def run() -> T:
-        tables = LedgerTables(dsn, 1)
+        tables = LedgerTables(dsn, 1, LEDGER_CIPHER)
         await tables.open()
         try:
             return await use(CachedClaims(tables, _DAY, most_bytes))
@@ -248,20 +255,7 @@ def test_what_a_crash_may_have_lost_is_paid_anew(ledger_dsn: str) -> None:
 
     assert _cost(_with_claims(ledger_dsn, use)) == 1
     assert _paid(ledger_dsn) == {"alice": 2, "all": 2}
-    assert rows(ledger_dsn, "SELECT count(*), min(relation) FROM ledger.cached") == [(1, "drawn")]
-
-
-def test_a_digest_is_not_a_question(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> tuple[Claimed, Claimed]:
-        await _drawn(claims, "alice", _question(1))
-        other = await _drawn(claims, "alice", _question(1, question="another of the same digest"))
-        return other, await _drawn(claims, "alice", _question(1, terms="others"))
-
-    for claimed in _with_claims(ledger_dsn, use):
-        assert claimed.states == (_APART,) and claimed.cached == (None,)
-    assert _paid(ledger_dsn) == {"alice": 3, "all": 3}
+    assert _stored(ledger_dsn) == ["drawn"]
 
 
 def test_slots_begin_by_the_clock_of_the_ledger(ledger_dsn: str) -> None:
@@ -400,13 +394,13 @@ def test_what_is_served_no_more_goes(ledger_dsn: str) -> None:
             connection.execute(
                 "UPDATE ledger.cached SET slot = slot - interval '1 day'"
                 " * CASE digest WHEN %s THEN 63 ELSE 61 END",
-                (bytes([1]) * 32,),
+                (LEDGER_CIPHER.keyed(bytes([1]) * 32),),
             )
         await _drawn(claims, "alice", _question(3))
 
     _with_claims(ledger_dsn, use)
-    found = rows(ledger_dsn, "SELECT get_byte(digest, 0) FROM ledger.cached ORDER BY 1")
-    assert found == [(2,), (3,)]
+    found = {digest for (digest,) in rows(ledger_dsn, "SELECT digest FROM ledger.cached")}
+    assert found == {LEDGER_CIPHER.keyed(bytes([number]) * 32) for number in (2, 3)}
     assert rows(ledger_dsn, "SELECT count(*) FROM ledger.receipt") == [(2,)]
 
 
@@ -428,7 +422,7 @@ def test_a_backup_holds_what_was_seen(ledger_dsn: str, tmp_path: Path) -> None:
     try:
         restore(again, tmp_path / "file")
         assert ledger_problems(again) == ()
-        assert rows(again, "SELECT relation FROM ledger.cached") == [("drawn",)]
+        assert _stored(again) == ["drawn"]
         seen = _with_claims(again, lambda claims: _claim(claims, "bob", _question(1)))
         assert seen is not None and _cost(seen) == 0
         anew = _with_claims(again, lambda claims: _claim(claims, "alice", _question(2)))
@@ -593,7 +587,7 @@ def test_claims_and_charges_at_once_lock_in_one_order(ledger_dsn: str) -> None:
     _grouped(ledger_dsn)
 
     async def use() -> None:
-        tables = LedgerTables(ledger_dsn, 1, 8)
+        tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER, 8)
         await tables.open()
         try:
             claims = CachedClaims(tables, _DAY)
@@ -649,9 +643,11 @@ def test_who_may_not_query_the_data_claims_nothing_of_it(ledger_dsn: str) -> Non
     async def use(claims: CachedClaims) -> None:
         await _drawn(claims, "alice", _question(1))
         await _drawn(claims, "bob", _question(1))
-        with psycopg.connect(ledger_dsn) as connection:
-            connection.execute("UPDATE ledger.cached SET about = sha256('x'), made = '1'")
         about = [hashlib.sha256(b"x").digest()]
+        keyed = LEDGER_CIPHER.keyed(about[0])
+        made = LEDGER_CIPHER.sealed("1", ("cached source", keyed.hex()))
+        with psycopg.connect(ledger_dsn) as connection:
+            connection.execute("UPDATE ledger.cached SET (about, made) = (%s, %s)", (keyed, made))
         assert len(await claims.paid_about("bob", about)) == 1
         allow(ledger_dsn, "data", analyst="alice")
         assert await _claim(claims, "alice", _question(1)) is not None
@@ -675,11 +671,11 @@ def test_what_would_cost_nothing_now(ledger_dsn: str) -> None:
         with psycopg.connect(ledger_dsn) as connection:
             connection.execute(
                 "UPDATE ledger.cached SET draws = 3, lease_until = '-infinity' WHERE digest = %s",
-                (digests[2],),
+                (LEDGER_CIPHER.keyed(digests[2]),),
             )
             connection.execute(
                 "UPDATE ledger.cached SET slot = slot - interval '1 day' WHERE digest = %s",
-                (digests[3],),
+                (LEDGER_CIPHER.keyed(digests[3]),),
             )
         return [await claims.paid_of(who, digests) for who in ("alice", "bob")]
 

@@ -140,11 +140,9 @@ def test_each_of_several_is_what_it_is_alone(people: str, seed: int) -> None:
     assert ledger_problems(people) == ()
 
 
-def _part(number: int, epsilon: str, tables: Sequence[str], digest: str | None) -> dict[str, Any]:
+def _part(epsilon: str, tables: Sequence[str], digest: str | None) -> dict[str, Any]:
     return {
         "digest": digest,
-        "question": f"question {number}",
-        "terms": "terms",
         "epsilon": epsilon,
         "delta": "0",
         "events": [],
@@ -160,7 +158,7 @@ def _claim(chosen: random.Random, number: int) -> dict[str, Any]:
         question = chosen.randrange(16)
         digest = None if chosen.random() < 0.1 else f"{question:064x}"
         cost = str(Decimal(1 + question % 4) / 2)
-        parts.append(_part(question, cost, _TABLES[question % 3 :], digest))
+        parts.append(_part(cost, _TABLES[question % 3 :], digest))
     return {
         "who": chosen.choice(ANALYSTS),
         "parts": parts,
@@ -219,9 +217,9 @@ def test_each_of_several_claims_is_what_it_is_alone(people: str, seed: int) -> N
                 found.append(what(*row[:7]) if row[7] else None)
             begin = end
             for cached, question in rows(
-                people, "SELECT id, question FROM ledger.cached WHERE relation IS NULL"
+                people, "SELECT id, get_byte(digest, 31) FROM ledger.cached WHERE relation IS NULL"
             ):
-                if int(question.split()[1]) % 2:  # of both sources the same, and none in the midst
+                if question % 2:  # of both sources the same, and none in the midst
                     connection.execute("SELECT ledger.store(%s, 'drawn')", (cached,))
     assert found == expected
     states = Counter(state for one in found if one and one[0] for state in one[0])
@@ -240,7 +238,7 @@ def test_a_batch_waits_for_the_disk_where_one_of_it_pays(
     set_limits(people, own="9", total="9")
 
     def claims(which: str) -> str:
-        parts = {one: [_part(ord(one), "1", (), f"{ord(one):064x}")] for one in which}
+        parts = {one: [_part("1", (), f"{ord(one):064x}")] for one in which}
         common = {"who": "ann", "may_draw": True, "fingerprint": "f", "policy": "p"}
         holder = "00000000-0000-0000-0000-000000000000"
         return json.dumps([{**common, "parts": parts[one], "holder": holder} for one in which])

@@ -41,6 +41,7 @@ from tests.databases.ledger_database import (
     rows,
     set_limits,
 )
+from tests.ledger_key import LEDGER_CIPHER
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +66,7 @@ def _run(
         async with contextlib.AsyncExitStack() as stack:
             made = []
             for _ in range(processes):
-                tables = LedgerTables(dsn, SOURCE)
+                tables = LedgerTables(dsn, SOURCE, LEDGER_CIPHER)
                 await tables.open()
                 stack.push_async_callback(tables.close)
                 made.append(_Process(tables, CachedClaims(tables, Reuse(seconds=86400, offset=0))))
@@ -285,8 +286,9 @@ import asyncio, sys
 from fractions import Fraction
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.loss import Loss
+from tests.ledger_key import LEDGER_CIPHER
 async def main():
-    ledger = LedgerTables(sys.stdin.readline().strip(), 1)
+    ledger = LedgerTables(sys.stdin.readline().strip(), 1, LEDGER_CIPHER)
     await ledger.open()
     async def client(who):
         while True:

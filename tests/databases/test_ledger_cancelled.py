@@ -14,6 +14,7 @@ from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_tables import LedgerTables
 from tests.cancelled_at import CancelledAt
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits
+from tests.ledger_key import LEDGER_CIPHER
 from tests.waiting import until
 
 _OUTCOMES = (
@@ -24,7 +25,7 @@ _OUTCOMES = (
 
 def _with_ledger(dsn: str, use: Callable[[EngineLedger], Awaitable[None]]) -> None:
     async def run() -> None:
-        ledger = EngineLedger(LedgerTables(dsn, SOURCE))
+        ledger = EngineLedger(LedgerTables(dsn, SOURCE, LEDGER_CIPHER))
         await ledger.open()
         try:
             await use(ledger)
@@ -107,7 +108,7 @@ def test_what_is_still_answered_when_the_ledger_closes_has_failed(ledger_dsn: st
     set_limits(ledger_dsn, own="99", total="99")
 
     async def run() -> None:
-        ledger = EngineLedger(LedgerTables(ledger_dsn, SOURCE))
+        ledger = EngineLedger(LedgerTables(ledger_dsn, SOURCE, LEDGER_CIPHER))
         await ledger.open()
         slow = await _charge(ledger)
         on_its_way = _charge(ledger)

@@ -20,6 +20,7 @@ from proxy.ledger.ledger_tables import LedgerNotDurable, LedgerTables
 from proxy.ledger.users import add_analyst
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits, with_ledger
+from tests.ledger_key import LEDGER_CIPHER
 from tests.servers_fixture import Servers
 
 ROOT = Path(__file__).parents[2]
@@ -32,8 +33,9 @@ def test_kill_9_between_reserve_and_settle_keeps_the_charge(ledger_dsn: str) -> 
         "from fractions import Fraction\n"
         "from proxy.ledger.ledger_tables import LedgerTables\n"
         "from proxy.mechanisms.loss import Loss\n"
+        "from tests.ledger_key import LEDGER_CIPHER\n"
         "async def main():\n"
-        "    ledger = LedgerTables(sys.stdin.readline().strip(), 1)\n"
+        "    ledger = LedgerTables(sys.stdin.readline().strip(), 1, LEDGER_CIPHER)\n"
         "    await ledger.open()\n"
         "    receipt = await ledger.reserve('alice', Loss(Fraction(4), Fraction(0)), 'f', 'p')\n"
         "    print(receipt.id, flush=True)\n"
@@ -80,7 +82,7 @@ def test_kill_9_of_the_server_loses_no_receipt(tmp_path: Path) -> None:
         assert postmaster is not None
 
         async def use() -> list[int]:
-            ledger = LedgerTables(server.dsn(), 1)
+            ledger = LedgerTables(server.dsn(), 1, LEDGER_CIPHER)
             await ledger.open()
             receipts: list[int] = []
             try:
@@ -117,7 +119,7 @@ def test_kill_9_of_the_server_loses_no_receipt(tmp_path: Path) -> None:
 
 def test_a_ledger_that_could_lose_a_commit_is_not_opened(pair: Servers) -> None:
     async def open_it(dsn: str) -> None:
-        ledger = LedgerTables(dsn, 1)
+        ledger = LedgerTables(dsn, 1, LEDGER_CIPHER)
         with pytest.raises(LedgerNotDurable, match="fsync = on"):
             await ledger.open()
 

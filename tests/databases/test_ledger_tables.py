@@ -15,6 +15,7 @@ from proxy.base.errors import Code, Fault, Refusal
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.ledger.users import add_analyst, remove_analyst
 from tests.databases.ledger_database import loss, rows, set_limits, with_ledger
+from tests.ledger_key import LEDGER_CIPHER
 
 
 def test_a_receipt_and_what_remains(ledger_dsn: str) -> None:
@@ -100,7 +101,9 @@ def test_32_at_once_with_budget_for_10(ledger_dsn: str, analysts: int) -> None:
     set_limits(ledger_dsn, own="10", total="10")
 
     async def use(ledger: LedgerTables) -> list[Receipt | BaseException]:
-        other = LedgerTables(ledger_dsn, 1, 8)  # as if another proxy shared the shadow
+        other = LedgerTables(
+            ledger_dsn, 1, LEDGER_CIPHER, 8
+        )  # as if another proxy shared the shadow
         await other.open()
         try:
             return await asyncio.gather(

@@ -26,6 +26,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.zcdp import rho_of_loss
 from proxy.policy.publication import Publication
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits
+from tests.ledger_key import LEDGER_CIPHER
 from tests.servers_fixture import Servers
 
 T = TypeVar("T")
@@ -40,7 +41,7 @@ _ONE = Publication(
 
 def _with(dsn: str, use: Callable[[PublishedReleases], Awaitable[T]]) -> T:
     async def run() -> T:
-        tables = LedgerTables(dsn, 1)
+        tables = LedgerTables(dsn, 1, LEDGER_CIPHER)
         await tables.open()
         try:
             releases = PublishedReleases(tables)

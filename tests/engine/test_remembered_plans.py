@@ -18,6 +18,7 @@ from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.remembered_plans import RememberedPlans
 from proxy.exact.table import ExactRow
+from proxy.planner.facts import PublicContents
 from proxy.query.syntax.statements import Statement
 from tests.engine.test_order import _OIDS, Recorder, asked
 
@@ -102,7 +103,7 @@ def test_seeds_are_drawn_at_each_run(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda engine, again: again(question=_read(engine, _TEXT, 20)),
         lambda engine, again: again(question=_read(engine, _TEXT + " ", _INT4)),
         lambda engine, again: again(question=_read(engine, _TEXT, _INT4, with_errors=True)),
-        lambda engine, again: (engine.renew({}, {}, {}, {}), again()),
+        lambda engine, again: (engine.renew(PublicContents()), again()),
     ],
 )
 def test_what_planning_depends_on_is_planned_anew(
@@ -165,7 +166,7 @@ def test_what_is_planned_while_public_tables_are_read_again_is_not_kept(
 
     def renewed(*given: Any) -> Any:
         found = real(*given)
-        engine.renew({}, {}, {}, {})
+        engine.renew(PublicContents())
         return found
 
     monkeypatch.setattr(engine, "_planned", renewed)

@@ -10,6 +10,7 @@ import pytest
 from proxy.base.node_parts import each_changed, fields_of, with_parts
 from proxy.base.sql_types import SqlType
 from proxy.engine.query_pipeline import Engine
+from proxy.planner.facts import PublicContents
 from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
@@ -78,7 +79,7 @@ def test_another_context_knows_no_facts_of_columns_yet() -> None:
     engine, question = asked(Recorder(), _TEXTS[0])
     engine._plan(question, (), {})
     assert _facts(engine)
-    engine.renew({}, {}, {}, {})
+    engine.renew(PublicContents())
     assert not _facts(engine)
 
 

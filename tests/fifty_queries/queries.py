@@ -23,6 +23,7 @@ from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.plan import PrivatePlan
+from proxy.planner.facts import PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import locate, read_policy
@@ -54,8 +55,8 @@ class Planned:
 def _engine(database: str) -> Engine:
     here = policy(database)
     oids = dict(enumerate(sorted(here.tables), start=1))
-    ledger = NoLedger()
-    return Engine(here, CATALOGS[database], oids, NoData(), ledger, SeededBits(1), PUBLIC[database])
+    public = PublicContents(values=PUBLIC[database])
+    return Engine(here, CATALOGS[database], oids, NoData(), NoLedger(), SeededBits(1), public)
 
 
 def database_of(case: Case) -> str:

@@ -29,6 +29,7 @@ from tests.fifty_queries.demo_tables import CATALOGS
 from tests.fifty_queries.exact_answers import Exact, Row, rows_of
 from tests.fifty_queries.queries import arguments_of, cases, database_of, planned, policy
 from tests.fifty_queries.reported import LEVEL, NEVER, Interval, Release, columns_of
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import made_database
 from tests.live_proxy import start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
@@ -73,7 +74,7 @@ def listeners() -> Iterator[BothListeners]:
         shadow = Shadow(pair.shadow_server.dsn(), _name(database), pair.shadow_server.address)
         here = replace(policy(database), database=_name(database), source=source)
         shadow.build(here, catalog)
-        databases.append(assemble(here, catalog, shadow, pair.lease(here)))
+        databases.append(assemble(here, catalog, shadow, pair.lease(here), LEDGER_CIPHER))
     proxy = start_proxy(pair, databases)
     http = open_http(proxy)
     yield http

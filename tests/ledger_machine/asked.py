@@ -66,7 +66,6 @@ class AskedPart:
     """A block of a statement. name None: it is never cached; price: of PRICES."""
 
     name: int | None
-    question: str = "q"
     price: int = 0
     tables: tuple[str, ...] = ()
 

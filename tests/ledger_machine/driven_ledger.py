@@ -320,7 +320,7 @@ def _question(part: AskedPart) -> CachedQuestion:
     assert charge(price.loss).epsilon == price.cost.epsilon
     return CachedQuestion(
         digest=None if part.name is None else bytes([part.name]) * 32,
-        question=part.question,
+        question="q",
         terms="t",
         order=_ORDER,
         loss=price.loss,

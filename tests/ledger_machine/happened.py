@@ -36,7 +36,6 @@ class Begun:
     row: int
     slot: datetime
     name: int
-    question: str
     boot: int
 
 

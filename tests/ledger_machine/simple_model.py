@@ -82,8 +82,6 @@ class SimpleModel(Tokens):
         begun = self._row_of(part.name, slot)
         if begun is None:
             return "draw", None
-        if begun.question != part.question:
-            return "apart", None
         if self.text_of(begun.row) is not None:
             return "ready", begun.row
         if begun.boot != self.boot:  # it may have been shown and lost
@@ -166,7 +164,7 @@ class SimpleModel(Tokens):
                     state, row = "apart", None
                 else:
                     row = self._new_row(given, place)
-                    self.happened.append(Begun(row, slot, part.name, part.question, self.boot))
+                    self.happened.append(Begun(row, slot, part.name, self.boot))
             if row is not None and state in ("draw", "again", "take"):
                 until = at + timedelta(seconds=LEASE_SECONDS)
                 self.happened.append(Held(row, given.holder, until))
@@ -297,7 +295,7 @@ class SimpleModel(Tokens):
             held = [h for h in self.happened if isinstance(h, Held) and h.row == one.row]
             seen = {s.viewer for s in self.happened if isinstance(s, SeenBy) and s.row == one.row}
             text = self.text_of(one.row)
-            found[one.row] = (one.name, one.question, text, held[-1].holder, len(held), seen)
+            found[one.row] = (one.name, text, held[-1].holder, len(held), seen)
         return found
 
     @property

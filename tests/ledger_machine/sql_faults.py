@@ -67,9 +67,6 @@ OF_CHARGES: Mapping[str, SqlFault] = {
     "one draw more under a charge": SqlFault(text="one.draws < 3", instead="one.draws < 4"),
     "a draw is never taken over": SqlFault(text="one.lease_until > claim_at.at", instead="true"),
     "a draw is taken over at once": SqlFault(text="one.lease_until > claim_at.at", instead="false"),
-    "questions are not compared": SqlFault(
-        text="one.question <> part ->> 'question' OR", instead=""
-    ),
     "the last draw is shown": SqlFault(
         text="relation = coalesce(k.relation, drawn)", instead="relation = drawn"
     ),

@@ -51,7 +51,6 @@ READ = st.sampled_from([(), ("s.t",), ("s.t", "s.u")])
 CACHED = st.builds(
     AskedPart,
     name=st.sampled_from([0, 0, 0, 1, 2]),
-    question=st.sampled_from(["q", "q", "q", "r"]),
     price=st.sampled_from([0, 0, 1, 3, 4, 5, 6]),
     tables=READ,
 )

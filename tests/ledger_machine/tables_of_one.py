@@ -11,6 +11,7 @@ import psycopg
 from psycopg.abc import PQGen
 
 from proxy.ledger.ledger_tables import LedgerTables
+from tests.ledger_key import LEDGER_CIPHER
 
 T = TypeVar("T")
 SOURCE = 1
@@ -85,7 +86,7 @@ class TablesOfOne(LedgerTables):
     """Of one process, with a loop of its own."""
 
     def __init__(self, session: psycopg.Connection[Any]) -> None:
-        super().__init__("", SOURCE)
+        super().__init__("", SOURCE, LEDGER_CIPHER)
         self.pool = PoolOfOne(session)
         self._pool = cast(Any, self.pool)
         self.loop = asyncio.new_event_loop()

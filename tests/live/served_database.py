@@ -18,6 +18,7 @@ from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.labels_in_rows import with_public_labels
 from proxy.query.syntax.statements import Statement
 from proxy.shadow.shadow_database import Shadow
+from tests.ledger_key import LEDGER_CIPHER
 from tests.servers_fixture import Servers
 
 _HEAD = """\
@@ -89,7 +90,7 @@ def served_database(
     catalog = with_public_labels(policy, catalog)
     shadow = Shadow(pair.shadow_server.dsn(), name, pair.shadow_server.address)
     shadow.build(policy, catalog)
-    return assemble(policy, catalog, shadow, pair.lease(policy))
+    return assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 
 def asked(database: Database, question: str) -> ProtectedQuery:

@@ -15,6 +15,7 @@ import pytest
 from proxy.catalog.catalog_model import TableName
 from proxy.cli.assembly import Database, assemble
 from proxy.query.syntax.statements import Statement
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live import public_data
 from tests.live.served_database import served_database
 from tests.seeded_bits import SeededBits
@@ -53,7 +54,9 @@ def adult() -> Iterator[Database]:
 async def answers(served: Database, aggregate: str, runs: int) -> list[float]:
     # Of its own: pools cannot be opened twice, and each aggregate has its own repeatable bits.
     bits = SeededBits(_SEED)
-    database = assemble(served.policy, served.catalog, served.shadow, served.lease, bits)
+    database = assemble(
+        served.policy, served.catalog, served.shadow, served.lease, LEDGER_CIPHER, bits
+    )
     engine = database.engine
     statement = engine.statements.look(f"SELECT {aggregate} FROM {ADULT}")
     assert isinstance(statement, Statement)

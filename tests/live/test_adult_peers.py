@@ -29,6 +29,7 @@ from proxy.mechanisms import discrete_laplace
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
 from proxy.release.adding_noise import release_block
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live import public_data
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
@@ -232,7 +233,9 @@ def test_an_answer_shows_selected_keys_only(adult: Adult) -> None:
 
 async def _answered(database: Database, question: str, runs: int) -> list[tuple[str | None, ...]]:
     bits = SeededBits(_SEED + 2)
-    served = assemble(database.policy, database.catalog, database.shadow, database.lease, bits)
+    served = assemble(
+        database.policy, database.catalog, database.shadow, database.lease, LEDGER_CIPHER, bits
+    )
     statement = served.engine.statements.look(question)
     assert isinstance(statement, Statement)
     asked = served.engine.statements.read(statement, (served.shadow.relation_oids()[ADULT],), ())

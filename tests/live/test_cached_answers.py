@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import assemble
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cached_tables import SCRIPT, TABLES, without_people
 from tests.live.served_database import served_database
 from tests.live.session_answers import answers_to, total_paid
@@ -168,7 +169,8 @@ def test_another_process_needs_no_budget_for_what_was_seen(keeping: LiveProxy) -
     cached = answers_to(keeping, analyst, text)
     here = keeping.assembly.databases[DATABASE]
     other = start_proxy(
-        keeping.servers, [assemble(here.policy, here.catalog, here.shadow, here.lease)]
+        keeping.servers,
+        [assemble(here.policy, here.catalog, here.shadow, here.lease, LEDGER_CIPHER)],
     )
     try:
         assert answers_to(other, analyst, text) == cached

@@ -20,6 +20,7 @@ from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing
 from proxy.ledger.ledger_check import observed_problems
 from proxy.ledger.published_releases import PublishedReleases
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cached_tables import SCRIPT
 from tests.live.cutting_hop import CuttingHop, cutting_hop
 from tests.live.published_tables import ONE
@@ -96,7 +97,7 @@ def cut_off(made: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[CutOff]
     with cutting_hop(pair.protected.address) as protected, cutting_hop(path) as ledger:
         policy = replace(policy, source=_through(policy.source, protected))
         direct, lease.ledger_dsn = lease.ledger_dsn, _through(lease.ledger_dsn, ledger)
-        database = assemble(policy, made.catalog, made.shadow, lease)
+        database = assemble(policy, made.catalog, made.shadow, lease, LEDGER_CIPHER)
         lease.ledger_dsn = direct
         proxy = start_proxy(pair, [database])
         yield CutOff(proxy, protected, ledger)
@@ -126,11 +127,11 @@ def test_a_draw_that_is_cut_off_is_made_again_under_its_charge(
     assert len(cut_off.rows("SELECT id FROM ledger.cached WHERE source = %s")) == 1
 
 
-# Where the ledger is cut off, and what of it is charged by then. A claim is known by the question in it; the
+# Where the ledger is cut off, and what of it is charged by then. A claim is known by the digest in it; the
 # first one of who is new asks whether it is drawn already, and charges nothing.
 _OF_CLAIMS = [
-    pytest.param(b"north", 1, "after", 1, id="claim, after"),
-    pytest.param(b"north", 1, "before", 0, id="claim, before"),
+    pytest.param(b'"digest": "', 1, "after", 1, id="claim, after"),
+    pytest.param(b'"digest": "', 1, "before", 0, id="claim, before"),
     pytest.param(b"ledger.store", 0, "before", 1, id="store, before"),
     pytest.param(b"ledger.store", 0, "run", 1, id="store, after"),
 ]

@@ -15,6 +15,7 @@ from proxy.policy.check import fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
 from tests.clients.served_shop import policy_text
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.published_tables import release_and_show
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
@@ -90,7 +91,7 @@ def _database(name: str, more: str) -> Database:
     policy = fitted(read_policy(text, "shop.yaml", environment), catalog)
     shadow = Shadow(pair.shadow_server.dsn(), name, pair.shadow_server.address)
     shadow.build(policy, catalog)
-    return assemble(policy, catalog, shadow, pair.lease(policy))
+    return assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 
 @pytest.fixture(scope="module")

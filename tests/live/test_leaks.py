@@ -22,6 +22,7 @@ from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.labels_in_rows import with_public_labels
 from proxy.shadow.shadow_database import Shadow
 from tests.cases import in_folder
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live import attacks, marked
 from tests.live.recording_hop import RecordingHop
 from tests.live.served_database import made_database, served_database
@@ -59,7 +60,7 @@ def _world(pair: Servers) -> Database:
     catalog = with_public_labels(policy, read_catalog(source))
     shadow = Shadow(pair.shadow_server.dsn(), "world", pair.shadow_server.address)
     shadow.build(policy, catalog)
-    return assemble(policy, catalog, shadow, pair.lease(policy))
+    return assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 
 @pytest.fixture(scope="module")

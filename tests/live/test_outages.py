@@ -15,6 +15,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.cli.assembly import assemble
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cutting_hop import CuttingHop, cutting_hop
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
@@ -88,7 +89,9 @@ def away() -> Iterator[Away]:
             password=_PASSWORD,
         )
         policy = replace(pair.policies["shop"], source=source)
-        database = assemble(policy, pair.catalogs["shop"], pair.shadows["shop"], pair.lease(policy))
+        database = assemble(
+            policy, pair.catalogs["shop"], pair.shadows["shop"], pair.lease(policy), LEDGER_CIPHER
+        )
         proxy = start_proxy(pair, [database])
         yield Away(proxy, hop, proxy.analyst)
         proxy.stop()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -26,8 +27,10 @@ from proxy.engine.published_ports import (
 from proxy.engine.publishing import Publishing, Released
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.policy.publication import Publication
-from proxy.shadow.published_statements import PublishedStatements, as_analysts
+from proxy.shadow.published_statements import PublishedStatements
+from proxy.shadow.shadow_database import as_analysts
 from proxy.shadow.shadow_tables import ShadowBusy
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.published_tables import ONE, SCRIPT
 from tests.live.served_database import served_database
 from tests.servers_fixture import servers
@@ -116,7 +119,9 @@ def _process(
     releases: type[_Releases] = _Releases,
     publishing: type[Publishing] = Publishing,
 ) -> Process:
-    again = assemble(database.policy, database.catalog, database.shadow, database.lease)
+    again = assemble(
+        database.policy, database.catalog, database.shadow, database.lease, LEDGER_CIPHER
+    )
     assert again.publishing is not None
     tables = again.publishing.ledger._tables  # type: ignore[attr-defined]
     ledger = releases(tables)
@@ -195,11 +200,15 @@ def _counted(database: Database) -> tuple[int, int]:
 def _stored(database: Database) -> list[tuple[object, ...]] | None:
     with psycopg.connect(database.lease.ledger_dsn) as connection:
         row = connection.execute(
-            "SELECT shown::jsonb -> 'rows' FROM ledger.published WHERE source = %s AND shown IS NOT NULL"
+            "SELECT id, shown FROM ledger.published WHERE source = %s AND shown IS NOT NULL"
             " ORDER BY due DESC LIMIT 1",
             (database.lease.source,),
         ).fetchone()
-    return None if row is None else [tuple(one) for one in row[0]]
+    if row is None:
+        return None
+    table = LEDGER_CIPHER.opened(row[1], ("published table", str(row[0])))
+    assert table is not None
+    return [tuple(one) for one in json.loads(table)["rows"]]
 
 
 def _displayed(database: Database) -> list[tuple[object, ...]] | None:
@@ -250,8 +259,8 @@ class _OwnDraw(Publishing):
         self.own = self._shadow.presented(question, rows)
         return await super().release(of, is_now=is_now)
 
-    def _text(self, one: PublishedState) -> str:
-        return self.own or super()._text(one)
+    def _text(self, of: Publication, one: PublishedState) -> str | None:
+        return self.own or super()._text(of, one)
 
 
 class _ShownFirst(_Releases):

@@ -14,6 +14,7 @@ import pytest
 from proxy.cli.assembly import assemble
 from proxy.ledger.cached_claims import CachedClaims
 from proxy.policy.policy_model import Accounting, Noise, Policy
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cached_tables import SCRIPT, without_people
 from tests.live.served_database import served_database
 from tests.live.session_answers import answers_to, exact_answer, total_paid
@@ -234,7 +235,7 @@ def _basic(policy: Policy) -> Policy:
 def test_other_policies_draw_afresh(served: LiveProxy, other: Callable[[Policy], Policy]) -> None:
     analyst, text = served.servers.new_analyst(), _COUNT.format(32)
     here = served.assembly.databases[DATABASE]
-    database = assemble(other(here.policy), here.catalog, here.shadow, here.lease)
+    database = assemble(other(here.policy), here.catalog, here.shadow, here.lease, LEDGER_CIPHER)
     proxy = start_proxy(served.servers, [database])
     try:
         answers_to(proxy, analyst, text)

@@ -22,6 +22,7 @@ from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.plan import GaussianNoise, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import zcdp
+from proxy.planner.facts import PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.syntax.statements import Statement
@@ -157,8 +158,8 @@ def _planned(line: Line, noise: str) -> NoisyStatistic:
     assert check(policy, _CATALOG) == []
     policy = fitted(policy, _CATALOG)
     oids = dict(enumerate(sorted(policy.tables), start=1))
-    sizes = dict.fromkeys(policy.tables, 1_000)
-    engine = Engine(policy, _CATALOG, oids, NoData(), NoLedger(), SeededBits(1), sizes=sizes)
+    public = PublicContents(sizes=dict.fromkeys(policy.tables, 1_000))
+    engine = Engine(policy, _CATALOG, oids, NoData(), NoLedger(), SeededBits(1), public)
     found = engine.statements.look(line.question)
     assert isinstance(found, Statement)
     question = engine.statements.read(found, resolved(found, oids), ())

@@ -8,7 +8,7 @@ from pathlib import Path
 from proxy.cli.drafting_commands import variable_of
 from proxy.cli.policy_accuracy import policy_accuracy
 from proxy.engine.noise_proposal import noise_proposals
-from proxy.planner.facts import PlanningContext
+from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName
 from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
@@ -110,7 +110,7 @@ def _attempt(text: str) -> None:
         assert str(locate(problems, text, "policy.yaml"))
         return
     ready = fitted(policy, SHOP)
-    policy_accuracy(ready, SHOP)
+    policy_accuracy(ready, SHOP, PublicContents())
     noise_proposals(PlanningContext(ready, SHOP, {}))
 
 

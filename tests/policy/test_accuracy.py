@@ -13,7 +13,7 @@ from proxy.cli.policy_accuracy import PolicyAccuracy, policy_accuracy
 from proxy.engine.accuracy import Accuracy, ErrorKind
 from proxy.engine.noise_proposal import NoiseProposal, noise_proposals
 from proxy.mechanisms import polyplace, recentred_mean, smoothed_median, variance, zcdp
-from proxy.planner.facts import PlanningContext
+from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy import policy_model
 from proxy.policy.check import fitted
 from proxy.policy.policy_model import MedianNoise, Noise, Policy
@@ -34,7 +34,7 @@ tables:
 
 
 def planned(policy: Policy) -> list[PolicyAccuracy]:
-    return policy_accuracy(fitted(policy, SHOP), SHOP)
+    return policy_accuracy(fitted(policy, SHOP), SHOP, PublicContents())
 
 
 def proposals(policy: Policy) -> list[NoiseProposal]:

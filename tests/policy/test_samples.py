@@ -9,18 +9,29 @@ from dataclasses import replace
 import psycopg
 import pytest
 
+from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import TableName
 from proxy.cli.assembly import Database, assemble
+from proxy.cli.explain_command import explanation
+from proxy.cli.loading import CheckedPolicy, contents_of
 from proxy.cli.policy_accuracy import policy_accuracy
+from proxy.cli.publication_checks import check_publications
+from proxy.cli.running import run
+from proxy.cli.sample_policies import sample_policy
 from proxy.engine.accuracy import Accuracy
+from proxy.planner.facts import PublicContents
+from proxy.policy.check import fitted
 from proxy.policy.policy_model import (
     Bounds,
     BoundsKind,
     IdentifierUnit,
     PublicTable,
 )
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
 from tests.cli.commands import dpproxy
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.samples import ALL_SAMPLES, checked_sample, sample_environment
 from tests.servers_fixture import servers
@@ -42,7 +53,7 @@ def _served(name: str) -> Database:
     pair = servers()
     shadow = Shadow(pair.shadow_server.dsn(), policy.database, pair.shadow_server.address)
     shadow.build(policy, checked.catalog)
-    return assemble(policy, checked.catalog, shadow, pair.lease(policy))
+    return assemble(policy, checked.catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 
 def _database(name: str) -> str:
@@ -94,6 +105,84 @@ def test_a_query_is_answered_with_its_error(live: LiveProxy, name: str, query: s
     assert entries == 1 and epsilon > 0
 
 
+def _statements(name: str) -> Iterator[str]:
+    """Those of the sample; and of each protected table every aggregate, and every column as a key, also of the
+    public tables that its columns refer to."""
+    yield from sample_policy(name).queries
+    policy = checked_sample(name).policy
+    for table in policy.protected():
+        yield f"SELECT count(*) FROM {table.name}"
+        for column in table.columns.values():
+            yield f"SELECT {column.name}, count(*) FROM {table.name} GROUP BY 1"
+            yield f"SELECT count(DISTINCT {column.name}) FROM {table.name}"
+            if column.bounds is not None:
+                yield f"SELECT min({column.name}) FROM {table.name}"
+            if column.references is not None:
+                public, key = column.references
+                other = f"{public} p ON p.{key} = t.{column.name}"
+                for one in _columns(name, public):
+                    yield f"SELECT p.{one}, count(*) FROM {table.name} t JOIN {other} GROUP BY 1"
+
+
+def _columns(name: str, table: TableName) -> list[str]:
+    return [column.name for column in checked_sample(name).catalog.tables[table].columns]
+
+
+def _plan_of_serve(connection: psycopg.Connection, statement: str) -> object:
+    try:
+        row = connection.execute(f"EXPLAIN (FORMAT JSON) {statement}".encode()).fetchone()
+    except psycopg.Error as error:
+        return error.diag.message_primary, error.diag.message_hint
+    assert row is not None
+    (plan,) = row[0] if isinstance(row[0], list) else [row[0]]
+    return {**plan, "remaining": None}
+
+
+async def _plans_of_commands(checked: CheckedPolicy, statements: list[str]) -> list[object]:
+    public = contents_of(checked)
+    found: list[object] = []
+    for statement in statements:
+        try:
+            plan = await explanation(checked, public, statement, as_json=True)
+        except Refusal as refusal:
+            found.append((refusal.message, refusal.hint or None))
+        else:
+            found.append(json.loads(plan))
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_commands_plan_as_serve_does(live: LiveProxy, name: str) -> None:
+    statements = list(_statements(name))
+    with live.connect(_database(name), analyst=servers().new_analyst()) as connection:
+        served = [_plan_of_serve(connection, statement) for statement in statements]
+    told = run(_plans_of_commands(checked_sample(name), statements))
+    for statement, mine, theirs in zip(statements, told, served, strict=True):
+        assert mine == theirs, statement
+    assert sum(isinstance(plan, dict) for plan in served) > len(statements) // 2
+
+
+def test_publications_are_checked_with_the_rows_of_public_tables() -> None:
+    """Else the categories of products would be no public keys."""
+    sample = sample_policy("shop")
+    published = """\
+publish:
+  - name: by_category
+    sql: |
+      SELECT p.category, count(*) AS orders
+      FROM shop.orders o JOIN shop.products p ON p.id = o.product_id GROUP BY p.category
+    every: 24h
+    epsilon: 0.1
+"""
+    text = sample.policy_file.read_text() + published
+    policy = read_policy(text, "policy.yaml", sample_environment("shop"))
+    catalog = checked_sample("shop").catalog
+    checked = CheckedPolicy(fitted(policy, catalog), catalog, text, "policy.yaml")
+    check_publications(checked, contents_of(checked))
+    with pytest.raises(PolicyErrors, match="not public"):
+        check_publications(checked, PublicContents())
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_bounds_and_values_fit_the_rows(name: str) -> None:
     policy = checked_sample(name).policy
@@ -134,7 +223,7 @@ def test_delta_is_far_below_one_over_the_units(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_that_is_listed_can_be_answered(name: str) -> None:
     checked = checked_sample(name)
-    for line in policy_accuracy(checked.policy, checked.catalog):
+    for line in policy_accuracy(checked.policy, checked.catalog, contents_of(checked)):
         assert isinstance(line.planned, Accuracy), line
         assert line.planned.described.units_needed is None, line
 

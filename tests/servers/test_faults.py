@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -156,6 +156,11 @@ def test_a_plan_that_is_not_private(faulty: Faulty, monkeypatch: pytest.MonkeyPa
         assert re.fullmatch("[0-9a-f]{64}", line["plan"])
         digests.add(line["plan"])
     assert len(digests) == 2  # they were of two statements
+    engine = faulty.listeners.proxy.assembly.databases["shop"].engine
+    other = replace(engine.known, naming_key=b"another")
+    monkeypatch.setattr(engine, "_known", other)
+    _, line = faulty.once(functools.partial(runs[0], f"{sql} AND total > 0"))
+    assert line["plan"] not in digests, "a name hangs on the ledger's key"
     assert faulty.listeners.proxy.spent() == before
     assert opened == []
 

@@ -22,12 +22,7 @@ from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.protected.public_values import (
-    read_public_bounds,
-    read_public_rows,
-    read_public_sizes,
-    read_public_values,
-)
+from proxy.protected.public_values import read_public_contents
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.query.syntax.statements import Statement
 from tests.live import public_data
@@ -120,11 +115,8 @@ def public_engine(bounds: RowBounds, name: str = WITHIN_BOUNDS) -> PublicEngine:
     assert problems == "", problems
     policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
-    public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-    bits, held = SeededBits(1), read_public_bounds(policy, catalog)
-    sizes = read_public_sizes(policy)
-    given = (policy, catalog, oids, NoData(), NoLedger(), bits, public, rows, held)
-    engine = Engine(*given, sizes=sizes)
+    public = read_public_contents(policy, catalog)
+    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(1), public)
     reader, loop = ProtectedDatabase(source, sessions_max=1), asyncio.new_event_loop()
     loop.run_until_complete(reader.open())
     superuser = make_conninfo(servers().protected.dsn(), dbname=name)

@@ -30,6 +30,7 @@ from proxy.policy.check import fitted
 from proxy.policy.policy_model import Accounting, Reuse
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import asked
 from tests.mechanisms.loss_of_rho import loss_of_rho
 from tests.samples import DEMO_POLICIES
@@ -114,7 +115,9 @@ class Workload:
             server = self._servers.shadow_server
             self._shadows[name] = Shadow(server.dsn(), policy.database, server.address)
             self._shadows[name].build(policy, catalog)
-        return assemble(policy, catalog, self._shadows[name], self._servers.lease(policy))
+        return assemble(
+            policy, catalog, self._shadows[name], self._servers.lease(policy), LEDGER_CIPHER
+        )
 
     async def spending(self, setting: Setting, wanted: Sequence[Question]) -> Spending:
         """All of them asked, one after the other."""

@@ -277,3 +277,7 @@ class HealthResponse(ResponseModel):
 class ReadinessResponse(ResponseModel):
     status: Literal["ready", "not ready"]
     checks: dict[str, bool]
+    policies: Literal["in force", "not taken"] = Field(
+        description="Whether each policy in force is the one in its file. The log says what is wrong."
+        " Statements are answered under the policy in force, so this does not change the status."
+    )

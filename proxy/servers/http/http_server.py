@@ -122,7 +122,8 @@ class HttpListener:
 class HttpServer(HttpListener):
     """
     Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
-             what /healthz asks; gate: the one that all listeners share; bearers, admission: as of Routes
+             what /healthz asks; gate: the one that all listeners share; bearers, admission,
+             policies_taken: as of Routes
     """
 
     def __init__(
@@ -136,9 +137,11 @@ class HttpServer(HttpListener):
         limits: ConnectionLimits | None = None,
         bearers: Bearers | None = None,
         admission: Admission | None = None,
+        policies_taken: Callable[[], bool] = lambda: True,
     ) -> None:
         routes = Routes(
-            engines, sessions, readiness, health, gate or LoginGate(), bearers, admission
+            *(engines, sessions, readiness, health, gate or LoginGate(), bearers, admission),
+            policies_taken,
         )
         super().__init__(routes.app, tls, limits)
         self.logins = routes.logins

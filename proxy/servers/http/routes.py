@@ -89,14 +89,16 @@ class Routes:
         gate: LoginGate,
         bearers: Bearers | None = None,
         admission: Admission | None = None,
+        policies_taken: Callable[[], bool] = lambda: True,
     ) -> None:
         """bearers: None where a password alone lets in; admission: None where every analyst may query every
-        database."""
+        database; policies_taken: whether each policy in force is the one in its file."""
         self.logins = HttpLogins(tuple(engines), sessions, gate, bearers, admission)
         self.engines = engines
         self.adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
         self.health = health
         self._readiness = readiness
+        self.policies_taken = policies_taken
         self._checks: Mapping[str, bool] = {}
         self._checked_at = float("-inf")
         self._checking = asyncio.Lock()
@@ -302,7 +304,11 @@ async def check_readiness(routes: State) -> Response:
     checks = await routes.checks()
     ready = all(checks.values())
     return JSONResponse(
-        {"status": "ready" if ready else "not ready", "checks": dict(checks)},
+        {
+            "status": "ready" if ready else "not ready",
+            "checks": dict(checks),
+            "policies": "in force" if routes.policies_taken() else "not taken",
+        },
         HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE,
     )
 
