@@ -24,6 +24,7 @@ from proxy.ledger.text_keys import TextKeyMissing
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
 from proxy.shadow.shadow_tables import ShadowError
+from tests.chosen_slots import reuse_with_far_step, with_chosen_slots
 from tests.live.served_database import READER, asked, policy_head, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import Servers, servers
@@ -71,7 +72,7 @@ class Served:
         self.put(text)
 
     def put(self, text: str) -> None:
-        self.file.write_text(text)
+        self.file.write_text(with_chosen_slots(text))
         self.look()
         self.look()
 
@@ -221,7 +222,7 @@ def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> Non
 
 
 def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> None:
-    reused = f"reuse: 24h\n{_TABLES}"
+    reused = with_chosen_slots(f"reuse: 24h\n{_TABLES}")  # one slot for all of them
     assert served.value(_SUM) != served.value(_SUM)
     served.write(reused)
     kept = served.value(_SUM)
@@ -241,7 +242,7 @@ def test_what_is_prepared_says_the_present_as_it_was_read(served: Served) -> Non
     with served.connect() as connection:
         connection.execute(question, prepare=True)
         charged = len(served.receipts())
-        served.write(f"reuse: {{for: 24h, now: 1h}}\n{_TABLES}")
+        served.write(f"{reuse_with_far_step()}\n{_TABLES}")
         with pytest.raises(errors.FeatureNotSupported, match="policy has changed"):
             connection.execute(question, prepare=True)
         assert len(served.receipts()) == charged
