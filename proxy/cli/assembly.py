@@ -115,8 +115,7 @@ class Database:
             before, publishing = (self.policy, self.catalog, self.engine), self.publishing
             texts = self._texts_for(policy)
             self.lease.change(policy)
-            values, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
-            bounds, sizes = read_public_bounds(policy, catalog), read_public_sizes(policy)
+            engine_on = self._engine_of(policy, catalog)
 
             def take(relations: Mapping[TableName, int], labels: Mapping[int, int]) -> None:
                 # Sessions that have looked names up before know their tables by the numbers of then.
@@ -125,20 +124,9 @@ class Database:
                     for oid, name in before[2].statements.relations.items()
                     if name in relations
                 }
-                engine = Engine(
-                    policy,
-                    catalog,
+                engine = engine_on(
                     {**known, **{oid: name for name, oid in relations.items()}},
-                    self.protected,
-                    self.ledger,
-                    self.bits,
-                    values,
-                    rows,
-                    bounds=bounds,
-                    sizes=sizes,
-                    read_as={**before[2].statements.read_as, **labels},
-                    cached=None if policy.reuse is None else self.ledger,
-                    questions=self.ledger if policy.publish else None,
+                    {**before[2].statements.read_as, **labels},
                 )
                 engine.earlier = before[2].earlier | before[2].defaults()
                 self.ledger.keep(policy.reuse, texts)
@@ -155,6 +143,59 @@ class Database:
                 with suppress(SourceError):  # others may have taken the new limits meanwhile
                     self.lease.change(before[0])
                 raise
+
+    def rebuild_shadow(self) -> None:
+        """Build the shadow anew on an empty server, of the policy in force. Waits for all databases.
+
+        Sessions of before have ended. So the new engine knows the new tables' numbers only.
+
+        Raises:
+            ShadowError, psycopg.Error: the shadow is not built. Call it again later.
+        """
+        with self.changing:
+            before = self.engine
+            engine_on = self._engine_of(self.policy, self.catalog)
+
+            def take(relations: Mapping[TableName, int], labels: Mapping[int, int]) -> None:
+                engine = engine_on({oid: name for name, oid in relations.items()}, labels)
+                engine.earlier, engine.changed = before.earlier, before.changed
+                self.in_force.now = engine
+                self.publishing = self._publishing(engine)
+
+            self.shadow.build(self.policy, self.catalog, take=take)
+            is_newer_there, self.is_newer_there = self.is_newer_there, False
+            self.report(is_newer_there=is_newer_there)
+
+    def retake_lease(self) -> None:
+        """Take the lease on the budgets again, for the policy in force. Refuses  as BudgetLease.retake"""
+        with self.changing:
+            self.lease.retake(self.policy)
+
+    def _engine_of(
+        self, policy: Policy, catalog: Catalog
+    ) -> Callable[[Mapping[int, TableName], Mapping[int, int]], Engine]:
+        """Read what is public, and give what makes an engine from a shadow's tables and labels."""
+        values, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)
+        bounds, sizes = read_public_bounds(policy, catalog), read_public_sizes(policy)
+
+        def engine_on(tables: Mapping[int, TableName], labels: Mapping[int, int]) -> Engine:
+            return Engine(
+                policy,
+                catalog,
+                tables,
+                self.protected,
+                self.ledger,
+                self.bits,
+                values,
+                rows,
+                bounds=bounds,
+                sizes=sizes,
+                read_as=labels,
+                cached=None if policy.reuse is None else self.ledger,
+                questions=self.ledger if policy.publish else None,
+            )
+
+        return engine_on
 
     def _texts_for(self, policy: Policy) -> TextCipher | None:
         if policy.statements is StatementTexts.HASHED or self.open_texts is None:
@@ -252,7 +293,13 @@ def assemble(
     texts = None
     if policy.statements is StatementTexts.ENCRYPTED and open_texts is not None:
         texts = open_texts()
-    tables = LedgerTables(lease.ledger_dsn, lease.source, texts=texts, is_cached=is_cached)
+    tables = LedgerTables(
+        lease.ledger_dsn,
+        lease.source,
+        texts=texts,
+        is_cached=is_cached,
+        proof=lambda: lease.proof,
+    )
     ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
     public, rows = read_public_values(policy, catalog), read_public_rows(policy, catalog)

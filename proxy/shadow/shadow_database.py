@@ -62,6 +62,9 @@ _TAKEN = (
 _VERIFY_LOCK_TIMEOUT = "10s"
 _LOCK_TIMEOUT = "10s"  # a rebuild waits for analysts' open transactions this long, then gives up
 
+# Called with the OIDs of tables, and of labels.
+Take = Callable[[Mapping[TableName, int], Mapping[int, int]], None]
+
 
 class Shadow:
     """One shadow database on a server that is dpproxy's own."""
@@ -87,6 +90,15 @@ class Shadow:
         """Holds a password: never log it."""
         return make_conninfo(self._server_dsn, dbname=self.database)
 
+    @property
+    def is_built(self) -> bool:
+        return self._required_rights is not None
+
+    def forget(self) -> None:
+        """Its server has ended, and it with it. What is published stays known for the next `build`."""
+        with self._rights_lock:
+            self._required_rights = None
+
     def build(
         self,
         policy: Policy,
@@ -94,17 +106,18 @@ class Shadow:
         source_dsn: str | None = None,
         *,
         is_last: bool = False,
+        take: Take | None = None,
     ) -> None:
         """Make the shadow what the policy says, in one transaction; or leave it as it was.
 
         Given    a policy that was checked against the catalogue; where public rows are copied from
                  (the policy's own source if not given); is_last: no database is made on this server after
-                 this one, so that it may take the template itself instead of a copy
+                 this one, so that it may take the template itself instead of a copy; take: as of `adopt`
         Refuses  a policy that does not fit; an analyst's transaction that keeps a table too long
         """
         self._ensure_database(is_last=is_last)
         try:
-            self._build(policy, catalog, source_dsn or policy.source)
+            self._build(policy, catalog, source_dsn or policy.source, take)
         except psycopg.errors.LockNotAvailable:
             raise ShadowError(
                 "open transactions of analysts hold the shadow's tables: it stays as it was"
@@ -115,7 +128,7 @@ class Shadow:
         policy: Policy,
         catalog: Catalog,
         before: tuple[Policy, Catalog],
-        take: Callable[[Mapping[TableName, int], Mapping[int, int]], None],
+        take: Take,
     ) -> None:
         """Make the shadow of one policy that of another, while analysts use it, in one transaction; or leave it
         as it was. Where tables and columns stay, nothing is locked that a query needs.
@@ -132,7 +145,7 @@ class Shadow:
         policy: Policy,
         catalog: Catalog,
         before: tuple[Policy, Catalog],
-        take: Callable[[Mapping[TableName, int], Mapping[int, int]], None],
+        take: Take,
     ) -> None:
         try:
             with self._building() as connection:
@@ -151,11 +164,13 @@ class Shadow:
             ) from None
         self._built(policy, rights)
 
-    def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> None:
+    def _build(self, policy: Policy, catalog: Catalog, source_dsn: str, take: Take | None) -> None:
         with self._rights_lock:
             with self._building() as connection:
                 tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
                 rights = self._make(connection, policy, catalog, tables, source_dsn)
+                if take is not None:
+                    take(relation_oids(connection), label_oids(connection))
             self._built(policy, rights)
 
     def _built(self, policy: Policy, rights: ShadowRights) -> None:

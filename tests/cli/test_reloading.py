@@ -209,6 +209,25 @@ def test_what_is_prepared_loses_its_right_with_the_policy(served: Served) -> Non
     assert len(served.receipts()) == charged
 
 
+def test_a_shadow_that_is_rebuilt_is_known_by_its_new_tables_only(served: Served) -> None:
+    """Numbers of the tables before may be those of other tables in the new shadow."""
+    database = served.database
+    before, standing = database.engine, served.standing()
+    before.changed = frozenset({"public.doctors"})
+    database.shadow.forget()
+    with pytest.raises(ShadowError, match="was not built"):
+        database.shadow.verify()
+    database.rebuild_shadow()
+    assert database.shadow.verify() == ()
+    known = database.engine.statements.relations
+    assert known == {oid: name for name, oid in database.shadow.relation_oids().items()}
+    assert known != before.statements.relations
+    assert database.engine.changed == before.changed, "what is not asked stays so"
+    database.engine.changed = frozenset()
+    assert served.standing() == standing
+    assert abs(float(str(served.value(_SUM))) - 20_000) < 9_000
+
+
 def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> None:
     """The shadow holds a text in which the column does not occur any more: it would not notice."""
     question = "SELECT count(*) FROM visits WHERE ward = %s"
