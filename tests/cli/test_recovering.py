@@ -174,3 +174,15 @@ def test_another_that_took_the_lease_with_other_budgets_ends_the_process(
         assert listening.running.process.wait(60) == 1
     assert "with other budgets" in (operator.folder / "err.txt").read_text()
     assert rows(own.dsn, "SELECT max(id) FROM ledger.receipt") == [(spent,)]
+
+
+def test_an_embedded_ledger_that_does_not_start_ends_the_process(
+    embedded: tuple[Operator, Listening],
+) -> None:
+    operator, listening = embedded
+    process = postmaster(operator, "ledger")
+    control = operator.state / "ledger" / "data" / "global" / "pg_control"
+    control.write_bytes(bytes(control.stat().st_size))
+    kill_with_children(process)
+    assert listening.running.process.wait(90) == 1
+    assert "did not start again: see its server.log" in (operator.folder / "err.txt").read_text()
