@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 
 _DAY = 86_400
@@ -53,3 +54,19 @@ def far_period() -> str:
     if tomorrow.day != 1:
         return "month"
     return "none" if tomorrow.weekday() == 0 else "week"
+
+
+def far_periods(periods: Sequence[str], now: datetime) -> tuple[str, ...]:
+    """Put "none" for each `per` whose window ends within an hour.
+
+    Args:
+        now: by the clock of the ledger's server, in UTC
+    """
+    later = now + _HOUR
+    ends = {
+        "day": later.date() != now.date(),
+        "week": later.date() != now.date() and later.weekday() == 0,
+        "month": later.month != now.month,
+        "none": False,
+    }
+    return tuple("none" if ends[period] else period for period in periods)

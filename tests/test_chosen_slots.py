@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime, timezone
 
 import pytest
 
 from proxy.policy_file.policy_yaml import read_policy
-from tests.chosen_slots import reuse_with_far_step, slot_offset, with_chosen_slots
+from tests.chosen_slots import far_periods, reuse_with_far_step, slot_offset, with_chosen_slots
 
 _MIDNIGHT = 1_795_478_400  # 2026-11-24 00:00:00 UTC
 _POLICY = """\
@@ -52,6 +53,19 @@ def test_slots_end_half_a_slot_away(after: int, monkeypatch: pytest.MonkeyPatch)
         for seconds, offset in slots:
             assert abs(_left(seconds, offset, now) - seconds / 2) <= 60
         assert policy.publish[2].offset == 4 * 3_600
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ("2026-11-30 22:59:59", ("day", "week", "month", "none")),  # a Monday
+        ("2026-11-30 23:30:00", ("none", "week", "none", "none")),
+        ("2026-11-29 23:30:00", ("none", "none", "month", "none")),
+    ],
+)
+def test_windows_that_end_soon_are_none(now: str, expected: tuple[str, ...]) -> None:
+    moment = datetime.fromisoformat(now).replace(tzinfo=timezone.utc)
+    assert far_periods(("day", "week", "month", "none"), moment) == expected
 
 
 def test_a_step_of_now_is_not_about_to_end() -> None:
