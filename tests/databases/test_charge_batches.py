@@ -38,8 +38,7 @@ def people(ledger_dsn: str) -> str:
     return ledger_dsn
 
 
-@pytest.fixture
-def periods(people: str) -> tuple[str, ...]:
+def _periods(people: str) -> tuple[str, ...]:
     """Of windows that do not end meanwhile: both sources have the same then."""
     ((now,),) = rows(people, "SELECT now()")
     return far_periods(("day", "month", "none", "week"), now.astimezone(timezone.utc))
@@ -99,11 +98,10 @@ def _receipts(dsn: str, source: int) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_each_of_several_is_what_it_is_alone(
-    people: str, seed: int, periods: tuple[str, ...]
-) -> None:
+def test_each_of_several_is_what_it_is_alone(people: str, seed: int) -> None:
     """Two sources with the same budgets: one after another, and in batches."""
     other = adopt_new(people, Identity("invented", "other"), "other").id
+    periods = _periods(people)
     for source in (SOURCE, other):
         _limits(people, source, random.Random(seed), periods)
     remove_analyst(people, "dan")
@@ -186,10 +184,9 @@ _CLAIM_TERMS = (60, 86400, slot_offset(86400), 2**40)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_each_of_several_claims_is_what_it_is_alone(
-    people: str, seed: int, periods: tuple[str, ...]
-) -> None:
+def test_each_of_several_claims_is_what_it_is_alone(people: str, seed: int) -> None:
     other = adopt_new(people, Identity("invented", "other"), "other").id
+    periods = _periods(people)
     for source in (SOURCE, other):
         _limits(people, source, random.Random(seed), periods)
     remove_analyst(people, "dan")
