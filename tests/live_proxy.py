@@ -89,7 +89,7 @@ class LiveProxy:
         analyst: str,
         epsilon: str,
         delta: str,
-        period: str = "month",
+        period: str = "none",
         rho: str | None = None,
     ) -> None:
         """As a policy's line of its own would write it."""

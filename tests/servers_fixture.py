@@ -204,7 +204,7 @@ PRIVACY = Privacy(
 
 
 def budgets(
-    total: int = 10**6, each: int = 10**4, per: Period = Period.MONTH, delta: str = "0.9"
+    total: int = 10**6, each: int = 10**4, per: Period = Period.NONE, delta: str = "0.9"
 ) -> Budgets:
     """Large enough for a whole test run."""
     return Budgets(

@@ -112,7 +112,7 @@ class Database:
         """
         with self.changing:
             before, publishing = (self.policy, self.catalog, self.engine), self.publishing
-            public = read_public_contents(policy, catalog)
+            engine_on = self._engine_of(policy, catalog)
             self.lease.agree(policy)
 
             def take(
@@ -124,18 +124,9 @@ class Database:
                     for oid, name in before[2].statements.relations.items()
                     if name in relations
                 }
-                engine = Engine(
-                    policy,
-                    catalog,
+                engine = engine_on(
                     {**known, **{oid: name for name, oid in relations.items()}},
-                    self.protected,
-                    self.ledger,
-                    self.bits,
-                    public,
-                    read_as={**before[2].statements.read_as, **labels},
-                    cached=None if policy.reuse is None else self.ledger,
-                    questions=self.ledger if policy.publish else None,
-                    naming_key=self.naming_key,
+                    {**before[2].statements.read_as, **labels},
                 )
                 engine.earlier = before[2].earlier | before[2].defaults()
                 check(PublishedStatements(policy, catalog, unseen, self.shadow.show), engine)
@@ -154,6 +145,58 @@ class Database:
                 with suppress(SourceError):  # others may have taken the new limits meanwhile
                     self.lease.change(before[0])
                 raise
+
+    def rebuild_shadow(self) -> None:
+        """Build the shadow anew on an empty server, of the policy in force. Waits for all databases.
+
+        Sessions of before have ended. So the new engine knows the new tables' numbers only.
+
+        Raises:
+            ShadowError, psycopg.Error: the shadow is not built. Call it again later.
+        """
+        with self.changing:
+            before = self.engine
+            engine_on = self._engine_of(self.policy, self.catalog)
+
+            def take(
+                relations: Mapping[TableName, int], labels: Mapping[int, int], _: Unseen
+            ) -> None:
+                engine = engine_on({oid: name for name, oid in relations.items()}, labels)
+                engine.earlier, engine.changed = before.earlier, before.changed
+                self.in_force.now = engine
+                self.publishing = self._publishing(engine)
+
+            self.shadow.build(self.policy, self.catalog, take=take)
+            is_newer_there, self.is_newer_there = self.is_newer_there, False
+            self.report(is_newer_there=is_newer_there)
+
+    def retake_lease(self) -> None:
+        """Take the lease on the budgets again, for the policy in force. Refuses  as BudgetLease.retake"""
+        with self.changing:
+            self.lease.retake(self.policy)
+
+    def _engine_of(
+        self, policy: Policy, catalog: Catalog
+    ) -> Callable[[Mapping[int, TableName], Mapping[int, int]], Engine]:
+        """Read what is public, and give what makes an engine from a shadow's tables and labels."""
+        public = read_public_contents(policy, catalog)
+
+        def engine_on(tables: Mapping[int, TableName], labels: Mapping[int, int]) -> Engine:
+            return Engine(
+                policy,
+                catalog,
+                tables,
+                self.protected,
+                self.ledger,
+                self.bits,
+                public,
+                read_as=labels,
+                cached=None if policy.reuse is None else self.ledger,
+                questions=self.ledger if policy.publish else None,
+                naming_key=self.naming_key,
+            )
+
+        return engine_on
 
     def report(self, *, is_newer_there: bool) -> None:
         """For dp.policy: whether a change is there that is not in force."""
@@ -245,7 +288,13 @@ def assemble(
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
     protected = ProtectedDatabase(policy.source)
     is_cached = policy.reuse is not None
-    tables = LedgerTables(lease.ledger_dsn, lease.source, texts, is_cached=is_cached)
+    tables = LedgerTables(
+        lease.ledger_dsn,
+        lease.source,
+        texts,
+        is_cached=is_cached,
+        proof=lambda: lease.proof,
+    )
     ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
     bits = bits or OsRandom()

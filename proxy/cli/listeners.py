@@ -18,13 +18,14 @@ from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publishing_tasks import publishing_tasks, show_first
+from proxy.cli.recovering import keep_lease, keep_servers, keep_shadows
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
+from proxy.cli.source_variables import SourceVariables
 from proxy.cli.watching import (
     enforce_limits,
     guard_lost,
     match_roles,
-    something_lost,
     watch_locks,
     write_last_mark,
     write_marks,
@@ -112,11 +113,12 @@ async def serve_until_stopped(
             admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls, again)
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, GRACE_SECONDS)
+        roles = asyncio.Lock()
         for lasting in (
             admitted.follow(wire, http.logins),
             copy_public_tables(databases),
             watch_catalogues(databases),
-            match_roles(servers, databases, admitted.inner.verifier),
+            match_roles(servers, databases, admitted.inner.verifier, roles=roles),
             write_marks(servers, databases),
             enforce_limits(servers),
             watch_locks(servers),
@@ -124,24 +126,20 @@ async def serve_until_stopped(
             *(() if reloads is None else (reloads.follow(),)),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)
-        return await _until_lost(
-            servers,
-            databases,
-            until(
-                ListenerPorts(wire.address, http.address, None if admin is None else admin.address)
-            ),
+        ports = ListenerPorts(wire.address, http.address, None if admin is None else admin.address)
+        losing = (
+            keep_servers(servers),
+            keep_shadows(servers, databases, roles),
+            *(keep_lease(servers, database) for database in databases),
+            guard_lost(databases),
         )
+        return await _until_lost(losing, until(ports))
 
 
-async def _until_lost(
-    servers: ProxyServers, databases: Sequence[Database], work: Awaitable[int]
-) -> int:
-    """Refuses  Stopped where a server or the ledger is lost while the work goes on"""
+async def _until_lost(until_lost: Sequence[Awaitable[str]], work: Awaitable[int]) -> int:
+    """Refuses  Stopped where something that the process needs is lost for good while the work goes on"""
     working = asyncio.ensure_future(work)
-    losing = {
-        asyncio.ensure_future(lost)
-        for lost in (something_lost(servers, databases), guard_lost(databases))
-    }
+    losing = {asyncio.ensure_future(lost) for lost in until_lost}
     try:
         await asyncio.wait({working, *losing}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
@@ -185,7 +183,12 @@ async def _checks(databases: Sequence[Database]) -> Mapping[str, bool]:
     return {
         "protected": all([await one.protected.is_ready() for one in databases]),
         "ledger": all([await one.ledger.is_ready() for one in databases]),
-        "shadow": all([await _listens(one.shadow.analyst_host_port) for one in databases]),
+        "shadow": all(
+            [
+                one.shadow.is_built and await _listens(one.shadow.analyst_host_port)
+                for one in databases
+            ]
+        ),
     }
 
 

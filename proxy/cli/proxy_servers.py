@@ -30,12 +30,14 @@ from proxy.shadow.shadow_roles import match_roles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyServers:
-    """ledger_dsn holds a password: never log it. embedded: those that this process must keep alive."""
+    """ledger_dsn holds a password: never log it. embedded: those that this process must keep alive;
+    accept: the command that accepts a ledger which was put back."""
 
     ledger_dsn: str
     shadow: EmbeddedPostgres
     embedded: tuple[EmbeddedPostgres, ...]
     mark: MarkFile
+    accept: str = ""
 
     def __repr__(self) -> str:
         return f"ProxyServers({self.shadow})"
@@ -43,6 +45,23 @@ class ProxyServers:
     def dead(self) -> tuple[str, ...]:
         """Names of the servers that do not run any more."""
         return tuple(server.name for server in self.embedded if not server.is_running())
+
+    def check_ledger(self, last_receipt: int = 0) -> None:
+        """Check that the ledger may be served. It may have been put back from a copy, also while this serves.
+
+        Args:
+            last_receipt: the highest number that this process has seen committed
+
+        Raises:
+            CliError: it may not be served.
+            psycopg.Error: it cannot be reached.
+        """
+        try:
+            check_mark(self.ledger_dsn, self.mark, last_receipt)
+            if (as_of := restored_as_of(self.ledger_dsn)) is not None:
+                raise LedgerWentBack(restored_text(as_of))
+        except LedgerWentBack as error:
+            raise CliError(f"{error}. If that is meant: {self.accept}") from None
 
     def match_roles(self, databases: tuple[str, ...]) -> None:
         """The shadow's roles are the ledger's analysts."""
@@ -130,15 +149,15 @@ def servers_being_prepared(
         def check_ledger() -> ProxyServers:
             dsn = _ledger_dsn(ledger, ledger_dsn)
             _whose(dsn, home, for_demo=for_demo)
-            mark = MarkFile(home)
-            try:
-                check_mark(dsn, mark)
-                if (as_of := restored_as_of(dsn)) is not None:
-                    raise LedgerWentBack(restored_text(as_of))
-            except LedgerWentBack as error:
-                accept = accept_command(home, ledger_dsn)
-                raise CliError(f"{error}. If that is meant: {accept}") from None
-            return ProxyServers(ledger_dsn=dsn, shadow=shadow, embedded=every, mark=mark)
+            servers = ProxyServers(
+                ledger_dsn=dsn,
+                shadow=shadow,
+                embedded=every,
+                mark=MarkFile(home),
+                accept=accept_command(home, ledger_dsn),
+            )
+            servers.check_ledger()
+            return servers
 
         yield ServersBeingPrepared(launch=launch, check_ledger=check_ledger)
 

@@ -22,7 +22,6 @@ from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 ROLES_SECONDS = 1.0
 MARK_SECONDS = 0.5
-ALIVE_SECONDS = 0.25
 LIMITS_SECONDS = 1.0
 LOCKS_SECONDS = 0.5
 GUARD_SECONDS = 60.0
@@ -36,8 +35,13 @@ async def match_roles(
     databases: Sequence[Database],
     inner: InnerVerifier | None = None,
     every_seconds: float = ROLES_SECONDS,
+    roles: asyncio.Lock | None = None,
 ) -> None:
-    """Until it is cancelled. While the ledger cannot be asked, the roles stay as they were."""
+    """Until it is cancelled. While the ledger cannot be asked, the roles stay as they were.
+
+    Given    roles: held by others while nobody may get a role
+    """
+    roles = roles or asyncio.Lock()
     names = tuple(database.policy.database for database in databases)
     matcher = RoleMatcher(servers.ledger_dsn, servers.shadow.dsn(), names, inner)
     try:
@@ -45,7 +49,8 @@ async def match_roles(
             try:
                 # Compared each time: an analyst can give their own role another password, which would hold
                 # on this shadow alone, and until its end; the ledger's is put back.
-                changed = await asyncio.to_thread(matcher.match)
+                async with roles:
+                    changed = await asyncio.to_thread(matcher.match)
                 if changed:
                     _log.info("analysts_changed", names=list(changed))
             except RolesNotMatched as error:
@@ -63,7 +68,13 @@ async def write_marks(
     servers: ProxyServers, databases: Sequence[Database], every_seconds: float = MARK_SECONDS
 ) -> None:
     """Until it is cancelled: the mark follows the receipts of this process within a second."""
-    mark = await asyncio.to_thread(mark_of, servers.ledger_dsn)
+    mark: Mark | None = None
+    while mark is None:
+        try:
+            mark = await asyncio.to_thread(mark_of, servers.ledger_dsn)
+        except Exception as error:  # its server is being started again
+            _log.warning("mark_not_read", kind=type(error).__name__, reason=reason_of(error))
+            await asyncio.sleep(every_seconds)
     while True:
         await asyncio.to_thread(_follow, servers, mark)
         highest = mark.receipt
@@ -107,7 +118,7 @@ async def enforce_limits(servers: ProxyServers, every_seconds: float = LIMITS_SE
 
 async def watch_locks(servers: ProxyServers, every_seconds: float = LOCKS_SECONDS) -> None:
     """Until it is cancelled: sessions of the shadow that keep others waiting for a lock are ended."""
-    watch = LockWatch(servers.shadow.dsn(), servers.shadow.process_id or 0)
+    watch = LockWatch(servers.shadow.dsn(), lambda: servers.shadow.process_id or 0)
     # A thread of its own: those of the loop may all be waiting for such a lock.
     thread = ThreadPoolExecutor(1, "locks")
     loop = asyncio.get_running_loop()
@@ -136,6 +147,8 @@ async def guard_lost(databases: Sequence[Database], every_seconds: float = GUARD
         busy = False
         for database in databases:
             name = database.policy.database
+            if not database.shadow.is_built:
+                continue  # it is being built anew
             try:
                 for what in await asyncio.to_thread(database.shadow.verify):
                     _log.error("guard_repaired", database=name, what=what)
@@ -148,20 +161,3 @@ async def guard_lost(databases: Sequence[Database], every_seconds: float = GUARD
                 _log.error("guard_not_verified", database=name, reason=str(error))
                 if failed[name] > 1:
                     return f"database {name}: {error}"
-
-
-async def something_lost(
-    servers: ProxyServers, databases: Sequence[Database], every_seconds: float = ALIVE_SECONDS
-) -> str:
-    """Ends when the process cannot go on, with the reason."""
-    while True:
-        await asyncio.sleep(every_seconds)
-        dead = servers.dead()
-        if dead:
-            return f"the embedded PostgreSQL server '{dead[0]}' has ended: see its server.log"
-        for database in databases:
-            if not await asyncio.to_thread(database.lease.holds):
-                return (
-                    f"database {database.policy.database}: the connection to the ledger was lost, and with"
-                    " it the lease on the budgets"
-                )

@@ -57,6 +57,10 @@ class EngineLedger:
     async def open(self) -> None:
         await self._tables.open()
 
+    async def suspend(self) -> None:
+        """The lease is lost: every call is refused until `open`."""
+        await self._tables.suspend()
+
     async def close(self) -> None:
         """What is still being answered is not answered any more: its receipts are settled as failed."""
         await self._rest()

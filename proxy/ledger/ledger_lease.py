@@ -3,16 +3,22 @@
 A lease is a shared advisory lock of the ledger's server on the source; who wants to change the limits needs
 it alone. So a second policy for the same data shares the budgets or is refused, and a lease ends with its
 process, however that ends.
+
+A lease also ends with the ledger's server, and with its connection. The process then takes it again
+(`retake`). Each taking has a random number, the proof, which its connection locks. A connection of the same
+server that finds the proof locked knows that the lease is held.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 import weakref
 
 import psycopg
 
+from proxy.ledger.lasting_connection import connect_lasting
 from proxy.ledger.ledger_sources import SourceError, budgets_text, write_budgets
 from proxy.policy.policy_model import Policy
 
@@ -43,19 +49,39 @@ class BudgetLease:
     Given    the ledger's connection string, a source's number, the policy to be served
     Gives    the limits in force are the policy's, until `close`
     Refuses  SourceError where another process serves the source with other budgets
+
+    proof: of the lease that was taken last.
     """
 
     def __init__(self, ledger_dsn: str, source: int, policy: Policy) -> None:
         self.ledger_dsn = ledger_dsn  # holds a password: never log it
         self.source = source
-        self._connection = psycopg.connect(ledger_dsn, autocommit=True)
         self._changing = threading.Lock()
+        self._connect(policy)
+
+    def retake(self, policy: Policy) -> None:
+        """Take the lease again, on a new connection, after it was lost.
+
+        Args:
+            policy: the policy in force
+
+        Raises:
+            psycopg.Error: the ledger's server does not answer yet. Call it again later.
+            SourceError: another process has taken a lease meanwhile, with other budgets.
+        """
+        with self._changing:
+            self.close()
+            self._connect(policy)
+
+    def _connect(self, policy: Policy) -> None:
+        self._connection = connect_lasting(self.ledger_dsn)
         self._voted: int | None = None
-        weakref.finalize(self, self._connection.close)
+        self._closing = weakref.finalize(self, self._connection.close)
+        self.proof = int.from_bytes(os.urandom(8), "big", signed=True)
         try:
-            self._take(source, policy)
+            self._take(self.source, policy)
         except BaseException:
-            self._connection.close()
+            self.close()
             raise
 
     def change(self, policy: Policy) -> None:
@@ -120,7 +146,7 @@ class BudgetLease:
         )
 
     def close(self) -> None:
-        self._connection.close()
+        self._closing()
 
     def holds(self) -> bool:
         """Whether the lease is still held: it ends with the connection."""
@@ -149,6 +175,7 @@ class BudgetLease:
                 write_budgets(connection, source, policy)
             self._note(policy)
             connection.execute("SELECT pg_advisory_lock_shared(%s, %s::integer)", (_CLASS, source))
+            connection.execute("SELECT pg_advisory_lock(%s)", (self.proof,))
 
     def _is_free(self, source: int) -> bool:
         row = self._connection.execute(

@@ -41,12 +41,16 @@ def mark_of(ledger_dsn: str) -> Mark:
     return Mark(ledger=row[0], receipt=int(row[1]), sealed=sealed)
 
 
-def check_mark(ledger_dsn: str, file: MarkFile) -> None:
+def check_mark(ledger_dsn: str, file: MarkFile, last_receipt: int = 0) -> None:
     """That the ledger is as far as its mark, and what it was up to there.
 
+    Given    last_receipt: the highest number that was seen in it since the mark was written
     Refuses  LedgerWentBack
     """
-    file.check(mark_of(ledger_dsn))
+    now = mark_of(ledger_dsn)
+    file.check(now)
+    if now.receipt < last_receipt:
+        raise LedgerWentBack(_went_back(now.receipt, last_receipt))
     known = file.read()
     if known is None or known.sealed is None:
         return
@@ -60,6 +64,13 @@ def check_mark(ledger_dsn: str, file: MarkFile) -> None:
             f"the ledger is not what it was: receipt {number}, or what stands before it, is another one than"
             " was in it before"
         )
+
+
+def _went_back(receipt: int, before: int) -> str:
+    return (
+        f"the ledger has gone back: its last receipt is {receipt}, and receipt {before} was in it before."
+        " What was spent between is forgotten"
+    )
 
 
 class MarkFile:
@@ -110,7 +121,4 @@ class MarkFile:
                 f" before ({known.ledger})"
             )
         if now.receipt < known.receipt:
-            raise LedgerWentBack(
-                f"the ledger has gone back: its last receipt is {now.receipt}, and receipt"
-                f" {known.receipt} was in it before. What was spent between is forgotten"
-            )
+            raise LedgerWentBack(_went_back(now.receipt, known.receipt))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import Enum
@@ -45,7 +45,7 @@ _OPTIONS = (
     " -c default_transaction_isolation=read\\ committed -c statement_timeout=30s"
     " -c idle_in_transaction_session_timeout=30s -c jit=off -c plan_cache_mode=force_generic_plan"
 )
-_OPEN_SECONDS = 30.0
+_OPEN_SECONDS = 10.0
 CONNECTIONS = 4
 _TEXT_OCTETS = 4 * 1024 * 1024  # of statements in one dp.history
 _WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
@@ -83,32 +83,44 @@ class LedgerTables:
         connections: int = CONNECTIONS,
         *,
         is_cached: bool = False,
+        proof: Callable[[], int] | None = None,
     ) -> None:
-        """texts: what hides all that is kept of statements; is_cached: whether answers are cached, for hints"""
+        """texts: what hides all that is kept of statements; is_cached: whether answers are cached, for hints;
+        proof: gives the proof of the lease under which this serves (BudgetLease)"""
         self.source = source
+        self._ledger_dsn = ledger_dsn
+        self._connections = connections
+        self._proof = proof
         self.is_cached = is_cached
         self.texts = texts
         self.last_receipt = 0  # the highest that this process has seen committed
-        self._pool = AsyncConnectionPool(
-            ledger_dsn,
-            connection_class=LedgerConnection,
-            min_size=1,
-            max_size=connections,
-            open=False,
-            timeout=_WAIT_SECONDS,
-            # Prepared by prepared_calls: psycopg, where it prepares, at times deallocates what anybody has.
-            kwargs={"autocommit": True, "options": _OPTIONS, "prepare_threshold": None},
-            name="ledger",
+        self._pool: AsyncConnectionPool[LedgerConnection] | None = (
+            None  # only while the lease is held
         )
         self._reserving = ChargeQueue(self._reserve_each)
 
     async def open(self) -> None:
+        """Open the connections to the ledger, under a lease that is held. Also after `suspend`.
+
+        Raises:
+            LedgerNotDurable: the server's settings would let it lose a commit.
+            psycopg.Error: the server does not answer, or the lease is lost again.
         """
-        Refuses  a server whose settings would let it lose a commit
-        """
-        await self._pool.open(wait=True, timeout=_OPEN_SECONDS)
+        pool = AsyncConnectionPool(
+            self._ledger_dsn,
+            connection_class=LedgerConnection,
+            min_size=1,
+            max_size=self._connections,
+            open=False,
+            timeout=_WAIT_SECONDS,
+            # Prepared by prepared_calls: psycopg, where it prepares, at times deallocates what anybody has.
+            kwargs={"autocommit": True, "options": _OPTIONS, "prepare_threshold": None},
+            configure=self._refuse_without_lease,
+            name="ledger",
+        )
         try:
-            async with self._pool.connection() as connection:
+            await pool.open(wait=True, timeout=_OPEN_SECONDS)
+            async with pool.connection() as connection:
                 for setting, wanted in _DURABLE.items():
                     cursor = await connection.execute("SELECT current_setting(%s)", (setting,))
                     row = await cursor.fetchone()
@@ -117,12 +129,34 @@ class LedgerTables:
                             f"the ledger's server must have {setting} = {wanted}"
                         )
         except BaseException:
-            await self._pool.close()
+            await pool.close()
             raise
+        self._pool = pool
+
+    async def suspend(self) -> None:
+        """Close the connections: the lease is lost. Every call is refused until the next `open`."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
 
     async def close(self) -> None:
         await self._reserving.close()
-        await self._pool.close()
+        await self.suspend()
+
+    async def _refuse_without_lease(self, connection: LedgerConnection) -> None:
+        """Refuse a new connection unless the lease is held on its server.
+
+        A server that was started again holds no lease. It may have been put back from a copy meanwhile, or
+        serve other budgets: it is looked at when the lease is taken, before anything is charged in it.
+        """
+        if self._proof is None:
+            return
+        # The lease's connection locks its proof. Who gets a share of that lock is beside no lease.
+        cursor = await connection.execute(
+            "SELECT pg_try_advisory_xact_lock_shared(%s)", (self._proof(),)
+        )
+        if await cursor.fetchone() != (False,):
+            raise psycopg.OperationalError("the lease on the budgets is lost")
 
     async def reserve(
         self,
@@ -296,8 +330,13 @@ class LedgerTables:
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[LedgerConnection]:
         """Whatever goes wrong with the ledger, no question is answered."""
+        pool = self._pool
+        if pool is None:
+            raise Fault(
+                "the privacy budget ledger is away: statements are refused until it is back"
+            )
         try:
-            async with self._pool.connection() as connection:
+            async with pool.connection() as connection:
                 yield connection
         except psycopg.Error as error:
             # Raised by ledger.spend_token, with which the whole charge is undone.

@@ -48,6 +48,7 @@ class PresentedTokens:
             max_size=CONNECTIONS,
             open=False,
             timeout=_WAIT_SECONDS,
+            reconnect_timeout=_WAIT_SECONDS,  # then the next request tries anew
             kwargs={
                 "autocommit": True,
                 "options": "-c statement_timeout=5s -c search_path=pg_catalog",

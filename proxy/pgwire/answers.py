@@ -63,6 +63,11 @@ class Answers:
         return not self._queue
 
     @property
+    def is_amid_row(self) -> bool:
+        """Whether the client has a part of a message. All other messages go to it whole."""
+        return self._passing > 0
+
+    @property
     def at_rest(self) -> bool:
         """Whether nothing is to come, and a whole round trip (plain_frames.ROUND) would leave all as it is but
         the transaction status."""

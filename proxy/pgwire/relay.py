@@ -94,6 +94,11 @@ class Relay:
         return under_way or not self._session.answers.idle
 
     @property
+    def is_amid_row(self) -> bool:
+        """Whether the client has a part of a message, behind which no other can stand."""
+        return self._session.answers.is_amid_row
+
+    @property
     def idle(self) -> bool:
         """Between transactions, and nothing under way."""
         return (

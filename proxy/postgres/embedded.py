@@ -180,6 +180,19 @@ class EmbeddedPostgres:
         """Whether the server that this process started is alive."""
         return self._process is not None and self._process.poll() is None
 
+    def prepare_again(self) -> None:
+        """Prepare the next start of a server of ours that has ended by itself. Takes seconds; any thread."""
+        self._prepare()
+
+    def launch_again(self) -> None:
+        """Start it, at the addresses that it had. From the main thread, as `start`."""
+        self._launch()
+
+    def await_again(self) -> None:
+        """Wait until it takes connections. Any thread. Refuses  EmbeddedPostgresError"""
+        if not self._becomes_ready():
+            raise EmbeddedPostgresError(f"{self} did not start again: see its server.log")
+
     @property
     def _data(self) -> Path:
         return self.home / "data"
@@ -264,8 +277,9 @@ class EmbeddedPostgres:
             (os.geteuid(), self._account.uid),
         )
         self._account.own(sockets)
+        before = self._endpoint  # of a start that is repeated
         endpoint = Endpoint(
-            port=free_port() if self._tcp else _SOCKET_ONLY_PORT,
+            port=before.port if before else free_port() if self._tcp else _SOCKET_ONLY_PORT,
             socket_directory=str(sockets),
             tcp=self._tcp,
         )
@@ -318,6 +332,7 @@ class EmbeddedPostgres:
             if not again or attempt == _ATTEMPTS - 1:
                 raise EmbeddedPostgresError(f"{self} did not start:\n{output[-2000:]}")
             time.sleep(0.2)
+            self._endpoint = None
             self._launch()
 
     def _becomes_ready(self) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,12 +60,16 @@ class Waiting:
 
 class LockWatch:
     """
-    Given    the superuser's way into the shadow's server, not into a shadow; that server's first process
+    Given    the superuser's way into the shadow's server, not into a shadow; what gives the process of that
+             server
     Gives    `look`, to be called twice a second or so, from one thread at a time
     """
 
     def __init__(
-        self, server_dsn: str, server: int, patience_seconds: float = PATIENCE_SECONDS
+        self,
+        server_dsn: str,
+        server: Callable[[], int],
+        patience_seconds: float = PATIENCE_SECONDS,
     ) -> None:
         self._dsn = server_dsn
         self._patience = patience_seconds
@@ -90,11 +94,11 @@ class LockWatch:
             if self._connection is not None and self._connection.broken:
                 self.close()
             self._failed += 1
-            for process in _waiting_by_title(self._server, queries=self._failed > 1):
-                _end(process, self._server)
+            for process in _waiting_by_title(self._server(), queries=self._failed > 1):
+                _end(process, self._server())
             kind = error.sqlstate or reason_of(error)
             raise ShadowError(f"the shadow's locks could not be watched ({kind})") from None
-        ended = [(process, role) for process, role in found if _end(process, self._server)]
+        ended = [(process, role) for process, role in found if _end(process, self._server())]
         now = monotonic()
         self._offenders = {role: until for role, until in self._offenders.items() if until > now}
         self._offenders |= {role: now + _OFFENDER_SECONDS for _, role in ended}

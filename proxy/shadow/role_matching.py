@@ -8,20 +8,10 @@ from contextlib import suppress
 from typing import Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from proxy.ledger.lasting_connection import connect_lasting
 from proxy.ledger.users import read_verifiers
 from proxy.shadow.shadow_roles import InnerVerifier, match_roles_on
-
-# A peer that has vanished is noticed; what the connection string says stands above these.
-_NETWORK = {
-    "connect_timeout": "10",
-    "keepalives": "1",
-    "keepalives_idle": "10",
-    "keepalives_interval": "5",
-    "keepalives_count": "3",
-    "tcp_user_timeout": "15000",
-}
 
 
 class RoleMatcher:
@@ -74,7 +64,7 @@ class RoleMatcher:
         try:
             wanted = self._wanted()
             if self._shadow is None:
-                self._shadow = _connected(self._superuser_dsn)
+                self._shadow = connect_lasting(self._superuser_dsn)
             return match_roles_on(
                 self._shadow, self._superuser_dsn, self._databases, wanted, self._inner
             )
@@ -84,7 +74,7 @@ class RoleMatcher:
 
     def _wanted(self) -> Mapping[str, str]:
         if self._ledger is None:
-            self._ledger = _connected(self._ledger_dsn)
+            self._ledger = connect_lasting(self._ledger_dsn)
             # A ledger's server may end idle sessions; this one would be opened anew every second.
             self._ledger.execute("SET idle_session_timeout = 0")
         return read_verifiers(self._ledger)
@@ -95,9 +85,3 @@ class RoleMatcher:
                 with suppress(psycopg.Error):
                     connection.close()
         self._ledger = self._shadow = None
-
-
-def _connected(dsn: str) -> psycopg.Connection[Any]:
-    given = conninfo_to_dict(dsn)
-    network = {name: value for name, value in _NETWORK.items() if name not in given}
-    return psycopg.connect(make_conninfo(dsn, **network), autocommit=True)

@@ -94,6 +94,15 @@ class Shadow:
         """Holds a password: never log it."""
         return make_conninfo(self._server_dsn, dbname=self.database)
 
+    @property
+    def is_built(self) -> bool:
+        return self._required_rights is not None
+
+    def forget(self) -> None:
+        """Its server has ended, and it with it. What is published stays known for the next `build`."""
+        with self._rights_lock:
+            self._required_rights = None
+
     def build(
         self,
         policy: Policy,
@@ -101,17 +110,18 @@ class Shadow:
         source_dsn: str | None = None,
         *,
         is_last: bool = False,
+        take: Taking | None = None,
     ) -> None:
         """Make the shadow what the policy says, in one transaction; or leave it as it was.
 
         Given    a policy that was checked against the catalogue; where public rows are copied from
                  (the policy's own source if not given); is_last: no database is made on this server after
-                 this one, so that it may take the template itself instead of a copy
+                 this one, so that it may take the template itself instead of a copy; take: as of `adopt`
         Refuses  a policy that does not fit; an analyst's transaction that keeps a table too long
         """
         self._ensure_database(is_last=is_last)
         try:
-            self._build(policy, catalog, source_dsn or policy.source)
+            self._build(policy, catalog, source_dsn or policy.source, take)
         except psycopg.errors.LockNotAvailable:
             raise ShadowError(
                 "open transactions of analysts hold the shadow's tables: it stays as it was"
@@ -175,11 +185,19 @@ class Shadow:
             connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(ANALYSTS)))
             yield connection
 
-    def _build(self, policy: Policy, catalog: Catalog, source_dsn: str) -> None:
+    def _build(
+        self, policy: Policy, catalog: Catalog, source_dsn: str, take: Taking | None
+    ) -> None:
         with self._rights_lock:
             with self._building() as connection:
                 tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
                 rights = self._make(connection, policy, catalog, tables, source_dsn)
+                if take is not None:
+                    take(
+                        relation_oids(connection),
+                        label_oids(connection),
+                        lambda: self._unseen(connection, policy),
+                    )
             self._built(policy, rights)
 
     def _built(self, policy: Policy, rights: ShadowRights) -> None:

@@ -41,12 +41,14 @@ budgets:
 
 @dataclass(slots=True)
 class Operator:
-    """Runs commands on one state folder. options: that every command has; more: lines of the policy."""
+    """Runs commands on one state folder. options: that every command has; more: lines of the policy; source:
+    the protected database, where it is another than the shop of all tests."""
 
     folder: Path
     options: tuple[str, ...] = ()
     analysts: dict[str, int] = field(default_factory=dict)  # name -> epsilon
     more: str = ""
+    source: str = ""
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -64,7 +66,7 @@ class Operator:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"SHOP_DSN": servers().source_dsns["shop"]}
+        return {"SHOP_DSN": self.source or servers().source_dsns["shop"]}
 
     def run(self, *arguments: str | Path, typed: str = "") -> Done:
         done = dpproxy(

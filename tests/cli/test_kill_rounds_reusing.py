@@ -20,7 +20,7 @@ from proxy.ledger.text_cipher import TextCipher
 from proxy.ledger.text_keys import reading_cipher
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.cli.operator_at_work import QUESTION, Listening, Operator
-from tests.cli.test_kill_rounds import ANALYSTS, SEED, VICTIMS, kill
+from tests.cli.test_kill_rounds import ANALYSTS, PROBER, SEED, VICTIMS, kill
 from tests.databases.ledger_database import rows
 from tests.waiting import until
 
@@ -96,7 +96,7 @@ class _Load:
 def test_what_is_shown_is_paid(tmp_path: Path, reuse: str, rounds: int) -> None:
     operator = Operator(tmp_path, more=reuse)
     policy = operator.policy.read_text()
-    operator.adopt(*ANALYSTS)
+    operator.adopt(*ANALYSTS, PROBER)
     chance = random.Random(SEED)
     shown: list[tuple[str, Fraction, int]] = []
     read: list[Table] = []

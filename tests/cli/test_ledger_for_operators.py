@@ -12,14 +12,16 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.ledger.ledger_mark import MARK_FILE
 from proxy.ledger.text_keys import KEY_FILE
+from tests.chosen_slots import far_period
 from tests.cli.commands import dpproxy
 from tests.cli.operator_at_work import QUESTION, Operator
 from tests.servers_fixture import servers
 from tests.waiting import until
 
-_MORE = """\
-  groups: {press: {epsilon: 2.5, delta: 1e-4, per: month}}
-  tables: {shop.customers: {epsilon: 20, delta: 1e-4}}
+_PERIOD = far_period()
+_MORE = f"""\
+  groups: {{press: {{epsilon: 2.5, delta: 1e-4, per: {_PERIOD}}}}}
+  tables: {{shop.customers: {{epsilon: 20, delta: 1e-4}}}}
 statements: encrypted
 """
 
@@ -77,7 +79,7 @@ def test_a_day_of_an_operator(tmp_path: Path) -> None:
             budgets = "SELECT analyst, epsilon_spent::float8, period FROM dp.budget"
             assert ann.execute(budgets).fetchall() == [
                 ("ann", 3.0, "none"),
-                ("(group press)", 2.0, "month"),
+                ("(group press)", 2.0, _PERIOD),
                 ("(table shop.customers)", 4.0, "none"),
                 ("(everybody together)", 4.0, "none"),
             ]

@@ -26,6 +26,7 @@ from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
 from proxy.shadow.shadow_tables import ShadowError
+from tests.chosen_slots import reuse_with_far_step, with_chosen_slots
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import READER, asked, policy_head, served_database
 from tests.live_proxy import LiveProxy, start_proxy
@@ -74,7 +75,7 @@ class Served:
         self.put(text)
 
     def put(self, text: str) -> None:
-        self.file.write_text(text)
+        self.file.write_text(with_chosen_slots(text))
         self.look()
         self.look()
 
@@ -215,6 +216,25 @@ def test_what_is_prepared_loses_its_right_with_the_policy(served: Served) -> Non
     assert len(served.receipts()) == charged
 
 
+def test_a_shadow_that_is_rebuilt_is_known_by_its_new_tables_only(served: Served) -> None:
+    """Numbers of the tables before may be those of other tables in the new shadow."""
+    database = served.database
+    before, standing = database.engine, served.standing()
+    before.changed = frozenset({"public.doctors"})
+    database.shadow.forget()
+    with pytest.raises(ShadowError, match="was not built"):
+        database.shadow.verify()
+    database.rebuild_shadow()
+    assert database.shadow.verify() == ()
+    known = database.engine.statements.relations
+    assert known == {oid: name for name, oid in database.shadow.relation_oids().items()}
+    assert known != before.statements.relations
+    assert database.engine.changed == before.changed, "what is not asked stays so"
+    database.engine.changed = frozenset()
+    assert served.standing() == standing
+    assert abs(float(str(served.value(_SUM))) - 20_000) < 9_000
+
+
 def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> None:
     """The shadow holds a text in which the column does not occur any more: it would not notice."""
     question = "SELECT count(*) FROM visits WHERE ward = %s"
@@ -228,7 +248,7 @@ def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> Non
 
 
 def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> None:
-    reused = f"reuse: 24h\n{_TABLES}"
+    reused = with_chosen_slots(f"reuse: 24h\n{_TABLES}")  # one slot for all of them
     assert served.value(_SUM) != served.value(_SUM)
     served.write(reused)
     kept = served.value(_SUM)
@@ -248,7 +268,7 @@ def test_what_is_prepared_says_the_present_as_it_was_read(served: Served) -> Non
     with served.connect() as connection:
         connection.execute(question, prepare=True)
         charged = len(served.receipts())
-        served.write(f"reuse: {{for: 24h, now: 1h}}\n{_TABLES}")
+        served.write(f"{reuse_with_far_step()}\n{_TABLES}")
         with pytest.raises(errors.FeatureNotSupported, match="policy has changed"):
             connection.execute(question, prepare=True)
         assert len(served.receipts()) == charged

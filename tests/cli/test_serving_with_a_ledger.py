@@ -16,10 +16,12 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.ledger.text_keys import KEY_FILE
+from tests.chosen_slots import far_period
 from tests.cli.commands import Done, Serving, dpproxy, serving
 from tests.servers_fixture import servers
 
 _PASSWORD = "a long password"
+_PERIOD = far_period()
 _POLICY = """\
 dpproxy: 1
 database: shop
@@ -33,7 +35,7 @@ tables:
     columns: {state: {values: [CA, TX]}}
 budgets:
   total: {epsilon: %s, delta: 1e-3}
-  default: {epsilon: 5, delta: 1e-4, per: month}
+  default: {epsilon: 5, delta: 1e-4, per: %s}
 """
 
 
@@ -44,7 +46,7 @@ class Operator:
         self.folder = folder
         self.state = folder / "state"
         self.policy = folder / "shop.yaml"
-        self.policy.write_text(_POLICY % 50)
+        self.policy.write_text(_POLICY % (50, _PERIOD))
         self.environment = {"SHOP_DSN": servers().source_dsns["shop"]}
 
     def run(self, *arguments: str | Path, typed: str = "") -> Done:
@@ -154,7 +156,7 @@ def test_users_come_and_go_while_it_serves(operator: Operator) -> None:
         assert operator.run("user", "list").out == "ann\n"
         shown = operator.run("ledger", "show").out
         assert [line.split()[:5] for line in shown.splitlines() if " ann " in line] == [
-            ["shop", "ann", "month", "1", "5"]
+            ["shop", "ann", _PERIOD, "1", "5"]
         ]
         lines = operator.run("ledger", "export").out.splitlines()
         assert len(lines) == 2 and '""dlaplace""' in lines[1]
@@ -272,7 +274,7 @@ def test_two_processes_share_a_given_ledger(operator: Operator, ledger_dsn: str)
         third = operator.folder / "third"
         third.mkdir()
         richer = Operator(third)
-        richer.policy.write_text(_POLICY % 5000)
+        richer.policy.write_text(_POLICY % (5000, _PERIOD))
         assert "with other budgets" in richer.serve(*shared).err
         assert not (operator.state / "ledger").exists()
 
@@ -283,7 +285,7 @@ def test_one_policy_twice_under_two_names_shares_the_budgets_or_is_refused(
 ) -> None:
     operator.adopt()
     second = operator.folder / "second.yaml"
-    second.write_text((_POLICY % 50).replace("database: shop", "database: store"))
+    second.write_text((_POLICY % (50, _PERIOD)).replace("database: shop", "database: store"))
     both = ("--policy", second)
     with serving(
         operator.folder, operator.arguments(*both), "HTTP:", operator.environment

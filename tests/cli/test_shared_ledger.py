@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from tests.chosen_slots import with_chosen_slots
 from tests.cli.operator_at_work import Listening, Operator, query_over_the_wire
 from tests.servers_fixture import servers
 
@@ -108,7 +109,7 @@ publish:
 def test_exactly_so_many_questions(tmp_path: Path) -> None:
     """With reuse and publish: each is charged once to who is shown it, and drawn once for all."""
     budget, analysts = 10, {"ann": 10, "bob": 10}
-    with _processes(tmp_path, analysts, f"reuse: 24h\n{_PUBLISH}") as processes:
+    with _processes(tmp_path, analysts, with_chosen_slots(f"reuse: 24h\n{_PUBLISH}")) as processes:
         shown = _ask_all(processes, list(analysts), 21)
         for name, questions in zip(analysts, shown, strict=True):
             with processes[0].connect(name) as connection:

@@ -32,7 +32,7 @@ def make_ledger(dsn: str) -> None:
 
 
 def set_limits(
-    dsn: str, own: str, total: str, per: Period = Period.MONTH, delta: str = "0.5"
+    dsn: str, own: str, total: str, per: Period = Period.NONE, delta: str = "0.5"
 ) -> None:
     with psycopg.connect(dsn) as connection:
         connection.execute("DELETE FROM ledger.allowance")

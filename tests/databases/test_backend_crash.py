@@ -16,6 +16,7 @@ from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.policy.policy_model import Reuse
 from proxy.postgres.embedded import EmbeddedPostgres
+from tests.chosen_slots import slot_offset
 from tests.databases.ledger_database import make_ledger, set_limits
 from tests.databases.test_cached_claims import _question
 from tests.ledger_key import LEDGER_CIPHER
@@ -27,7 +28,7 @@ async def _drawn(dsn: str) -> int:
     tables = LedgerTables(dsn, 1, LEDGER_CIPHER)
     await tables.open()
     try:
-        claims = CachedClaims(tables, Reuse(86_400))
+        claims = CachedClaims(tables, Reuse(86_400, slot_offset(86_400)))
         claimed = await claims.claim("alice", (_question(1),), "f", "p", may_draw=True)
         assert claimed is not None and claimed.states == (CacheState.DRAW,)
         (cached,) = claimed.cached

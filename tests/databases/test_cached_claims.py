@@ -32,11 +32,12 @@ from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.mechanisms.zcdp import rho_of_loss
 from proxy.policy.policy_model import Reuse
 from proxy.release.cached_block import Order
+from tests.chosen_slots import slot_offset
 from tests.databases.ledger_database import loss, rows, set_limits
 from tests.ledger_key import LEDGER_CIPHER
 
 T = TypeVar("T")
-_DAY = Reuse(86_400)
+_DAY = Reuse(86_400, slot_offset(86_400))
 _ORDER = Order(keys=(), releases=())
 _DRAW, _READY, _WAIT, _APART = CacheState.DRAW, CacheState.READY, CacheState.WAIT, CacheState.APART
 

@@ -6,6 +6,7 @@ import json
 import random  # noqa: TID251  the same charges for the same seed
 from collections import Counter
 from collections.abc import Sequence
+from datetime import timezone
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,7 @@ from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_sources import Identity, adopt_new
 from proxy.ledger.users import remove_analyst
 from proxy.mechanisms.loss import Loss
+from tests.chosen_slots import far_periods, slot_offset
 from tests.databases.ledger_database import (
     ANALYSTS,
     INTO_ALLOWANCE,
@@ -36,13 +38,19 @@ def people(ledger_dsn: str) -> str:
     return ledger_dsn
 
 
-def _limits(dsn: str, source: int, chosen: random.Random) -> None:
+def _periods(people: str) -> tuple[str, ...]:
+    """Of windows that do not end meanwhile: both sources have the same then."""
+    ((now,),) = rows(people, "SELECT now()")
+    return far_periods(("day", "month", "none", "week"), now.astimezone(timezone.utc))
+
+
+def _limits(dsn: str, source: int, chosen: random.Random, periods: Sequence[str]) -> None:
     """Some of which some charges do not fit; of one source, so that two can have the same."""
     lines = [
         ("total", "", chosen.randint(15, 40), "none"),
-        ("default", "", chosen.randint(4, 12), chosen.choice(("day", "month", "none"))),
+        ("default", "", chosen.randint(4, 12), chosen.choice(periods[:3])),
         ("analyst", "eve", chosen.randint(1, 5), "none"),
-        ("group", "g", chosen.randint(6, 15), "week"),
+        ("group", "g", chosen.randint(6, 15), periods[3]),
         ("table", "s.t", chosen.randint(5, 15), "none"),
     ]
     rho = Decimal(chosen.randint(2, 30)) if chosen.random() < 0.5 else None
@@ -93,8 +101,9 @@ def _receipts(dsn: str, source: int) -> list[tuple[Any, ...]]:
 def test_each_of_several_is_what_it_is_alone(people: str, seed: int) -> None:
     """Two sources with the same budgets: one after another, and in batches."""
     other = adopt_new(people, Identity("invented", "other"), "other").id
+    periods = _periods(people)
     for source in (SOURCE, other):
-        _limits(people, source, random.Random(seed))
+        _limits(people, source, random.Random(seed), periods)
     remove_analyst(people, "dan")
     chosen = random.Random(1000 + seed)
     asked = [_charge(chosen, number) for number in range(80)]
@@ -169,14 +178,15 @@ def _claim(chosen: random.Random, number: int) -> dict[str, Any]:
     }
 
 
-_CLAIM_TERMS = (60, 86400, 0, 2**40)
+_CLAIM_TERMS = (60, 86400, slot_offset(86400), 2**40)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_each_of_several_claims_is_what_it_is_alone(people: str, seed: int) -> None:
     other = adopt_new(people, Identity("invented", "other"), "other").id
+    periods = _periods(people)
     for source in (SOURCE, other):
-        _limits(people, source, random.Random(seed))
+        _limits(people, source, random.Random(seed), periods)
     remove_analyst(people, "dan")
     chosen = random.Random(2000 + seed)
     asked = [_claim(chosen, number) for number in range(60)]

@@ -32,6 +32,7 @@ from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import remove_analyst
 from proxy.policy.policy_model import Reuse
 from proxy.release.cached_block import Order
+from tests.chosen_slots import slot_offset
 from tests.databases.ledger_database import (
     ANALYSTS,
     INTO_ALLOWANCE,
@@ -69,7 +70,9 @@ def _run(
                 tables = LedgerTables(dsn, SOURCE, LEDGER_CIPHER)
                 await tables.open()
                 stack.push_async_callback(tables.close)
-                made.append(_Process(tables, CachedClaims(tables, Reuse(seconds=86400, offset=0))))
+                made.append(
+                    _Process(tables, CachedClaims(tables, Reuse(86_400, slot_offset(86_400))))
+                )
             await use(made)
 
     asyncio.run(run())

@@ -129,7 +129,8 @@ def test_what_is_said_to_be_left_can_be_asked(ledger_dsn: str) -> None:
     _limits(ledger_dsn, "200", "1e-4")
     with psycopg.connect(ledger_dsn, autocommit=True) as connection:
         for number in range(8):
-            left = with_ledger(ledger_dsn, lambda ledger: ledger.lines("a"))[0].left.epsilon
+            lines = with_ledger(ledger_dsn, lambda ledger: ledger.lines("a"))
+            left = min(line.left.epsilon for line in lines)  # the month of one may end meanwhile
             more, events = pure(left * (1 + Fraction(1, 10**6)))
             refusal = with_ledger(
                 ledger_dsn,

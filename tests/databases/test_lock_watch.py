@@ -52,7 +52,7 @@ def superuser(pair: Servers) -> Iterator[psycopg.Connection]:
 def _watch(pair: Servers) -> LockWatch:
     server = pair.shadow_server.process_id
     assert server is not None
-    return LockWatch(pair.shadow_server.dsn(), server)
+    return LockWatch(pair.shadow_server.dsn(), lambda: server)
 
 
 @contextmanager

@@ -122,6 +122,26 @@ def _waits(pair: Servers) -> bool:
     return row is not None and row[0] > 0
 
 
+def test_nobody_gets_a_role_while_a_shadow_is_built(watched: Watched, tmp_path: Path) -> None:
+    pair = watched.pair
+    servers = ProxyServers(
+        ledger_dsn=pair.ledger_dsn, shadow=pair.shadow_server, embedded=(), mark=MarkFile(tmp_path)
+    )
+
+    async def serve() -> None:
+        roles = asyncio.Lock()
+        async with roles:
+            keeping = asyncio.create_task(match_roles(servers, (), every_seconds=0.02, roles=roles))
+            await asyncio.sleep(0.5)
+            assert not await asyncio.to_thread(watched.new)
+        await asyncio.to_thread(until, lambda: len(watched.new()) == 2)
+        keeping.cancel()
+        await asyncio.wait({keeping})
+
+    asyncio.run(serve())
+    until(lambda: not watched.new())
+
+
 def test_serving_keeps_two_sessions_and_closes_them(watched: Watched, tmp_path: Path) -> None:
     pair = watched.pair
     shadow = pair.shadow_server

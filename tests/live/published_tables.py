@@ -12,7 +12,6 @@ publish:
   - name: by_region
     sql: SELECT region, count(*) AS orders, sum(amount) AS turnover FROM k.orders GROUP BY region
     every: 24h
-    from: '04:00'
     epsilon: 2
   - name: ages
     sql: |

@@ -18,6 +18,7 @@ from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.labels_in_rows import with_public_labels
 from proxy.query.syntax.statements import Statement
 from proxy.shadow.shadow_database import Shadow
+from tests.chosen_slots import with_chosen_slots
 from tests.ledger_key import LEDGER_CIPHER
 from tests.servers_fixture import Servers
 
@@ -82,6 +83,9 @@ def served_database(
     text = policy_head(name, mechanism, most) + tables
     if "reuse:" not in text:  # each answer is to be a draw of its own
         text = text.rstrip("\n") + "\nreuse: none\n"
+    elif "\nreuse:" not in text:  # the default, in a slot that does not end now
+        text = text.rstrip("\n") + "\nreuse: 24h\n"
+    text = with_chosen_slots(text)
     policy = read_policy(text, f"{name}.yaml", {"DSN": source})
     catalog = read_catalog(source)
     problems = str(locate(check(policy, catalog), text, f"{name}.yaml"))

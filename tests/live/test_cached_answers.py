@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import assemble
+from tests.chosen_slots import reuse_with_far_step
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cached_tables import SCRIPT, TABLES, without_people
 from tests.live.served_database import served_database
@@ -190,7 +191,7 @@ _PRESENT = (
 def test_the_present_is_in_steps() -> None:
     """A dashboard of the last days is one question for a while; without `now` it is another each time."""
     pair, paid = servers(), []
-    for name, reuse in (("steps", "reuse: {for: 24h, now: 12h}"), ("moments", "reuse: 24h")):
+    for name, reuse in (("steps", reuse_with_far_step()), ("moments", "reuse: 24h")):
         tables = TABLES.replace("reuse: 24h", reuse)
         proxy = start_proxy(pair, [served_database(pair, name, SCRIPT, tables, "auto")])
         try:

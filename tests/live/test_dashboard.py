@@ -14,6 +14,7 @@ from proxy.cli.assembly import Database, assemble
 from proxy.policy.check import fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
+from tests.chosen_slots import with_chosen_slots
 from tests.clients.served_shop import policy_text
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.published_tables import release_and_show
@@ -85,7 +86,7 @@ def _publish() -> str:
 def _database(name: str, more: str) -> Database:
     pair = servers()
     text = policy_text(exact=False).replace("database: shop", f"database: {name}")
-    text = text.replace("reuse: none", "reuse: 24h") + more
+    text = with_chosen_slots(text.replace("reuse: none", "reuse: 24h") + more)
     catalog = pair.catalogs["shop"]
     environment = {"SHOP_DSN": pair.source_dsns["shop"]}
     policy = fitted(read_policy(text, "shop.yaml", environment), catalog)

@@ -199,6 +199,7 @@ def test_rows_stream_through_before_they_are_whole() -> None:
     for start in range(0, len(row), 1_000):
         heard += answers.feed(row[start : start + 1_000])
         assert len(answers._buffer) < 10
+        assert answers.is_amid_row is (0 < len(heard) < len(row)), "no other message fits in"
     assert heard == row
 
 

@@ -30,6 +30,7 @@ from proxy.policy.check import fitted
 from proxy.policy.policy_model import Accounting, Reuse
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
+from tests.chosen_slots import slot_offset
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import asked
 from tests.mechanisms.loss_of_rho import loss_of_rho
@@ -67,7 +68,7 @@ class Setting:
     is_gaussian: bool = False
 
 
-_SLOT = Reuse(31 * 86_400)
+_SLOT = Reuse(31 * 86_400, slot_offset(31 * 86_400))
 NOTHING = Setting(name="nothing", reuse=None)
 EXACT = Setting(name="same question", reuse=replace(_SLOT, is_lifted=False), derives=False)
 DERIVED = Setting(name="+ derivation", reuse=replace(_SLOT, is_lifted=False))

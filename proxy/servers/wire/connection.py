@@ -30,6 +30,13 @@ from proxy.servers.wire.wire_sessions import WireSession
 _log = structlog.get_logger("dpproxy.wire")
 
 _SHUTTING_DOWN = fatal("57P01", "terminating connection due to administrator command")
+_SHADOW_ENDED = fatal(
+    "57P02",
+    "terminating connection because the database system is being started again",
+    "Connect again in a few seconds. What was charged stays charged.",
+)
+_FATAL = b"\0VFATAL\0"  # in an ErrorResponse, by which PostgreSQL itself ends a session
+_FATAL_BYTES = 2048
 _SHADOW_BROKEN = fatal("08P01", "the connection to the server was lost")
 
 
@@ -61,6 +68,7 @@ class ClientConnection(asyncio.Protocol):
         self._is_paused = False
         self._shadow_is_full = False
         self._goes_on = False
+        self._is_told = False  # why its session ends
 
     # The client's socket.
 
@@ -237,6 +245,7 @@ class ClientConnection(asyncio.Protocol):
     def from_shadow(self, data: bytes) -> None:
         if self._is_closing:
             return
+        self._is_told = _FATAL in data[-_FATAL_BYTES:]
         relay, transport = self._relay, self._transport
         try:
             if relay is None:
@@ -252,8 +261,11 @@ class ClientConnection(asyncio.Protocol):
             self._end_on(error)
 
     def shadow_lost(self) -> None:
-        if self._login is None or not self._login.is_refusing:
-            self._close()
+        if self._login is not None and self._login.is_refusing:
+            return
+        if self._relay is not None and not (self._is_told or self._relay.is_amid_row):
+            self._write(_SHADOW_ENDED)
+        self._close()
 
     def shadow_is_full(self, is_full: bool) -> None:
         self._shadow_is_full = is_full

@@ -1,0 +1,146 @@
+"""A serving process outlives its servers: it starts those of its own again, builds the shadows anew, and takes
+the leases on the budgets again.
+
+Statements fail meanwhile. While a shadow is away, nobody can log in. While a lease is lost, nothing is charged
+and nothing is read. The process ends where it cannot go on: the ledger is older than it was, others serve the
+same data with other budgets, or a server of its own does not start any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import structlog
+
+from proxy.cli.assembly import Database
+from proxy.cli.cli_error import CliError
+from proxy.cli.proxy_servers import ProxyServers
+from proxy.ledger.ledger_sources import SourceError
+from proxy.ledger.ledger_tables import LedgerNotDurable
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.postgres.failure_reason import reason_of
+from proxy.postgres.postgres_error import EmbeddedPostgresError
+
+ALIVE_SECONDS = 0.25
+AGAIN_SECONDS = 1.0  # after an attempt that failed
+_STARTS = 5  # of a server of our own, one after another, before the process gives up
+
+_log = structlog.get_logger("dpproxy.recovering")
+
+
+async def keep_servers(servers: ProxyServers, every_seconds: float = ALIVE_SECONDS) -> str:
+    """Start the process's own servers again when they end, but the shadows' (`keep_shadows`).
+
+    Returns:
+        The reason why the process cannot go on. It returns only then.
+    """
+    others = [server for server in servers.embedded if server is not servers.shadow]
+    while True:
+        await asyncio.sleep(every_seconds)
+        for server in others:
+            if not server.is_running():
+                try:
+                    await _start_again(server)
+                except EmbeddedPostgresError as error:
+                    return str(error)
+
+
+async def keep_shadows(
+    servers: ProxyServers,
+    databases: Sequence[Database],
+    roles: asyncio.Lock,
+    every_seconds: float = ALIVE_SECONDS,
+) -> str:
+    """Build the shadows anew when their server has ended.
+
+    Args:
+        roles: held while a shadow is not built, so that no analyst gets a role there
+
+    Returns:
+        As `keep_servers`.
+    """
+    server = servers.shadow
+    while True:
+        await asyncio.sleep(every_seconds)
+        if server.is_running() or server not in servers.embedded:
+            continue
+        async with roles:
+            for database in databases:
+                await asyncio.to_thread(database.shadow.forget)
+            while not all(database.shadow.is_built for database in databases):
+                try:
+                    if not server.is_running():
+                        await _start_again(server)
+                    for database in databases:
+                        await asyncio.to_thread(database.rebuild_shadow)
+                except EmbeddedPostgresError as error:
+                    return str(error)
+                except Exception as error:  # the protected server may be away, too
+                    _told("shadows_not_rebuilt", error)
+                    await asyncio.sleep(AGAIN_SECONDS)
+        _log.warning("shadows_rebuilt", databases=[one.policy.database for one in databases])
+
+
+async def keep_lease(
+    servers: ProxyServers, database: Database, every_seconds: float = ALIVE_SECONDS
+) -> str:
+    """Take the lease on a database's budgets again when it is lost. The ledger is closed until then.
+
+    Returns:
+        As `keep_servers`.
+    """
+    name, is_open = database.policy.database, True
+    while True:
+        await asyncio.sleep(every_seconds)
+        if is_open and await asyncio.to_thread(database.lease.holds):
+            continue
+        if is_open:
+            _log.error("lease_lost", database=name)
+        is_open = False
+        await database.ledger.suspend()
+        try:
+            await _reopen_ledger(servers, database)
+        except (CliError, SourceError, LedgerNotDurable) as error:
+            return f"database {name}: {error}"
+        except Exception as error:  # its server is away still
+            _told("lease_not_taken", error, name)
+            await asyncio.sleep(AGAIN_SECONDS)
+        else:
+            is_open = True
+            _log.warning("lease_taken_again", database=name)
+
+
+async def _reopen_ledger(servers: ProxyServers, database: Database) -> None:
+    """Check the ledger, take the lease, and check the ledger again: under the lease it is the same one.
+
+    Connections that are opened then are refused unless they are beside this lease (LedgerTables).
+    """
+    last = database.ledger.last_receipt
+    await asyncio.to_thread(servers.check_ledger, last)
+    await asyncio.to_thread(database.retake_lease)
+    await asyncio.to_thread(servers.check_ledger, last)
+    await database.ledger.open()
+
+
+async def _start_again(server: EmbeddedPostgres) -> None:
+    """Refuses  EmbeddedPostgresError where it does not start, several times in a row"""
+    _log.error("server_ended", server=server.name)
+    for attempt in range(1, _STARTS + 1):
+        try:
+            await asyncio.to_thread(server.prepare_again)
+            server.launch_again()  # on this thread, which lives as long as the process
+            await asyncio.to_thread(server.await_again)
+        except EmbeddedPostgresError as error:
+            if attempt == _STARTS:
+                raise
+            _told("server_not_started", error)
+            await asyncio.sleep(AGAIN_SECONDS)
+        else:
+            _log.warning("server_started_again", server=server.name)
+            return
+
+
+def _told(event: str, error: Exception, database: str | None = None) -> None:
+    named = {} if database is None else {"database": database}
+    _log.warning(event, kind=type(error).__name__, reason=reason_of(error), **named)
