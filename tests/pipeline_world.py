@@ -33,7 +33,7 @@ from proxy.engine.arguments import constants
 from proxy.engine.settings import read_settings
 from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
-from proxy.planner.facts import PlanningContext, PublicBounds, PublicSizes, PublicValues
+from proxy.planner.facts import PlanningContext, PublicBounds, PublicValues
 from proxy.planner.planning import ChosenBounds, plan
 from proxy.policy.policy_model import (
     Bounds,
@@ -236,7 +236,6 @@ KNOWN_PUBLIC: PublicValues = {
 }
 
 
-KNOWN_SIZES: PublicSizes = dict.fromkeys(PUBLIC, 1_000)
 KNOWN_HELD: PublicBounds = {
     (_name("rates"), "k"): Bounds(Fraction(1), Fraction(2**53 + 1)),
     (_name("rates"), "fee"): Bounds(Fraction(0), Fraction(50)),
@@ -368,7 +367,7 @@ def walk(
     bound = Query(
         tuple(bind(block, values) for block in reading.query.blocks), reading.query.scalars
     )
-    known = PlanningContext(policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD, sizes=KNOWN_SIZES)
+    known = PlanningContext(policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD)
     private = plan(bound, known, wanted)
     if chosen is not None:
         private = plan(bound, known, wanted, chosen(private))

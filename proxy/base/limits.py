@@ -81,8 +81,6 @@ UNIT_NANOSECONDS = (
 UNIT_CARRIED_BYTES = 64 * 1024 * 1024  # of temporary files, for all rows of one unit in a statement
 ROW_NANOSECONDS = 25_000  # where a unit has as many rows as it stores: 0.25 s for 10,000 of them
 ROW_CARRIED_BYTES = 32 * 1024
-PUBLIC_ROWS = 1_000_000  # of a public table whose rows were not counted
-PLAIN_ROW_NANOSECONDS = 1_000  # of a row of a public table: what counts as reading it
 NUMBER_AFTER_POINT = 40  # digits of a number without a scale, where it enters arithmetic
 # Characters of a stored text that are looked at, where a join repeats its row: the most that the price allows.
 TEXT_BEGINNINGS = (1024 * 1024, 64 * 1024, 8 * 1024, 1024, 256)

@@ -1,4 +1,4 @@
-"""Joins of two relations about people, of which PostgreSQL always computes both sides.
+"""Joins, of which PostgreSQL always computes both sides.
 
 An inner join whose one side has no row leaves the other side alone: one person's row then decides whether
 logarithms of 300,000 rows are computed, which took 5 seconds or none. Where a condition names one unit it drops
@@ -83,15 +83,6 @@ def aliases(relation: Relation) -> frozenset[str]:
     if isinstance(relation, Join):
         return aliases(relation.left) | aliases(relation.right)
     return frozenset({relation.alias})
-
-
-def has_full_join(relation: Relation) -> bool:
-    """Say whether one stands beside the conditions on a relation, not in a subquery below."""
-    if not isinstance(relation, Join):
-        return False
-    if not relation.has_public_side:
-        return True
-    return has_full_join(relation.left) or has_full_join(relation.right)
 
 
 def named_columns(relation: Relation, *named_by: object) -> dict[str, set[str]]:
@@ -208,7 +199,7 @@ def _equalities(join: Join, binds: Binds) -> Iterator[str]:
             yield f"({_short(x, binds)} = {_short(y, binds)})"
         else:
             yield condition_sql(Comparison(Comparator.EQ, x, y), binds)
-    if join.is_by_units:
+    if not join.is_seeded:
         return
     for x, y in join.equal:
         kind = _hashed_type(x.type, y.type)

@@ -17,7 +17,6 @@ from proxy.compiler.full_joins import (
     conditions,
     filtered,
     full_join_sql,
-    has_full_join,
     named_columns,
     placed,
     there,
@@ -35,8 +34,6 @@ from proxy.query.ir.expressions import (
     Choose,
     Clamped,
     ColumnRef,
-    Comparator,
-    Comparison,
     Concat,
     Constant,
     Expression,
@@ -60,9 +57,7 @@ def relation_sql(relation: Relation, binds: Binds) -> str:
             table = relation.table
             return f"{identifier(table.schema)}.{identifier(table.name)} AS {relation.alias}"
         case Join():
-            assert not has_full_join(relation), "printed by source_sql"
-            left, right = relation_sql(relation.left, binds), relation_sql(relation.right, binds)
-            return _joined(relation, left, right, binds)
+            raise AssertionError("printed by source_sql")
         case Subquery():
             return f"({_subquery(relation, binds)}) AS {relation.alias}"
         case GroupByUnit():
@@ -85,7 +80,7 @@ def source_sql(relation: Relation, found: list[Condition], binds: Binds, *named_
         binds: Of the statement.
         named_by: Expressions, and what holds some, in which columns of the relation are named.
     """
-    if not has_full_join(relation):
+    if not isinstance(relation, Join):
         return f"{relation_sql(relation, binds)}{where_text(found)}"
     source, around = _JoinTree(named_columns(relation, *named_by), binds).placed(relation, found)
     return f"{source}{where_text(around)}"
@@ -93,7 +88,7 @@ def source_sql(relation: Relation, found: list[Condition], binds: Binds, *named_
 
 @dataclass(frozen=True, slots=True)
 class _JoinTree:
-    """Prints a tree of joins, of which some are full. columns: those that are named, by alias."""
+    """Prints a tree of joins. columns: those that are named, by alias."""
 
     columns: Mapping[str, Collection[str]]
     binds: Binds
@@ -101,16 +96,14 @@ class _JoinTree:
     def placed(self, relation: Relation, found: list[Condition]) -> tuple[str, list[Condition]]:
         """The relation, with the conditions that stand inside of it; and those that do not."""
         match relation:
-            case Join(has_public_side=True):
-                return self._beside_public(relation, found)
             case Join():
-                return self._full(relation, found)
+                return self._joined(relation, found)
             case _:
                 source = relation_sql(relation, self.binds)
                 named = self.columns.get(relation.alias, ())
                 return filtered(source, relation.alias, named, found), []
 
-    def _full(self, join: Join, found: list[Condition]) -> tuple[str, list[Condition]]:
+    def _joined(self, join: Join, found: list[Condition]) -> tuple[str, list[Condition]]:
         places = placed(join, conditions(join.rest, self.binds), found)
         left, of_left = self.placed(join.left, places.left)
         right, of_right = self.placed(join.right, places.right)
@@ -119,30 +112,6 @@ class _JoinTree:
         above = [*of_left, *(() if join.left_outer else of_right), *places.above]
         printed = full_join_sql(join, (left, right), on, above, self.columns, self.binds)
         return printed, places.around
-
-    def _beside_public(self, join: Join, found: list[Condition]) -> tuple[str, list[Condition]]:
-        places = placed(join, [], found)
-        left, of_left = self.placed(join.left, places.left)
-        right, of_right = self.placed(join.right, places.right)
-        around = [*of_left, *of_right, *places.above, *places.around]
-        return _joined(join, left, right, self.binds), around
-
-
-def _joined(join: Join, left: str, right: str, binds: Binds) -> str:
-    """A join with a public table.
-
-    Where a condition names one value of the key PostgreSQL would drop the equality, and look the public table
-    through for each row of a person: of coalesce it does not know that the value is the key's.
-    """
-    word = "LEFT JOIN" if join.left_outer else "JOIN"
-    on = []
-    for x, y in join.equal:
-        equal = condition_sql(Comparison(Comparator.EQ, x, y), binds)
-        key = column_sql(x)
-        on.append(equal.replace(key, f"coalesce({key}, {key})", 1))
-    if join.rest is not None:
-        on.append(condition_sql(join.rest, binds))
-    return f"({left} {word} {right} ON {' AND '.join(on) or 'TRUE'})"
 
 
 def _truncate(truncate: Truncate, binds: Binds) -> str:
@@ -314,7 +283,12 @@ def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
     asked = [there(grouped.unit, binds), *conditions(grouped.where, binds)]
     named_by = (grouped.unit, grouped.keys, grouped.aggregates, grouped.where)
     source = source_sql(grouped.source, asked, binds, *named_by)
-    others = {n: key for n, key in enumerate(grouped.keys, start=2) if key != grouped.unit}
+    # The unit is there; but PostgreSQL puts a cast of `x COLLATE c` below COLLATE, and then misses x COLLATE c.
+    others = {
+        n: key
+        for n, key in enumerate(grouped.keys, start=2)
+        if key != grouped.unit or key.type is SqlType.COLLATED
+    }
     spread = spread_sql([(_grouped_key(key, binds), key.type) for key in others.values()], binds)
     by = ", ".join([unit, *map(str, others), *spread])
     return f"SELECT {', '.join(listed)} FROM {source} GROUP BY {by}"

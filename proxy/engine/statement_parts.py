@@ -92,7 +92,7 @@ async def statement_parts(
     claimed, topped_up = not_derived(found, derived), dict[int, TopUp]()
     if cached is not None and _tops_up(cached.known.policy):
         known = cached.known
-        world = World(known.policy, known.catalog, known.sizes, known.naming_key)
+        world = World(known.policy, known.catalog, known.naming_key)
         topped_up = dict(await top_ups(cached.ledger, analyst, blocks, claimed, world))
     return StatementParts(
         derived=derived,

@@ -280,6 +280,7 @@ def _owner_of_subquery(subquery: Subquery, inner: Known, renamed: _Renamed) -> O
             return OfUnit(
                 identifier=owner.identifier,
                 columns=renamed.columns(owner.columns),
+                or_null=renamed.columns(owner.or_null),
                 alone=owner.alone or one_number(subquery.where, owner.numbered),
                 named=frozenset((new, t) for old, t in owner.named for new in renamed.of(old)),
                 numbered=renamed.columns(owner.numbered) | frozenset(numbering),
@@ -485,6 +486,7 @@ def union_rule(union: UnionAll, parts: Sequence[Known]) -> Known:
     owner = OfUnit(
         identifier=units[0].identifier,
         columns=shared(lambda unit, below: below in unit.columns),
+        or_null=shared(lambda unit, below: below in unit.columns | unit.or_null),
         named=frozenset(named),
     )
     return Known(owner=owner, types=types)

@@ -66,31 +66,29 @@ def join_rule(join: Join, left: Known, right: Known, world: World) -> Known:
 
 
 def check_work_of_others(join: Join, left: Known, right: Known) -> None:
-    """Check that no row decides whether PostgreSQL computes rows of other people.
+    """Check that no row decides whether PostgreSQL computes other rows.
 
     An inner or left join leaves one side alone where the other one has no row, and runs a side again for each
-    row of the other one where it can drop the equality. A full join on an equality that can be hashed
-    computes each side once (compiler/full_joins.py). What a person can choose of a hash is seeded, but for
-    units, of which a person has one.
+    row of the other one where it can drop the equality. A full join on an equality that can be hashed computes
+    each side once (compiler/full_joins.py). What a person can choose of a hash is seeded; but of units a person
+    has one, and where one side is public no rows of a person meet.
 
     Stability: of time. Both sides take as long, whatever rows of one unit are there (PROOFS.md 27 K3a).
 
     Raises:
-        NotPrivate: Rows of two protected sides meet otherwise.
+        NotPrivate: Nothing that is compared can be hashed, or a seed is missing.
     """
-    if isinstance(left.owner, Public) or isinstance(right.owner, Public):
-        return
-    if join.has_public_side:
-        raise NotPrivate(Rule.JOIN, "both sides hold rows of people")
     if not any(is_hashed(x.type, y.type) for x, y in join.equal):
         raise NotPrivate(Rule.JOIN, "no equality can be hashed")
-    if not join.is_by_units:
+    owners = (left.owner, right.owner)
+    if join.is_seeded or any(isinstance(owner, Public) for owner in owners):
         return
     ours, theirs = (
-        one.owner.columns if isinstance(one.owner, OfUnit) else NO_COLUMNS for one in (left, right)
+        owner.columns | owner.or_null if isinstance(owner, OfUnit) else NO_COLUMNS
+        for owner in owners
     )
     if not all(name(x) in ours and name(y) in theirs for x, y in join.equal):
-        raise NotPrivate(Rule.JOIN, "more than units are compared")
+        raise NotPrivate(Rule.JOIN, "more than units are compared without a seed")
 
 
 def _pairs(join: Join, left: Known, right: Known) -> list[tuple[ColumnName, ColumnName]]:
@@ -189,7 +187,7 @@ def on_one_unit(a: OfUnit, b: OfUnit, pairs: Pairs) -> bool:
 
 
 def _is_of_one_unit(a: OfUnit, b: OfUnit, x: ColumnName, y: ColumnName) -> bool:
-    if x in a.columns and y in b.columns:
+    if x in a.columns | a.or_null and y in b.columns | b.or_null:
         return True
     return any((y, table) in b.named for column, table in a.named if column == x)
 
@@ -214,6 +212,7 @@ def unit_join(join: Join, a: OfUnit, b: OfUnit, is_once: bool) -> OfUnit:
     return OfUnit(
         identifier=a.identifier,
         columns=a.columns if join.left_outer else a.columns | b.columns,
+        or_null=a.or_null | b.or_null | (b.columns if join.left_outer else NO_COLUMNS),
         alone=a.alone and (b.alone or is_once),
         named=a.named | b.named,
     )

@@ -61,13 +61,15 @@ class OfUnit:
     """Each row is a function of the rows of one unit and of public rows, or of rows of nobody.
 
     identifier: which kind of unit; columns: hold the unit in every row that has one, and are NULL in
-    others; alone: a unit has at most one row; named: a value of the column, if not NULL, is the primary key
-    of a row of the table which belongs to the row's unit; numbered: columns that number the rows of a unit
-    1, 2, ...; rows: the same relation as rows that change, where a unit has few and nobody has none.
+    others; or_null: hold the unit or NULL, as the right side of a LEFT JOIN does; alone: a unit has at most
+    one row; named: a value of the column, if not NULL, is the primary key of a row of the table which belongs
+    to the row's unit; numbered: columns that number the rows of a unit 1, 2, ...; rows: the same relation as
+    rows that change, where a unit has few and nobody has none.
     """
 
     identifier: str
     columns: ColumnNames
+    or_null: ColumnNames = NO_COLUMNS
     alone: bool = False
     named: frozenset[tuple[ColumnName, TableName]] = frozenset()
     numbered: ColumnNames = NO_COLUMNS

@@ -57,7 +57,6 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
 )
-from proxy.kernel.public_work import PublicSource, PublicTally, joined_source, united_source
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.truncation_rules import truncation_rule
 from proxy.kernel.work_prices import (
@@ -114,16 +113,13 @@ class TooMuchWork(Refusal):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitWork:
     """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row
-    that a unit stores; public_nanoseconds: of all rows of public tables, above reading them, and public_table:
-    of which most; nodes: of all expressions, which PostgreSQL plans."""
+    that a unit stores; nodes: of all expressions, which PostgreSQL plans."""
 
     nanoseconds: float = 0.0
     octets: float = 0.0
     stored_nanoseconds: float = 0.0
     single_nanoseconds: float = 0.0
     stored_octets: float = 0.0
-    public_nanoseconds: float = 0.0
-    public_table: str = ""
     rows: int = 0
     nodes: int = 0
     dearest: Dearest = NO_NODE
@@ -136,8 +132,6 @@ class UnitWork:
             stored_nanoseconds=self.stored_nanoseconds + other.stored_nanoseconds,
             single_nanoseconds=self.single_nanoseconds + other.single_nanoseconds,
             stored_octets=max(self.stored_octets, other.stored_octets),
-            public_nanoseconds=self.public_nanoseconds + other.public_nanoseconds,
-            public_table=max(self, other, key=lambda one: one.public_nanoseconds).public_table,
             rows=max(self.rows, other.rows),
             nodes=self.nodes + other.nodes,
             dearest=self.dearest.or_dearer(other.dearest),
@@ -239,14 +233,6 @@ def _check_limits(work: UnitWork) -> None:
             "Use fewer or shorter GROUP BY keys and columns of subqueries, or round(x, 2) them first.",
             work,
         )
-    if work.public_nanoseconds > limits.UNIT_NANOSECONDS:
-        seconds, most = work.public_nanoseconds / 1e9, limits.UNIT_NANOSECONDS / 1e9
-        raise TooMuchWork(
-            f"what this query computes of the rows of the public table {work.public_table} could keep the"
-            f" database busy for {_seconds(seconds)}, more than {most:g}, where one protected row meets them",
-            "Ask for a list, which is always read: column IN (SELECT key"  # noqa: S608
-            f" FROM {work.public_table} WHERE ...), or compute it of protected columns.",
-        )
     if work.is_dear_for_each:
         per_row = work.stored_nanoseconds / 1e9
         raise TooMuchWork(_of_time(work, per_row, each=True), _hint(work), work)
@@ -315,13 +301,10 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     own = _Tally()
     _weigh_top(plan, source, rows, own, walk, statements)
     top = own.work(1)
-    of_public, table = walk.public.above_reading()
     return replace(
         below.plus(top),
         octets=below.octets + top.octets,
         stored_octets=below.stored_octets + top.stored_octets,
-        public_nanoseconds=of_public * statements,
-        public_table=table,
         nodes=walk.tally.nodes,
         dearest=walk.tally.dearest,
     )
@@ -345,7 +328,7 @@ def _weigh_top(
     plan: BlockPlan, source: _Level, rows: RowCount, tally: _Tally, walk: _Pricer, statements: int
 ) -> None:
     """The condition, the keys and what is measured of each row, in every statement."""
-    where = walk.condition(plan.where, source)
+    where = walk.price(plan.where, source)
     keys = [walk.price(key.expression, source) for key in plan.keys]
     measured = list(_release_prices(plan, source, walk))
     each = where.nanoseconds
@@ -441,12 +424,10 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """A relation: what a mention of its columns costs, and how many rows of a unit it forms; public: where none
-    of its rows is protected, how many it has."""
+    """A relation: what a mention of its columns costs, and how many rows of a unit it forms."""
 
     columns: Mapping[ColumnName, NodePrice]
     formed: Formed
-    public: PublicSource | None = None
 
 
 @dataclass(slots=True)
@@ -459,12 +440,8 @@ class _Pricer:
     longest: Mapping[int, _Level] | None = None
     levels: dict[int, _Level] = field(default_factory=dict)
     tally: _Tally = field(default_factory=_Tally)
-    public: PublicTally = field(init=False)
     widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.public = PublicTally(self.world.public_sizes)
 
     def level(self, relation: Relation) -> _Level:
         found = self._level(relation)
@@ -490,17 +467,6 @@ class _Pricer:
 
     def _take(self, nanoseconds: float, level: _Level) -> None:
         self.tally.take(nanoseconds, level.formed.rows)
-        if level.public is not None:
-            self.public.spend(nanoseconds, level.public)
-
-    def condition(self, where: Expression | None, level: _Level) -> NodePrice:
-        """Of a level with protected rows: PostgreSQL looks at what is about public rows alone below it."""
-        if level.public is None:
-            octets = limits.STORED_TEXT_OCTETS
-            self.public.spend_on_parts(
-                where, lambda part: expression_price(part, level.columns, octets)
-            )
-        return self.price(where, level)
 
     def price(self, expression: Expression | None, level: _Level) -> NodePrice:
         octets = limits.LONGEST_TEXT_OCTETS if self.longest is None else limits.STORED_TEXT_OCTETS
@@ -564,13 +530,11 @@ class _Pricer:
         place = (scan.alias, "ctid")
         if place in self.mentioned:
             columns.setdefault(place, self._leaf(place, ResultSize(10)))
-        is_public = isinstance(known.owner, Public)
-        public = self.public.scan(scan.alias, scan.table) if is_public else None
-        return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)), public)
+        return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)))
 
     def _subquery(self, subquery: Subquery) -> _Level:
         source = self.level(subquery.source)
-        self._take(self.condition(subquery.where, source).nanoseconds, source)
+        self._take(self.price(subquery.where, source).nanoseconds, source)
         known = subquery_rule(subquery, source.formed.known, self.world)
         passing = formed_rows.passing(subquery.where, source.formed)
         formed = Formed(known, bounded_by(known.owner, passing))
@@ -580,12 +544,7 @@ class _Pricer:
         }
         if subquery.windows:
             columns = self._windows(subquery, source, columns)
-        return self._named(subquery.alias, _Level(columns, formed, source.public))
-
-    def _named(self, alias: str, level: _Level) -> _Level:
-        if level.public is not None:
-            self.public.named(alias, level.public)
-        return level
+        return _Level(columns, formed)
 
     def _windows(
         self, subquery: Subquery, source: _Level, outputs: dict[ColumnName, NodePrice]
@@ -624,7 +583,7 @@ class _Pricer:
     def _group(self, group: GroupByUnit) -> _Level:
         source = self.level(group.source)
         rows = source.formed.rows
-        where = self.condition(group.where, source)
+        where = self.price(group.where, source)
         keys = [self.price(part, source) for part in (group.unit, *group.keys)]
         operands = [
             self.price(part, source)
@@ -656,7 +615,7 @@ class _Pricer:
         self.tally.carry(width, rows)
         known = group_rule(group, source.formed.known, self.world)
         formed = Formed(known, bounded_by(known.owner, rows))
-        return self._named(group.alias, _Level(columns, formed, source.public))
+        return _Level(columns, formed)
 
     def _aggregated(self, aggregate: Aggregate, source: _Level) -> ResultSize:
         """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows
@@ -688,13 +647,12 @@ class _Pricer:
             columns[united.alias, name] = replace(
                 dearest, size=union(one.size for one in each), leaves=leaves
             )
-        parts_public = [level.public for level in parts]
         known = union_rule(united, [level.formed.known for level in parts])
         rows = NO_ROWS
         for level in parts:
             rows = rows.plus(level.formed.rows)
         formed = Formed(known, bounded_by(known.owner, rows))
-        return self._named(united.alias, _Level(columns, formed, united_source(parts_public)))
+        return _Level(columns, formed)
 
     def _truncate(self, truncate: Truncate) -> _Level:
         """Rows are sorted by the hash of their names, and those that stay are carried."""
@@ -703,14 +661,14 @@ class _Pricer:
         known = truncation_rule(truncate, source.formed.known, self.world)
         still = formed_rows.kept(truncate, known, source.formed)
         formed = Formed(known, still)
-        self._take(self.condition(truncate.where, source).nanoseconds, source)
+        self._take(self.price(truncate.where, source).nanoseconds, source)
         columns = {
             name: price
             for name, price in source.columns.items()
             if name[1] in truncate.columns and name[0] == truncate.alias
         }
         if truncate.by is None:
-            return self._named(truncate.alias, _Level(columns, formed, source.public))
+            return _Level(columns, formed)
         names = [self.price(one, source) for one in (truncate.by, *truncate.ordered_by)]
         carried = (*names, *columns.values())
         own = sum(_HASHED_COLUMN + one.nanoseconds for one in names)
@@ -722,7 +680,7 @@ class _Pricer:
         width = sum(one.size.width for one in computed) + self.width(carried)
         self.tally.carry(2 * (width + _ROW_HEADER), rows)
         kept = {name: self._leaf(name, one.size) for name, one in columns.items()}
-        return self._named(truncate.alias, _Level(kept, formed, source.public))
+        return _Level(kept, formed)
 
     def _join(self, join: Join) -> _Level:
         """Each side may be sorted or hashed, and what is joined is carried on."""
@@ -738,23 +696,19 @@ class _Pricer:
                 columns |= side.columns
         known = join_rule(join, left.formed.known, right.formed.known, self.world)
         formed = formed_rows.joined(join, known, left.formed, right.formed)
-        is_met_once = formed_rows.meets_once(join, left.formed, right.formed)
-        both = _Level(columns, formed, joined_source(left.public, right.public, is_met_once))
+        both = _Level(columns, formed)
         for side in (left, right):
             there = [price for name, price in side.columns.items() if name in self.mentioned]
             self.tally.carry(self.width(there) + _ROW_HEADER, side.formed.rows)
-        own, compared = 0.0, self.condition(join.rest, both).nanoseconds
+        own, compared = 0.0, self.price(join.rest, both).nanoseconds
         for pair in join.equal:
-            x, y = (self.condition(part, both) for part in pair)
+            x, y = (self.price(part, both) for part in pair)
             own += x.nanoseconds + y.nanoseconds + 2 * _GROUPED_ROW + x.size.digits + y.size.digits
             octets = min(x.size.octets, y.size.octets)  # of two lengths they are not equal
-            most = octets if join.has_public_side else limits.JOINED_TEXT_OCTETS
-            compared += 1.5 * min(octets, most)
+            compared += 1.5 * min(octets, limits.JOINED_TEXT_OCTETS)
             own += min(x.size.unpacked, y.size.unpacked)
         rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
         self.tally.take(own, rows)
-        if both.public is not None:
-            self.public.spend(own, both.public)
         self._take(compared, both)
         return both
 

@@ -70,9 +70,7 @@ def proposal_plan(
     tables = tuple(_table(known, name, parts[name], epsilon / count) for name in parts)
     total = sum((bound.loss.epsilon for table in tables for bound in table.bounds), Fraction(0))
     plan = ProposalPlan(tables=tables, loss=Loss(total, Fraction(0)))
-    check_proposals(
-        plan, plan.events(), World(known.policy, known.catalog, known.sizes, known.naming_key)
-    )
+    check_proposals(plan, plan.events(), World(known.policy, known.catalog, known.naming_key))
     return plan
 
 

@@ -93,7 +93,6 @@ PublicValues = Mapping[tuple[TableName, str], tuple[str | None, ...]]
 PublicBounds = Mapping[tuple[TableName, str], Bounds]
 
 # So many rows public tables have.
-PublicSizes = Mapping[TableName, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,20 +171,19 @@ class PublicContents:
     """What was read of public tables. Two contexts with equal contents plan alike.
 
     values: distinct values of columns, which can then be GROUP BY keys; rows: of small tables, which say
-    what such keys are together; bounds: of their numbers and times; sizes: how many rows each table has.
+    what such keys are together; bounds: of their numbers and times.
     What is left out is not known: a column without values is no public key.
     """
 
     values: PublicValues = field(default_factory=dict)
     rows: PublicRowsOf = field(default_factory=dict)
     bounds: PublicBounds = field(default_factory=dict)
-    sizes: PublicSizes = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
     """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
-    bounds of their numbers and times, and how many rows they have.
+    bounds of their numbers and times.
 
     naming_key: under which a plan that is refused has its name in the log. column_facts: of each protected
     table, once asked for: they follow from the rest (table_rows.py)."""
@@ -195,7 +193,6 @@ class PlanningContext:
     public: PublicValues
     rows: PublicRowsOf = field(default_factory=dict)
     bounds: PublicBounds = field(default_factory=dict)
-    sizes: PublicSizes = field(default_factory=dict)
     # Not handed on by `replace`: another context begins with none.
     # So many rows of a unit are read of each table, of a statement that is dear for each of them (None: all).
     most_stored: int | None = None
@@ -207,9 +204,7 @@ class PlanningContext:
 
 def planning_context(policy: Policy, catalog: Catalog, contents: PublicContents) -> PlanningContext:
     """Combine a policy and its catalogue with what was read of public tables."""
-    return PlanningContext(
-        policy, catalog, contents.values, contents.rows, contents.bounds, contents.sizes
-    )
+    return PlanningContext(policy, catalog, contents.values, contents.rows, contents.bounds)
 
 
 def typed(expression: Expression, facts: Facts) -> Expression:

@@ -45,17 +45,17 @@ def joined_rows(
     """
     Given    left, right: the sides of the join
     Refuses  UNSUPPORTED: what is not on the privacy unit, and neither a key nor a join key of the policy;
-             values that PostgreSQL cannot hash together, where both sides are of people
+             values that PostgreSQL cannot hash together
     """
     found = _joined_rows(joined, left, right, known)
     relation = found.relation
     assert isinstance(relation, Join)
-    if relation.has_public_side or any(is_hashed(x.type, y.type) for x, y in relation.equal):
+    if any(is_hashed(x.type, y.type) for x, y in relation.equal):
         return found
     x, y = relation.equal[0]
     raise Refusal(
         Code.UNSUPPORTED,
-        f"protected tables are not joined where {x.type.sql} equals {y.type.sql}",
+        f"tables are not joined where {x.type.sql} equals {y.type.sql}",
         "Join on columns of one type.",
         joined.position,
     )
@@ -69,8 +69,13 @@ def _joined_rows(
     joined = replace(
         joined, equal=tuple((_typed(a, facts), _typed(b, facts)) for a, b in joined.equal)
     )
-    relation = replace(joined, left=left.relation, right=right.relation, rest=rest)
-    relation = _with_sides(relation, left, right)
+    relation = replace(
+        joined,
+        left=left.relation,
+        right=right.relation,
+        rest=rest,
+        is_seeded=_needs_seed(joined, left, right),
+    )
     if joined.is_lookup:
         return looked_up(
             relation, facts, replace(left, facts=facts), replace(right, facts=facts), known
@@ -112,18 +117,17 @@ def _joined_rows(
     return RelationWithUnit(found[0], facts, found[1])
 
 
-def _with_sides(joined: Join, left: RelationWithUnit, right: RelationWithUnit) -> Join:
-    """With what the compiler has to know of both sides."""
+def _needs_seed(joined: Join, left: RelationWithUnit, right: RelationWithUnit) -> bool:
+    """Whether a person can have rows of many keys on both sides."""
     a, b = left.ownership, right.ownership
     if isinstance(a, PublicRows) or isinstance(b, PublicRows):
-        return replace(joined, has_public_side=True)
+        return False
     if not isinstance(a, UnitRows) or not isinstance(b, UnitRows):
-        return joined
+        return True
     ours, theirs = unit_names(left, a), unit_names(right, b)
-    by_units = all(
+    return not all(
         (x.relation, x.column) in ours and (y.relation, y.column) in theirs for x, y in joined.equal
     )
-    return replace(joined, is_by_units=by_units)
 
 
 def _facts(

@@ -231,7 +231,7 @@ def _planned_with(query: Query, known: PlanningContext, wanted: Loss) -> Planned
 
 
 def _world(known: PlanningContext) -> World:
-    return World(known.policy, known.catalog, known.sizes, known.naming_key)
+    return World(known.policy, known.catalog, known.naming_key)
 
 
 def _loss_of(block: BlockPlan) -> Loss:

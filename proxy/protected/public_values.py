@@ -38,7 +38,6 @@ def read_public_contents(policy: Policy, catalog: Catalog) -> PublicContents:
         values=read_public_values(policy, catalog),
         rows=read_public_rows(policy, catalog),
         bounds=read_public_bounds(policy, catalog),
-        sizes=read_public_sizes(policy),
     )
 
 
@@ -101,18 +100,6 @@ def read_public_bounds(policy: Policy, catalog: Catalog) -> dict[tuple[TableName
             bounds = _on_grid(column, Fraction(low), Fraction(high)) if is_short else None
             if bounds is not None:
                 found[table.name, column.name] = bounds
-    return found
-
-
-def read_public_sizes(policy: Policy) -> dict[TableName, int]:
-    """
-    Given    a checked policy; its source is asked
-    Gives    how many rows each public table has
-    """
-    found = {}
-    for table, connection in _public(policy):
-        statement = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(*table.name))
-        [(found[table.name],)] = connection.execute(statement).fetchall()
     return found
 
 

@@ -80,7 +80,7 @@ class Hole:
         if not self.is_unseeded:
             return block
         assert isinstance(block.source, Join)
-        return replace(block, source=replace(block.source, is_by_units=True))
+        return replace(block, source=replace(block.source, is_seeded=False))
 
 
 HOLES: list[Hole] = []
@@ -252,7 +252,7 @@ def partition_of_more_columns() -> BlockPlan:
     k = of_table("r2", "rates", "k")
     rates = Truncate(scan("r2", "rates"), fee, 5, (k,), (), ("k", "fee"), "place")
     i2 = of_table("r1", "people", "i2")
-    source = Join(scan("r1", "people"), rates, False, ((i2, fee),), None, has_public_side=True)
+    source = Join(scan("r1", "people"), rates, False, ((i2, fee),), None)
     assert isinstance(block.neighbours, RowNeighbours)
     hashed = (of_table("r1", "people", "id"), k)
     return replace(block, source=source, neighbours=replace(block.neighbours, hashed_by=hashed))

@@ -363,9 +363,9 @@ def _join(
     equal: tuple[tuple[ColumnRef, ColumnRef], ...],
     rest: Expression | None = None,
 ) -> Join:
-    """One as the planner would say of its sides; one of people without an equality is refused all the same."""
-    is_public = not equal or any(_is_public(side) for side in (left, right))
-    return Join(left, right, left_outer, equal, rest, has_public_side=is_public)
+    """One as the planner would say of its sides."""
+    is_seeded = not any(_is_public(side) for side in (left, right))
+    return Join(left, right, left_outer, equal, rest, is_seeded=is_seeded)
 
 
 def _is_public(relation: Relation) -> bool:

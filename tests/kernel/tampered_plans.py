@@ -569,34 +569,34 @@ def join_loses_the_unit(of: Tampered) -> BlockPlan | None:
 def public_join_without_key(of: Tampered) -> BlockPlan | None:
     def change(join: Join) -> Join | None:
         a, b = of.owner(join.left), of.owner(join.right)
-        is_public = isinstance(a, Rows) and isinstance(b, Public)
-        return replace(join, equal=()) if is_public and join.equal else None
+        if not isinstance(a, Rows) or not isinstance(b, Public):
+            return None
+        equal = tuple(
+            (x, replace(y, column="zone") if y.column == "code" else y) for x, y in join.equal
+        )
+        return replace(join, equal=equal) if equal != join.equal else None
 
     return of.below(Join, change)
 
 
-def _of_people(of: Tampered, join: Join) -> bool:
-    sides = of.owner(join.left), of.owner(join.right)
-    return not any(isinstance(owner, Public) for owner in sides)
+@kind
+def keys_without_a_seed(of: Tampered) -> BlockPlan | None:
+    """Keys that a person chooses would be hashed as everybody can compute it."""
+
+    def change(join: Join) -> Join | None:
+        sides = of.owner(join.left), of.owner(join.right)
+        is_public = any(isinstance(owner, Public) for owner in sides)
+        return replace(join, is_seeded=False) if join.is_seeded and not is_public else None
+
+    return of.below(Join, change)
 
 
 @kind
-def people_taken_for_public(of: Tampered) -> BlockPlan | None:
+def join_on_what_is_not_hashed(of: Tampered) -> BlockPlan | None:
     """PostgreSQL would compute one side only if the other one has a row."""
 
     def change(join: Join) -> Join | None:
-        return replace(join, has_public_side=True) if _of_people(of, join) else None
-
-    return of.below(Join, change)
-
-
-@kind
-def keys_taken_for_units(of: Tampered) -> BlockPlan | None:
-    """Keys that a person chooses would meet without a seed."""
-
-    def change(join: Join) -> Join | None:
-        is_by_keys = not join.is_by_units and _of_people(of, join)
-        return replace(join, is_by_units=True) if is_by_keys else None
+        return replace(join, equal=()) if join.equal else None
 
     return of.below(Join, change)
 

@@ -14,6 +14,7 @@ from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.relations import Join
 from tests.kernel.holes import block_of
 from tests.kernel.made_relations import RelationMaker
+from tests.kernel.plain_joins import plain_join_sql
 from tests.kernel.test_golden_plans import golden_blocks
 from tests.kernel.tiny_database import tiny_database
 
@@ -63,7 +64,7 @@ def _place(row: ExactRow) -> str:
 
 def _as_joins(patch: pytest.MonkeyPatch, block: BlockPlan) -> list[ExactTable]:
     with patch.context() as plain:
-        plain.setattr(relation_sql, "has_full_join", lambda relation: False)
+        plain.setattr(relation_sql, "full_join_sql", plain_join_sql)
         return _answers(block)
 
 

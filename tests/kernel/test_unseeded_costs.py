@@ -16,12 +16,10 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.patterns import PatternSyntax, read_pattern
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import TableName
 from proxy.compiler import relation_sql, unit_gathering, unit_scan, value_scan
 from proxy.compiler.binds import Binds
 from proxy.compiler.compiling import compile_block
 from proxy.compiler.seeded_keys import spread_sql
-from proxy.kernel.public_work import PublicTally
 from proxy.kernel.work_prices import compile_nanoseconds
 from tests.audit.two_states import TwoStates, two_states
 from tests.kernel.backend_time import backend_seconds
@@ -206,27 +204,14 @@ _OF_PUBLIC_ROWS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("place", _OF_PUBLIC_ROWS)
-def test_what_is_computed_of_public_rows_is_bounded(states: TwoStates, place: str) -> None:
-    """One protected row has all of them looked at. A table of few rows takes little time."""
-    with pytest.raises(Refusal, match=r"of the rows of the public table h\.items") as caught:
-        states.plan(_OF_PUBLIC_ROWS[place]("items"))
-    assert "IN (SELECT" in caught.value.hint
-    assert states.plan(_OF_PUBLIC_ROWS[place]("shelves"))
+def test_public_rows_are_computed_whoever_meets_them(states: TwoStates, place: str) -> None:
+    """They take as long without the person, so that nobody is told by it."""
+    assert _of_person(states, _OF_PUBLIC_ROWS[place]("items")) <= _LIMIT
 
 
-def test_without_the_limit_one_row_takes_long(
-    states: TwoStates, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(PublicTally, "above_reading", lambda _: (0.0, ""))
-    assert _of_person(states, _OF_PUBLIC_ROWS["of a subquery"]("items")) > _LIMIT
-
-
-def test_blocks_are_added_up(states: TwoStates) -> None:
-    one = f"({_OF_PUBLIC_ROWS['above the join']('shelves')})"
-    assert states.plan(f"SELECT {' + '.join([one] * 2)}")
-    several = [f"({_JOINED.format(f'ln(q.v + {n}.5) > 0', 'shelves')})" for n in range(60)]
-    with pytest.raises(Refusal, match=r"public table h\.shelves"):
-        states.plan(f"SELECT {' + '.join(several)}")
+def test_blocks_that_read_public_rows_tell_nobody(states: TwoStates) -> None:
+    several = [f"({_JOINED.format(f'ln(q.v + {n}.5) > 0', 'items')})" for n in range(8)]
+    assert _of_person(states, f"SELECT {' + '.join(several)}") <= _LIMIT
 
 
 @pytest.mark.parametrize(
@@ -234,12 +219,3 @@ def test_blocks_are_added_up(states: TwoStates) -> None:
 )
 def test_plain_joins_of_public_tables_stay(states: TwoStates, condition: str) -> None:
     assert states.plan(_JOINED.format(condition, "items"))
-
-
-def test_the_hint_works(states: TwoStates) -> None:
-    listed = "SELECT k FROM h.items WHERE name LIKE 'n77%'"
-    assert states.plan(f"SELECT count(*) FROM h.few WHERE id IN ({listed})")
-
-
-def test_a_table_that_was_not_counted_is_large() -> None:
-    assert PublicTally({}).scan("r1", TableName("h", "new")).rows == limits.PUBLIC_ROWS

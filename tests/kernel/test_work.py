@@ -286,13 +286,6 @@ def test_regular_expressions_are_few() -> None:
     assert "regular expressions" in _refused(question(limits.REGULAR_EXPRESSIONS + 1)).message
 
 
-def test_a_row_of_a_public_table_is_priced() -> None:
-    """One person decides whether the table is read."""
-    often = " OR ".join(["zone ~ 'a(b|c)*d{9}'"] * 20)
-    question = f"SELECT count(*) FROM people a JOIN (SELECT code FROM places WHERE {often}) p ON a.t = p.code"
-    assert "rows of the public table w.places" in _refused(question).message
-
-
 def test_without_a_price_nothing_is_planned() -> None:
     column = ColumnRef("x", SqlType.INT4)
     with pytest.raises(NotPriced):
@@ -325,7 +318,6 @@ def test_limits_are_met_in_every_currency() -> None:
         UnitWork(octets=limits.UNIT_CARRIED_BYTES + 1),
         UnitWork(stored_nanoseconds=limits.ROW_NANOSECONDS + 1),
         UnitWork(stored_octets=limits.ROW_CARRIED_BYTES + 1),
-        UnitWork(public_nanoseconds=limits.UNIT_NANOSECONDS + 1),
         UnitWork(nodes=limits.EXPANDED_NODES + 1),
     ):
         with pytest.raises(TooMuchWork):

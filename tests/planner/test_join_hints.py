@@ -15,7 +15,7 @@ from proxy.planner.planning import plan
 from proxy.policy.policy_model import JoinKey
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import Query
-from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, KNOWN_SIZES, PLACES, POLICIES, read, walk
+from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, PLACES, POLICIES, read, walk
 
 _ALWAYS = "Join on the privacy unit (a.unit = b.unit), or a public table on its key"
 _ASK = "; or ask the data owner for `join_keys` in the policy: "
@@ -82,7 +82,7 @@ def test_what_a_public_table_without_that_key_needs(
     query = Query(tuple(bind(block, {}) for block in found[1].query.blocks))
     world = POLICIES["world"]
     rows = {_PLACES: (("code", "zone"), PLACES)} if is_known else {}
-    known = PlanningContext(world, CATALOG, KNOWN_PUBLIC, rows, sizes=KNOWN_SIZES)
+    known = PlanningContext(world, CATALOG, KNOWN_PUBLIC, rows)
     loss = world.privacy.epsilon, world.privacy.delta
     with pytest.raises(Refusal) as caught:
         plan(query, known, Loss(*loss))

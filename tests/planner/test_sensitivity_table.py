@@ -158,7 +158,7 @@ def _planned(line: Line, noise: str) -> NoisyStatistic:
     assert check(policy, _CATALOG) == []
     policy = fitted(policy, _CATALOG)
     oids = dict(enumerate(sorted(policy.tables), start=1))
-    public = PublicContents(sizes=dict.fromkeys(policy.tables, 1_000))
+    public = PublicContents()
     engine = Engine(policy, _CATALOG, oids, NoData(), NoLedger(), SeededBits(1), public)
     found = engine.statements.look(line.question)
     assert isinstance(found, Statement)

@@ -36,10 +36,9 @@ class Join:
     unit. It is one row for each value of the right columns of `equal`, so that no row is repeated. written: of
     such, how the question itself names relations, by their aliases; for hints alone.
 
-    has_public_side: the rows of a side belong to nobody. Where both are of people PostgreSQL computes each side
-    whatever the other one has, and a text of more than limits.JOINED_TEXT_OCTETS equals none
-    (compiler/full_joins.py). is_by_units: `equal` compares units alone, of which a person has one, so that the
-    hash table needs no seed. Only the planner sets these two."""
+    is_seeded: a seeded hash of what `equal` compares is compared, too, so that a person cannot choose keys that
+    collide. The planner leaves it out where units alone are compared, of which a person has one, and where a
+    side is public."""
 
     left: Relation
     right: Relation
@@ -49,8 +48,7 @@ class Join:
     position: int | None = field(default=None, compare=False)  # of JOIN or the comma
     has_public_outer: bool = field(default=False, compare=False)
     is_lookup: bool = False
-    has_public_side: bool = False
-    is_by_units: bool = False
+    is_seeded: bool = True
     written: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
 

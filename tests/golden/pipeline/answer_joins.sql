@@ -195,11 +195,12 @@ SELECT p.z, count(*) FROM orders o LEFT JOIN (SELECT code AS c, zone AS z FROM p
 -- w.orders, w.places, unit r1."uid": rows 6, groups 2, per group 2; keys z of 3; cells 0
 --   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p4)s::bigint), %(p4)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r3."z")::text AS k1, pg_catalog.count(*) AS v0 FROM ("w"."orders" AS r1 LEFT JOIN (SELECT r2."code" AS "c", r2."zone" AS "z" FROM "w"."places" AS r2) AS r3 ON (coalesce(r1."t", r1."t") = r3."c")) WHERE r1."uid" IS NOT NULL AND (r3."z" = ANY(%(p3)s::text[]::text[]) OR r3."z" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p5)s::bigint), %(p5)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r3."z")::text AS k1, pg_catalog.count(*) AS v0 FROM ((SELECT r1."t" AS c1, r1."uid" AS c2, r3."c" AS c3, r3."z" AS c4 FROM (((SELECT r1."t", r1."uid" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN (SELECT r2."code" AS "c", r2."zone" AS "z" FROM "w"."places" AS r2) AS r3 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p4)s::integer THEN r1."t" END = CASE WHEN pg_catalog.octet_length(r3."c") <= %(p4)s::integer THEN r3."c" END)) WHERE CASE WHEN m1.here THEN (r3."z" = ANY(%(p3)s::text[]::text[]) OR r3."z" IS NULL) ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "t", j2.c2 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j2.c3 AS "c", j2.c4 AS "z") AS r3) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = ['north', 'south']
---   p4 = random
+--   p4 = 8192
+--   p5 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -156,9 +156,10 @@ SELECT m.e, count(*) FROM people p JOIN moods m ON p.c = m.e WHERE p.t IN (SELEC
 -- w.people, w.moods, unit 1 row(s), partitions by hash of r1."id"; keys e of 4; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."e"::text)::text AS k1, pg_catalog.count(*) FROM ("w"."people" AS r1 JOIN "w"."moods" AS r2 ON (coalesce(r1."c", r1."c") = r2."e"::text)) WHERE ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END) = ANY(%(l1)s::text[])) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
+SELECT * FROM (SELECT (r2."e"::text)::text AS k1, pg_catalog.count(*) FROM ((SELECT r1."c" AS c1, r1."id" AS c2, r1."t" AS c3, r2."e" AS c4 FROM ((SELECT r1."c", r1."id", r1."t" FROM "w"."people" AS r1 WHERE ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END) = ANY(%(l1)s::text[]))) AS r1 FULL JOIN "w"."moods" AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."c") <= %(p3)s::integer THEN r1."c" END = CASE WHEN pg_catalog.octet_length(r2."e"::text) <= %(p3)s::integer THEN r2."e"::text END)) WHERE CASE WHEN r1."c" IS NOT NULL AND r2."e"::text IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "c", j1.c2 AS "id", j1.c3 AS "t") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "e") AS r2) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 1048576
---   p3 = ['a ', 'low', 'unlisted', 'x']
+--   p3 = 8192
+--   p4 = ['a ', 'low', 'unlisted', 'x']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r3."e"::text)::text AS v FROM "w"."moods" AS r3 WHERE (r3."e"::text <> %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = low
 -- => loss

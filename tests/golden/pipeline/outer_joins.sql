@@ -6,12 +6,13 @@ SELECT z.zone, count(p.i4), sum(p.n2), sum(CASE WHEN p.b THEN 1 ELSE 0 END) FROM
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 1, grid 1, sensitivity 1 steps, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."zone")::text) <= 1024 THEN (r1."zone")::text ELSE pg_catalog.left((r1."zone")::text, 1024) END)::text AS k1, pg_catalog.count(r2."i4"), pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN r2."b" THEN %(p4)s::numeric ELSE %(p1)s::numeric END, %(p4)s::numeric), %(p1)s::numeric))::bigint) FROM ("w"."places" AS r1 JOIN "w"."people" AS r2 ON (coalesce(r1."code", r1."code") = r2."t")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."zone")::text) <= 1024 THEN (r1."zone")::text ELSE pg_catalog.left((r1."zone")::text, 1024) END)::text AS k1, pg_catalog.count(r2."i4"), pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN r2."b" THEN %(p4)s::numeric ELSE %(p1)s::numeric END, %(p4)s::numeric), %(p1)s::numeric))::bigint) FROM ((SELECT r1."code" AS c1, r1."zone" AS c2, r2."b" AS c3, r2."i4" AS c4, r2."id" AS c5, r2."n2" AS c6, r2."t" AS c7 FROM ("w"."places" AS r1 FULL JOIN "w"."people" AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p5)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r2."t") <= %(p5)s::integer THEN r2."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r2."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "code", j1.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "b", j1.c4 AS "i4", j1.c5 AS "id", j1.c6 AS "n2", j1.c7 AS "t") AS r2) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
 --   p1 = 0
 --   p2 = 175
 --   p3 = 100
 --   p4 = 1
---   p5 = ['north', 'south']
+--   p5 = 8192
+--   p6 = ['north', 'south']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -23,9 +24,10 @@ SELECT p.b, count(*) FROM places z LEFT JOIN people p ON p.t = z.code WHERE p.i4
 -- w.places, w.people, unit 1 row(s), partitions by hash of r2."id"; keys b of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (r2."b")::text AS k1, pg_catalog.count(*) FROM ("w"."places" AS r1 JOIN "w"."people" AS r2 ON (coalesce(r1."code", r1."code") = r2."t")) WHERE (r2."i4" > %(p1)s::bigint) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
+SELECT * FROM (SELECT (r2."b")::text AS k1, pg_catalog.count(*) FROM ((SELECT r1."code" AS c1, r2."b" AS c2, r2."i4" AS c3, r2."id" AS c4, r2."t" AS c5 FROM ("w"."places" AS r1 FULL JOIN (SELECT r2."b", r2."i4", r2."id", r2."t" FROM "w"."people" AS r2 WHERE (r2."i4" > %(p1)s::bigint)) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p2)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r2."t") <= %(p2)s::integer THEN r2."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r2."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "code") AS r1 CROSS JOIN LATERAL (SELECT j1.c2 AS "b", j1.c3 AS "i4", j1.c4 AS "id", j1.c5 AS "t") AS r2) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 5
---   p2 = ['true', 'false']
+--   p2 = 8192
+--   p3 = ['true', 'false']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -38,8 +40,9 @@ SELECT count(*) FILTER (WHERE p.b), count(DISTINCT p.s) FROM people p RIGHT JOIN
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   count(distinct): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FILTER (WHERE r2."b"), pg_catalog.count(DISTINCT r2."s") FROM ("w"."places" AS r1 JOIN "w"."people" AS r2 ON (coalesce(r1."code", r1."code") = r2."t") AND (r2."i2" > %(p1)s::bigint))
+SELECT pg_catalog.count(*) FILTER (WHERE r2."b"), pg_catalog.count(DISTINCT r2."s") FROM ((SELECT r1."code" AS c1, r2."b" AS c2, r2."i2" AS c3, r2."id" AS c4, r2."s" AS c5, r2."t" AS c6 FROM ("w"."places" AS r1 FULL JOIN (SELECT r2."b", r2."i2", r2."id", r2."s", r2."t" FROM "w"."people" AS r2 WHERE (r2."i2" > %(p1)s::bigint)) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p2)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r2."t") <= %(p2)s::integer THEN r2."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r2."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "code") AS r1 CROSS JOIN LATERAL (SELECT j1.c2 AS "b", j1.c3 AS "i2", j1.c4 AS "id", j1.c5 AS "s", j1.c6 AS "t") AS r2)
 --   p1 = 1
+--   p2 = 8192
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -52,11 +55,12 @@ SELECT z.zone, count(p.i4), count(p.i4 + 1) FROM people p FULL JOIN places z ON 
 --   count: sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   count: sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r2."zone")::text) <= 1024 THEN (r2."zone")::text ELSE pg_catalog.left((r2."zone")::text, 1024) END)::text AS k1, pg_catalog.count(r1."i4"), pg_catalog.count(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric)) FROM ("w"."people" AS r1 LEFT JOIN "w"."places" AS r2 ON (coalesce(r1."t", r1."t") = r2."code")) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]) OR k1 IS NULL)
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r2."zone")::text) <= 1024 THEN (r2."zone")::text ELSE pg_catalog.left((r2."zone")::text, 1024) END)::text AS k1, pg_catalog.count(r1."i4"), pg_catalog.count(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric)) FROM ((SELECT r1."i4" AS c1, r1."id" AS c2, r1."t" AS c3, r2."code" AS c4, r2."zone" AS c5 FROM (("w"."people" AS r1 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."places" AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p4)s::integer THEN r1."t" END = CASE WHEN pg_catalog.octet_length(r2."code") <= %(p4)s::integer THEN r2."code" END)) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "i4", j2.c2 AS "id", j2.c3 AS "t") AS r1 CROSS JOIN LATERAL (SELECT j2.c4 AS "code", j2.c5 AS "zone") AS r2) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
 --   p3 = 1
---   p4 = ['north', 'south']
+--   p4 = 8192
+--   p5 = ['north', 'south']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -68,13 +72,14 @@ SELECT z.zone, avg(p.i4) FROM places z FULL OUTER JOIN people p ON p.t = z.code 
 -- w.people, w.places, unit 1 row(s), partitions by hash of r2."id"; keys zone of 3; cells 47
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (r1."zone")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r2."i4" AS x1 FROM ("w"."people" AS r2 LEFT JOIN "w"."places" AS r1 ON (coalesce(r2."t", r2."t") = r1."code")) WHERE (r1."zone" = ANY(%(p3)s::text[]::text[]) OR r1."zone" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (r1."zone")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r2."i4" AS x1 FROM ((SELECT r1."code" AS c1, r1."zone" AS c2, r2."i4" AS c3, r2."id" AS c4, r2."t" AS c5 FROM (("w"."people" AS r2 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."places" AS r1 ON (CASE WHEN pg_catalog.octet_length(r2."t") <= %(p4)s::integer THEN r2."t" END = CASE WHEN pg_catalog.octet_length(r1."code") <= %(p4)s::integer THEN r1."code" END)) WHERE CASE WHEN m1.here THEN (r1."zone" = ANY(%(p3)s::text[]::text[]) OR r1."zone" IS NULL) ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "code", j2.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j2.c3 AS "i4", j2.c4 AS "id", j2.c5 AS "t") AS r2) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['north', 'south']
---   p4 = random
---   p5 = 2147483647
---   p6 = 47
+--   p4 = 8192
+--   p5 = random
+--   p6 = 2147483647
+--   p7 = 47
 -- => loss
 -- epsilon 8 delta 1/1000
 -- => residual
@@ -86,7 +91,7 @@ SELECT zone, sum(x) FROM (SELECT z.zone, p.i4 + 1 AS x, coalesce(p.i2, 0) AS y F
 -- w.places, w.people, unit 1 row(s), partitions by hash of r3."dp_key1"; keys zone of 2; cells 0
 --   sum: clamp 1 .. 101, grid 1, sensitivity 101 steps, scale 101/8, epsilon 8 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r3."zone")::text) <= 1024 THEN (r3."zone")::text ELSE pg_catalog.left((r3."zone")::text, 1024) END)::text AS k1, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."x", %(p2)s::numeric), %(p1)s::numeric))::integer) FROM (SELECT r1."zone" AS "zone", ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::numeric + %(p1)s::numeric) AS "x", coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p6)s::integer), %(p5)s::integer))::numeric, %(p7)s::numeric) AS "y", r2."id" AS "dp_key1" FROM ("w"."places" AS r1 JOIN "w"."people" AS r2 ON (coalesce(r1."code", r1."code") = r2."t"))) AS r3 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p8)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r3."zone")::text) <= 1024 THEN (r3."zone")::text ELSE pg_catalog.left((r3."zone")::text, 1024) END)::text AS k1, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."x", %(p2)s::numeric), %(p1)s::numeric))::integer) FROM (SELECT r1."zone" AS "zone", ((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::numeric + %(p1)s::numeric) AS "x", coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p6)s::integer), %(p5)s::integer))::numeric, %(p7)s::numeric) AS "y", r2."id" AS "dp_key1" FROM ((SELECT r1."code" AS c1, r1."zone" AS c2, r2."i2" AS c3, r2."i4" AS c4, r2."id" AS c5, r2."t" AS c6 FROM ("w"."places" AS r1 FULL JOIN "w"."people" AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p8)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r2."t") <= %(p8)s::integer THEN r2."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r2."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "code", j1.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "i2", j1.c4 AS "i4", j1.c5 AS "id", j1.c6 AS "t") AS r2)) AS r3 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]))
 --   p1 = 1
 --   p2 = 101
 --   p3 = 0
@@ -94,7 +99,8 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r3."zone")::text) <= 1
 --   p5 = -5
 --   p6 = 10
 --   p7 = 0
---   p8 = ['north', 'south']
+--   p8 = 8192
+--   p9 = ['north', 'south']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -106,13 +112,14 @@ SELECT z.zone, count(v.i4) FROM places z LEFT JOIN orders o ON o.t = z.code LEFT
 -- w.places, w.orders, w.visits, unit r2."uid": rows 30, groups None, per group 10; keys zone of 2; cells 0
 --   count: sensitivity 20, scale 5/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT r2."uid" AS unit, (r1."zone")::text AS k1, pg_catalog.count(r3."i4") AS v0 FROM ((SELECT r1."code" AS c1, r1."zone" AS c2, r2."t" AS c3, r2."uid" AS c4, r3."i4" AS c5, r3."uid" AS c6 FROM ((((SELECT r1."code", r1."zone" FROM "w"."places" AS r1 WHERE (r1."zone" = ANY(%(p3)s::text[]::text[]))) AS r1 JOIN (SELECT r2."t", r2."uid" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r2 WHERE r2."uid" IS NOT NULL) AS r2 ON (coalesce(r1."code", r1."code") = r2."t")) CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p4)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p6)s::bigint) AS r3 ON (r2."uid" = r3."uid")) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "code", j2.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j2.c3 AS "t", j2.c4 AS "uid") AS r2 CROSS JOIN LATERAL (SELECT j2.c5 AS "i4", j2.c6 AS "uid") AS r3) GROUP BY r2."uid", 2) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT r2."uid" AS unit, (r1."zone")::text AS k1, pg_catalog.count(r3."i4") AS v0 FROM ((SELECT r1."code" AS c1, r1."zone" AS c2, r2."t" AS c3, r2."uid" AS c4, r3."i4" AS c5, r3."uid" AS c6 FROM ((((SELECT r1."code" AS c1, r1."zone" AS c2, r2."t" AS c3, r2."uid" AS c4 FROM ((SELECT r1."code", r1."zone" FROM "w"."places" AS r1 WHERE (r1."zone" = ANY(%(p3)s::text[]::text[]))) AS r1 FULL JOIN (SELECT r2."t", r2."uid" FROM (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p5)s::bigint) AS r2 WHERE r2."uid" IS NOT NULL) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p6)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r2."t") <= %(p6)s::integer THEN r2."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r2."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "code", j1.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "t", j1.c4 AS "uid") AS r2) CROSS JOIN (SELECT TRUE AS here) AS m2) FULL JOIN (SELECT * FROM (SELECT r3."id", r3."uid", r3."i2", r3."i4", r3."i8", r3."n2", r3."n", r3."f4", r3."f8", r3."t", r3."c", r3."s", r3."b", r3."d", r3."ts", r3."tz", r3."free", r3."e", r3."j", r3."ta", r3."ia", r3."iv", r3."tod", pg_catalog.row_number() OVER (PARTITION BY r3."uid" ORDER BY pg_catalog.hashint4extended(r3."id"::integer, %(p4)s::bigint), r3."id") AS "dp_place_of_unit" FROM "w"."visits" AS r3 WHERE r3."uid" IS NOT NULL) AS r3 WHERE "dp_place_of_unit" <= %(p7)s::bigint) AS r3 ON (r2."uid" = r3."uid")) WHERE CASE WHEN m2.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j3 CROSS JOIN LATERAL (SELECT j3.c1 AS "code", j3.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j3.c3 AS "t", j3.c4 AS "uid") AS r2 CROSS JOIN LATERAL (SELECT j3.c5 AS "i4", j3.c6 AS "uid") AS r3) GROUP BY r2."uid", 2) u GROUP BY 1
 --   p1 = 30
 --   p2 = 10
 --   p3 = ['north', 'south']
 --   p4 = random
 --   p5 = 6
---   p6 = 5
+--   p6 = 8192
+--   p7 = 5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
