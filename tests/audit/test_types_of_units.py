@@ -1,4 +1,4 @@
-"""Each construct that gathers or joins rows of a unit, for each type that a unit can have: what is planned runs."""
+"""Each construct that gathers or joins rows of a unit, for each type of a unit: what is planned runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _script() -> tuple[str, str]:
         for side in "ab":
             script += (
                 f"CREATE TABLE u.{name}_{side} (id int PRIMARY KEY, pid {kind}, x int, t text);"
-                f"INSERT INTO u.{name}_{side} VALUES"  # noqa: S608
+                f"INSERT INTO u.{name}_{side} VALUES"
                 f" (1, {value}, 5, 'x'), (2, {value}, 6, 'y'), (3, NULL, 1, 'z');"
             )
             policy += (
