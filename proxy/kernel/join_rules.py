@@ -76,8 +76,10 @@ def check_work_of_others(join: Join, left: Known, right: Known) -> None:
     Stability: of time. Both sides take as long, whatever rows of one unit are there (PROOFS.md 27 K3a).
 
     Raises:
-        NotPrivate: Nothing that is compared can be hashed, or a seed is missing.
+        NotPrivate: What is compared is not of both sides or cannot be hashed, or a seed is missing.
     """
+    if not all(name(x) in left.types and name(y) in right.types for x, y in join.equal):
+        raise NotPrivate(Rule.JOIN, "a column is compared with one of its own side")
     if not any(is_hashed(x.type, y.type) for x, y in join.equal):
         raise NotPrivate(Rule.JOIN, "no equality can be hashed")
     owners = (left.owner, right.owner)

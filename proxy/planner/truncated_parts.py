@@ -70,11 +70,13 @@ def joined_parts(
     places: tuple[int, int],
     *,
     outer_on: str | None,
+    is_alone: bool,
 ) -> tuple[TruncatedPart, ...]:
     """The parts of two joins that are joined.
 
     Given    places: of the parts whose columns are equal, cut by them; most: rows with one value there;
-             outer_on: of a LEFT JOIN the right one of these columns
+             outer_on: of a LEFT JOIN the right one of these columns; is_alone: nothing is joined to the right
+             part before, so that no other table takes its rows away
     """
     ours, theirs = (
         count * parts[place].factor
@@ -83,7 +85,7 @@ def joined_parts(
     found = [replace(part, factor=part.factor * theirs) for part in left]
     for part in right:
         changed = replace(part, factor=part.factor * ours)
-        if outer_on is not None and len(right) == 1:
+        if outer_on is not None and is_alone:
             changed = replace(changed, single_on=outer_on)
         elif outer_on is not None:
             changed = replace(changed, crossed=part.crossed + 1)
@@ -99,10 +101,10 @@ def changed_rows(parts: Sequence[TruncatedPart]) -> int:
 
     >>> excess, unique = (KeyTruncation(column="k", most=t, changed=s) for t, s in ((2, 2), (1, 1)))
     >>> a, b = (TruncatedPart(alias=name, rows=1, names=()).truncated(excess) for name in "ab")
-    >>> changed_rows(joined_parts([a], [b], (2, 2), (0, 0), outer_on=None))
+    >>> changed_rows(joined_parts([a], [b], (2, 2), (0, 0), outer_on=None, is_alone=True))
     8
     >>> b = replace(b, truncations=(unique,))
-    >>> [changed_rows(joined_parts([a], [b], (2, 1), (0, 0), outer_on=o)) for o in (None, "k")]
+    >>> [changed_rows(joined_parts([a], [b], (2, 1), (0, 0), outer_on=o, is_alone=True)) for o in (None, "k")]
     [4, 6]
     """
     return sum(part.joined for part in parts)

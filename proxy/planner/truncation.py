@@ -116,6 +116,7 @@ def truncated_join(
             (ours.most, theirs.most),
             (ours.place, theirs.place),
             outer_on=theirs.key.column if joined.left_outer else None,
+            is_alone=isinstance(theirs.relation, Truncate),
         )
 
     best = min(sides, key=lambda pair: changed_rows(parts(pair)))

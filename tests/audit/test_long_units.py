@@ -28,7 +28,7 @@ _SCRIPT = f"""
 CREATE SCHEMA s;
 CREATE TABLE s.named (n int PRIMARY KEY, uid text NOT NULL UNIQUE, rest text NOT NULL);
 INSERT INTO s.named SELECT g, repeat('x', {_BEGINNING}) || CASE g WHEN 0 THEN '' ELSE g::text END,
-    CASE g WHEN 1 THEN (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 200) i) ELSE '' END
+    CASE g WHEN 1 THEN (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 80) i) ELSE '' END
     FROM generate_series(0, {_UNITS}) g;
 CREATE TABLE s.notes (
     id int PRIMARY KEY, uid text NOT NULL, x int NOT NULL, k text NOT NULL, b boolean NOT NULL);

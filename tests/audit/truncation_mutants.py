@@ -181,8 +181,9 @@ def earlier_joins_of_a_row_forgotten(patch: pytest.MonkeyPatch) -> None:
         places: tuple[int, int],
         *,
         outer_on: str | None,
+        is_alone: bool,
     ) -> tuple[TruncatedPart, ...]:
-        found = real(left, right, most, places, outer_on=outer_on)
+        found = real(left, right, most, places, outer_on=outer_on, is_alone=is_alone)
         return tuple(
             replace(part, factor=max(1, part.factor // max(parts[place].factor, 1)))
             for part, parts, place in zip(

@@ -592,6 +592,16 @@ def keys_without_a_seed(of: Tampered) -> BlockPlan | None:
 
 
 @kind
+def column_compared_with_itself(of: Tampered) -> BlockPlan | None:
+    """All rows of one side would have a partner, or none."""
+
+    def change(join: Join) -> Join | None:
+        return replace(join, equal=tuple((x, x) for x, _ in join.equal))
+
+    return of.below(Join, change)
+
+
+@kind
 def join_on_what_is_not_hashed(of: Tampered) -> BlockPlan | None:
     """PostgreSQL would compute one side only if the other one has a row."""
 

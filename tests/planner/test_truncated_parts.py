@@ -34,7 +34,9 @@ _UNIQUE = KeyTruncation(column="k", most=1, changed=1)
     ],
 )
 def test_a_part_on_the_right_of_a_left_join(right: TruncatedPart, of_right: int) -> None:
-    found = joined_parts([_part("l", _excess("k", 3))], [right], (3, 2), (0, 0), outer_on="k")
+    found = joined_parts(
+        [_part("l", _excess("k", 3))], [right], (3, 2), (0, 0), outer_on="k", is_alone=True
+    )
     assert [part.joined for part in found] == [4, of_right]
     assert changed_rows(found) == 4 + of_right
 
@@ -42,12 +44,14 @@ def test_a_part_on_the_right_of_a_left_join(right: TruncatedPart, of_right: int)
 def test_a_third_table_multiplies_what_rows_reach() -> None:
     two = joined_parts(
         [_part("a", _excess("k", 3), _excess("m", 2))], [_part("b", _excess("k", 2))], (3, 2), (0, 0),
-        outer_on=None,
+        outer_on=None, is_alone=True,
     )  # fmt: skip
-    three = joined_parts(two, [_part("c", _excess("m", 5))], (2, 5), (0, 0), outer_on=None)
+    three = joined_parts(
+        two, [_part("c", _excess("m", 5))], (2, 5), (0, 0), outer_on=None, is_alone=True
+    )
     assert [part.factor for part in three] == [2 * 5, 3 * 5, 2 * 2]
     assert [part.joined for part in three] == [4 * 10, 2 * 15, 2 * 4]
     other = joined_parts(
-        [_part("c", _excess("m", 5))], two, (5, 2), (0, 0), outer_on="m"
+        [_part("c", _excess("m", 5))], two, (5, 2), (0, 0), outer_on="m", is_alone=False
     )  # both tables count twice, as either can take a row without partner away
     assert [part.joined for part in other] == [2 * 4, 2 * 4 * 10, 2 * 2 * 15]

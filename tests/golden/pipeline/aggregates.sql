@@ -439,14 +439,14 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p4 = 100
 --   p5 = -100
 --   p6 = ['x', 'y', 'z']
---   p7 = 8192
+--   p7 = 4096
 --   p8 = random
 --   p9 = 2
 SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p6)s::bigint), k1, v), %(p6)s::bigint), %(p6)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p4)s::integer AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND r1."b") d) u WHERE rank <= %(p7)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p5)s::bigint), %(p5)s::bigint)) c) p WHERE place <= %(p8)s::bigint
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
---   p4 = 8192
+--   p4 = 4096
 --   p5 = random
 --   p6 = random
 --   p7 = 4
@@ -456,7 +456,7 @@ SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 OR
 --   p2 = 5000
 --   p3 = 10
 --   p4 = ['x', 'y', 'z']
---   p5 = 8192
+--   p5 = 4096
 --   p6 = random
 --   p7 = random
 --   p8 = 4

@@ -199,7 +199,7 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT
 --   p1 = 6
 --   p2 = 2
 --   p3 = ['north', 'south']
---   p4 = 8192
+--   p4 = 4096
 --   p5 = random
 -- => loss
 -- epsilon 8 delta 0

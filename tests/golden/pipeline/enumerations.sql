@@ -119,14 +119,14 @@ SELECT count(DISTINCT e), count(DISTINCT coalesce(e, t)), count(e) FROM notes
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."e"::text) AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
---   p2 = 8192
+--   p2 = 4096
 SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p3)s::bigint), v), %(p3)s::bigint), %(p3)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."uid" AS unit, (r1."e"::text) AS v FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p1)s::integer AND (r1."e"::text) IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hashtextextended((v)::text, %(p2)s::bigint), %(p2)s::bigint)) d) u WHERE rank <= %(p4)s::bigint
---   p1 = 8192
+--   p1 = 4096
 --   p2 = random
 --   p3 = random
 --   p4 = 4
 SELECT pg_catalog.count(DISTINCT v) FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p3)s::bigint), v), %(p3)s::bigint), %(p3)s::bigint), v) AS rank FROM (SELECT unit, v FROM (SELECT r1."uid" AS unit, ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) AS v FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p1)s::integer AND ((coalesce(r1."e"::text, r1."t"))::varchar(1024)) IS NOT NULL) s GROUP BY unit, v, coalesce(pg_catalog.hashtextextended((v)::text, %(p2)s::bigint), %(p2)s::bigint)) d) u WHERE rank <= %(p4)s::bigint
---   p1 = 8192
+--   p1 = 4096
 --   p2 = random
 --   p3 = random
 --   p4 = 4
@@ -158,7 +158,7 @@ SELECT m.e, count(*) FROM people p JOIN moods m ON p.c = m.e WHERE p.t IN (SELEC
 -- => backend
 SELECT * FROM (SELECT (r2."e"::text)::text AS k1, pg_catalog.count(*) FROM ((SELECT r1."c" AS c1, r1."id" AS c2, r1."t" AS c3, r2."e" AS c4 FROM ((SELECT r1."c", r1."id", r1."t" FROM "w"."people" AS r1 WHERE ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END) = ANY(%(l1)s::text[]))) AS r1 FULL JOIN "w"."moods" AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."c") <= %(p3)s::integer THEN r1."c" END = CASE WHEN pg_catalog.octet_length(r2."e"::text) <= %(p3)s::integer THEN r2."e"::text END)) WHERE CASE WHEN r1."c" IS NOT NULL AND r2."e"::text IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "c", j1.c2 AS "id", j1.c3 AS "t") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "e") AS r2) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]))
 --   p1 = 1048576
---   p3 = 8192
+--   p3 = 4096
 --   p4 = ['a ', 'low', 'unlisted', 'x']
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r3."e"::text)::text AS v FROM "w"."moods" AS r3 WHERE (r3."e"::text <> %(p1)s::text) LIMIT 50001) AS f) AS g
 --     p1 = low
@@ -182,7 +182,7 @@ SELECT cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(p
 --   p4 = 2
 --   p5 = 5
 --   p6 = 3
---   p7 = 8192
+--   p7 = 4096
 --   p8 = random
 --   p9 = random
 --   p10 = 2147483647

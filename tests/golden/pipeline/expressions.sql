@@ -263,7 +263,7 @@ SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN
 --   p8 = random
 --   p9 = 2147483647
 --   p10 = 145
---   p11 = 8192
+--   p11 = 4096
 -- => loss
 -- epsilon 8 delta 1/3000
 -- => residual

@@ -178,7 +178,7 @@ SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_c
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['north', 'south']
---   p4 = 8192
+--   p4 = 4096
 --   p5 = random
 --   p6 = 2147483647
 --   p7 = 91
@@ -197,7 +197,7 @@ SELECT z.zone, count(*), sum(p.i4) FROM people p LEFT JOIN places z ON p.t = z.c
 SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r2."zone")::text) <= 1024 THEN (r2."zone")::text ELSE pg_catalog.left((r2."zone")::text, 1024) END)::text AS k1, pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM ((SELECT r1."i4" AS c1, r1."id" AS c2, r1."t" AS c3, r2."code" AS c4, r2."zone" AS c5 FROM (("w"."people" AS r1 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."places" AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p3)s::integer THEN r1."t" END = CASE WHEN pg_catalog.octet_length(r2."code") <= %(p3)s::integer THEN r2."code" END)) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "i4", j2.c2 AS "id", j2.c3 AS "t") AS r1 CROSS JOIN LATERAL (SELECT j2.c4 AS "code", j2.c5 AS "zone") AS r2) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p4)s::text[]) OR k1 IS NULL)
 --   p1 = 0
 --   p2 = 100
---   p3 = 8192
+--   p3 = 4096
 --   p4 = ['north', 'south']
 -- => loss
 -- epsilon 8 delta 0
@@ -219,7 +219,7 @@ SELECT cell, pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.max(v1), pg_c
 --   p5 = 2147483647
 --   p6 = 45
 --   p7 = north
---   p8 = 8192
+--   p8 = 4096
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual
@@ -238,7 +238,7 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT
 --   p4 = random
 --   p5 = 6
 --   p6 = 2
---   p7 = 8192
+--   p7 = 4096
 --   p8 = random
 -- => loss
 -- epsilon 8 delta 0
@@ -332,7 +332,7 @@ SELECT count(*) FROM places z JOIN ((SELECT t, i2 FROM events) e JOIN rates r ON
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
 SELECT pg_catalog.count(*) FROM ((SELECT r1."code" AS c1, r3."dp_key1" AS c2, r3."i2" AS c3, r3."t" AS c4, r4."k" AS c5 FROM ("w"."places" AS r1 FULL JOIN ((SELECT r3."dp_key1" AS c1, r3."i2" AS c2, r3."t" AS c3, r4."k" AS c4 FROM ((SELECT r2."t" AS "t", r2."i2" AS "i2", r2."ctid" AS "dp_key1" FROM "w"."events" AS r2) AS r3 FULL JOIN "w"."rates" AS r4 ON (r3."i2" = r4."k")) WHERE CASE WHEN r3."i2" IS NOT NULL AND r4."k" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "dp_key1", j1.c2 AS "i2", j1.c3 AS "t") AS r3 CROSS JOIN LATERAL (SELECT j1.c4 AS "k") AS r4) ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p1)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r3."t") <= %(p1)s::integer THEN r3."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r3."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "code") AS r1 CROSS JOIN LATERAL (SELECT j2.c2 AS "dp_key1", j2.c3 AS "i2", j2.c4 AS "t") AS r3 CROSS JOIN LATERAL (SELECT j2.c5 AS "k") AS r4)
---   p1 = 8192
+--   p1 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -422,7 +422,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p1 = 2
 --   p2 = ['north', 'south']
 --   p3 = random
---   p4 = 8192
+--   p4 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -11,7 +11,7 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."zone")::text) <= 1
 --   p2 = 175
 --   p3 = 100
 --   p4 = 1
---   p5 = 8192
+--   p5 = 4096
 --   p6 = ['north', 'south']
 -- => loss
 -- epsilon 8 delta 0
@@ -26,7 +26,7 @@ SELECT p.b, count(*) FROM places z LEFT JOIN people p ON p.t = z.code WHERE p.i4
 -- => backend
 SELECT * FROM (SELECT (r2."b")::text AS k1, pg_catalog.count(*) FROM ((SELECT r1."code" AS c1, r2."b" AS c2, r2."i4" AS c3, r2."id" AS c4, r2."t" AS c5 FROM ("w"."places" AS r1 FULL JOIN (SELECT r2."b", r2."i4", r2."id", r2."t" FROM "w"."people" AS r2 WHERE (r2."i4" > %(p1)s::bigint)) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p2)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r2."t") <= %(p2)s::integer THEN r2."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r2."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "code") AS r1 CROSS JOIN LATERAL (SELECT j1.c2 AS "b", j1.c3 AS "i4", j1.c4 AS "id", j1.c5 AS "t") AS r2) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 5
---   p2 = 8192
+--   p2 = 4096
 --   p3 = ['true', 'false']
 -- => loss
 -- epsilon 8 delta 0
@@ -42,7 +42,7 @@ SELECT count(*) FILTER (WHERE p.b), count(DISTINCT p.s) FROM people p RIGHT JOIN
 -- => backend
 SELECT pg_catalog.count(*) FILTER (WHERE r2."b"), pg_catalog.count(DISTINCT r2."s") FROM ((SELECT r1."code" AS c1, r2."b" AS c2, r2."i2" AS c3, r2."id" AS c4, r2."s" AS c5, r2."t" AS c6 FROM ("w"."places" AS r1 FULL JOIN (SELECT r2."b", r2."i2", r2."id", r2."s", r2."t" FROM "w"."people" AS r2 WHERE (r2."i2" > %(p1)s::bigint)) AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p2)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r2."t") <= %(p2)s::integer THEN r2."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r2."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "code") AS r1 CROSS JOIN LATERAL (SELECT j1.c2 AS "b", j1.c3 AS "i2", j1.c4 AS "id", j1.c5 AS "s", j1.c6 AS "t") AS r2)
 --   p1 = 1
---   p2 = 8192
+--   p2 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -59,7 +59,7 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r2."zone")::text) <= 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 1
---   p4 = 8192
+--   p4 = 4096
 --   p5 = ['north', 'south']
 -- => loss
 -- epsilon 8 delta 0
@@ -76,7 +76,7 @@ SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['north', 'south']
---   p4 = 8192
+--   p4 = 4096
 --   p5 = random
 --   p6 = 2147483647
 --   p7 = 47
@@ -99,7 +99,7 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r3."zone")::text) <= 1
 --   p5 = -5
 --   p6 = 10
 --   p7 = 0
---   p8 = 8192
+--   p8 = 4096
 --   p9 = ['north', 'south']
 -- => loss
 -- epsilon 8 delta 0
@@ -118,7 +118,7 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT r2."uid" AS un
 --   p3 = ['north', 'south']
 --   p4 = random
 --   p5 = 6
---   p6 = 8192
+--   p6 = 4096
 --   p7 = 5
 -- => loss
 -- epsilon 8 delta 0

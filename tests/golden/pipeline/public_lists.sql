@@ -84,7 +84,7 @@ SELECT count(*) FROM people p JOIN places q ON p.t = q.code AND q.zone IN (SELEC
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
 SELECT pg_catalog.count(*) FROM ((SELECT r2."id" AS c1, r2."t" AS c2, r3."code" AS c3, r3."zone" AS c4 FROM ("w"."people" AS r2 FULL JOIN (SELECT r3."code", r3."zone" FROM "w"."places" AS r3 WHERE (r3."zone" = ANY(%(l1)s::text[]))) AS r3 ON (CASE WHEN pg_catalog.octet_length(r2."t") <= %(p2)s::integer THEN r2."t" END = CASE WHEN pg_catalog.octet_length(r3."code") <= %(p2)s::integer THEN r3."code" END)) WHERE CASE WHEN r2."t" IS NOT NULL AND r3."code" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "id", j1.c2 AS "t") AS r2 CROSS JOIN LATERAL (SELECT j1.c3 AS "code", j1.c4 AS "zone") AS r3)
---   p2 = 8192
+--   p2 = 4096
 --   l1 = SELECT n, o::bigint, CASE WHEN n <= 50000 AND o <= 1048576 THEN coalesce(a::text, '{}') END FROM (SELECT pg_catalog.count(*) AS n, coalesce(pg_catalog.sum(pg_catalog.octet_length(v::text)), 0) AS o, pg_catalog.array_agg(v) AS a FROM (SELECT DISTINCT (r1."t")::text AS v FROM "w"."regions" AS r1 LIMIT 50001) AS f) AS g
 -- => loss
 -- epsilon 8 delta 0

@@ -207,7 +207,7 @@ SELECT count(t) FROM notes
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."t") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
---   p2 = 8192
+--   p2 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -221,7 +221,7 @@ SELECT count(c) FROM notes
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."c") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
---   p2 = 8192
+--   p2 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -235,7 +235,7 @@ SELECT count(s) FROM notes
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."s") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
---   p2 = 8192
+--   p2 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -249,7 +249,7 @@ SELECT count(b) FROM notes
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."b") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
---   p2 = 8192
+--   p2 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -263,7 +263,7 @@ SELECT count(free) FROM notes
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."free") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
---   p2 = 8192
+--   p2 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -277,7 +277,7 @@ SELECT count(uid) FROM notes
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."uid") AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer GROUP BY r1."uid") u
 --   p1 = 4
---   p2 = 8192
+--   p2 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

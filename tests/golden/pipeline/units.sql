@@ -564,7 +564,7 @@ SELECT k1, cell, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE 
 --   p15 = 2147483647
 --   p16 = 1311
 --   p17 = ['x', 'y', 'z']
---   p18 = 8192
+--   p18 = 4096
 --   p19 = random
 --   p20 = 2
 -- => loss
@@ -676,7 +676,7 @@ SELECT k1, k2, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg
 --   p1 = 4
 --   p2 = ['true', 'false']
 --   p3 = ['1', '2']
---   p4 = 8192
+--   p4 = 4096
 --   p5 = 5
 --   p6 = random
 --   p7 = 2
@@ -738,7 +738,7 @@ SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, CASE 
 --   p5 = -100
 --   p6 = 500
 --   p7 = ['a', 'bb']
---   p8 = 8192
+--   p8 = 4096
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -147,7 +147,7 @@ SELECT k1, cell, pg_catalog.min(v0), pg_catalog.count(v0), pg_catalog.sum(CASE W
 --   p10 = 2147483647
 --   p11 = 143
 --   p12 = ['x', 'y', 'z']
---   p13 = 8192
+--   p13 = 4096
 --   p14 = random
 --   p15 = 2
 -- => loss
