@@ -56,6 +56,12 @@ def far_period() -> str:
     return "none" if tomorrow.weekday() == 0 else "week"
 
 
+def far_window() -> str:
+    """Return the `per` of a budget that renews, whose window does not end within an hour."""
+    later = datetime.now(timezone.utc) + _HOUR
+    return "month" if (later - _HOUR).month == later.month else "week"
+
+
 def far_periods(periods: Sequence[str], now: datetime) -> tuple[str, ...]:
     """Put "none" for each `per` whose window ends within an hour.
 

@@ -68,15 +68,17 @@ def computed_beyond(where: Expression | None, facts: Facts) -> tuple[str, ...]:
     if where is None:
         return ()
     where = typed(where, facts)
-    left = narrowed(facts, where, columns(where))
-    named = {
+    named = frozenset(
         name
         for part in _parts(where)
         if isinstance(part, _OF_CLAMPED)
         for name in columns(part)
-        if name in left and _can_be_beyond(left[name])
-    }
-    return tuple(sorted({column for _, column in named}))
+        if name in facts and _can_be_beyond(facts[name])
+    )
+    if not named:
+        return ()
+    left = narrowed(facts, where, named)
+    return tuple(sorted({name[1] for name in named if _can_be_beyond(left[name])}))
 
 
 def null_columns(expression: Expression, facts: Facts) -> frozenset[Name]:

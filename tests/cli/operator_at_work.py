@@ -89,8 +89,11 @@ class Operator:
         """The key of a shared ledger, made before anybody serves it."""
         self.run("ledger", "key", "--new")
         for other in others:
-            other.state.mkdir(mode=0o700, exist_ok=True)
-            shutil.copy(self.state / KEY_FILE, other.state / KEY_FILE)
+            self.copy_key_to(other)
+
+    def copy_key_to(self, other: Operator) -> None:
+        other.state.mkdir(mode=0o700, exist_ok=True)
+        shutil.copy(self.state / KEY_FILE, other.state / KEY_FILE)
 
     @contextlib.contextmanager
     def serving(self, is_cold: bool = False) -> Iterator[Listening]:

@@ -169,6 +169,7 @@ def test_another_that_took_the_lease_with_other_budgets_ends_the_process(
     richer.policy.write_text(
         richer.policy.read_text().replace("epsilon: 1000000,", "epsilon: 2e6,")
     )
+    operator.copy_key_to(richer)
     with richer.serving():
         os.kill(listening.running.process.pid, signal.SIGCONT)
         assert listening.running.process.wait(60) == 1

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -224,25 +222,6 @@ def test_a_restored_ledger_is_refused_until_it_is_accepted(operator: Operator) -
 
 def _mark(operator: Operator) -> int:
     return int(json.loads((operator.state / "ledger.mark").read_text())["receipt"])
-
-
-@pytest.mark.every(2)
-@pytest.mark.timed
-@pytest.mark.parametrize("server", ["shadow", "ledger"])
-def test_a_killed_server_ends_the_process_with_a_message(operator: Operator, server: str) -> None:
-    operator.adopt()
-    with serving(operator.folder, operator.arguments(), "HTTP:", operator.environment) as running:
-        with connect(running) as ann:
-            count(ann)
-        pid = int((operator.state / server / "data" / "postmaster.pid").read_text().split()[0])
-        os.kill(pid, signal.SIGKILL)
-        assert running.process.wait(60) == 1
-        said = (operator.folder / "err.txt").read_text()
-        assert f"dpproxy: the embedded PostgreSQL server '{server}' has ended" in said
-    with serving(operator.folder, operator.arguments(), "HTTP:", operator.environment) as running:
-        with connect(running) as ann:
-            count(ann)
-        assert running.ready_seconds < 30
 
 
 @pytest.mark.long

@@ -21,6 +21,13 @@ _IN_OTHERS = (
 )
 
 
+def _nested(levels: int) -> str:
+    operand = "(quantity > 1)"
+    for _ in range(levels):
+        operand = f"({operand} BETWEEN SYMMETRIC true AND false)"
+    return operand
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HintedStatement:
     """refused: gets the hint; shows: what then runs."""
@@ -39,6 +46,14 @@ def _window(function: str, rest: str) -> str:
 
 
 HINTED: dict[str, HintedStatement] = {
+    "PostgreSQL copies the operand of BETWEEN, and of IN with columns in its list, at each level."
+    " Compute the inner condition in a CTE: WITH c AS MATERIALIZED (SELECT ...).": HintedStatement(
+        refused=f"{_COUNT} WHERE {_nested(10)}",
+        shows=(
+            f"WITH c AS MATERIALIZED (SELECT quantity BETWEEN 1 AND 3 AS few {_ORDERS})"
+            " SELECT count(*) FROM c WHERE few",
+        ),
+    ),
     "Ask several questions, or narrow the keys in WHERE (=, IN, BETWEEN).": _case(
         " UNION ALL ".join([f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1"] * 6),
         f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1",

@@ -235,7 +235,8 @@ def _basic(policy: Policy) -> Policy:
 def test_other_policies_draw_afresh(served: LiveProxy, other: Callable[[Policy], Policy]) -> None:
     analyst, text = served.servers.new_analyst(), _COUNT.format(32)
     here = served.assembly.databases[DATABASE]
-    database = assemble(other(here.policy), here.catalog, here.shadow, here.lease, LEDGER_CIPHER)
+    policy, lease = other(here.policy), served.servers.lease(here.policy)
+    database = assemble(policy, here.catalog, here.shadow, lease, LEDGER_CIPHER)
     proxy = start_proxy(served.servers, [database])
     try:
         answers_to(proxy, analyst, text)

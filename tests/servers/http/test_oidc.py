@@ -92,7 +92,7 @@ _NOW = int(time.time())
         {"exp": None},
         {"exp": 10**30},
         {"exp": 10**400},
-        {"exp": _NOW + 86_400 + 60},
+        {"exp": _NOW + 2 * 86_400},
         {"exp": _NOW + 3_600, "iat": _NOW - 86_400, "nbf": None},
         {"exp": _NOW + 3_600, "iat": _NOW - 5, "nbf": _NOW - 86_400},
         {"exp": "never"},

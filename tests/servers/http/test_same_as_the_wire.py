@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from psycopg.pq import DiagnosticField
 
+from tests.chosen_slots import far_window
 from tests.servers.http.both_listeners import BothListeners
 
 _REPORTED = {
@@ -183,7 +184,7 @@ def test_settings_out_of_range(listeners: BothListeners, epsilon: str) -> None:
 
 def test_over_budget(listeners: BothListeners) -> None:
     poor = listeners.proxy.servers.new_analyst()
-    listeners.proxy.set_limit("shop", poor, "1.5", "0.1")
+    listeners.proxy.set_limit("shop", poor, "1.5", "0.1", far_window())
     sql = f"SELECT count(*) FROM {_ORDERS}"
     first = listeners.query(sql, analyst=poor)
     assert first.json()["privacy"]["remaining"]["epsilon"] == 0.5
@@ -217,7 +218,7 @@ def test_over_a_budget_that_waiting_does_not_help(
 def test_nearly_spent(listeners: BothListeners) -> None:
     """At 80 % each analyst is told once, by either listener; dp.notice need not be on."""
     poor = listeners.proxy.servers.new_analyst()
-    listeners.proxy.set_limit("shop", poor, "5", "0.1")
+    listeners.proxy.set_limit("shop", poor, "5", "0.1", far_window())
     sql = f"SELECT count(*) FROM {_ORDERS}"
     warnings: list[list[str]] = []
     heard: list[str] = []

@@ -60,9 +60,10 @@ def test_a_request_is_answered_whatever_settings_the_role_has(listeners: BothLis
     }
     assert odd.keys() == ANSWERED_SETTINGS.keys()
     sql = "SELECT count(*) FROM shop.orders WHERE created_at > '2021-01-01' AND total > $1::float8"
-    with listeners.proxy.connect(analyst=analyst) as connection:
+    shadow = listeners.proxy.assembly.databases["shop"].shadow
+    with psycopg.connect(shadow.superuser_dsn, autocommit=True) as superuser:
         for name, value in odd.items():
-            connection.execute(f"ALTER ROLE CURRENT_USER SET {name} = '{value}'".encode())
+            superuser.execute(f"ALTER ROLE {analyst} SET {name} = '{value}'".encode())
     with listeners.proxy.connect(analyst=analyst) as connection:
         for name, value in ANSWERED_SETTINGS.items():
             result = connection.pgconn.exec_params(sql.encode(), [b"1"])
