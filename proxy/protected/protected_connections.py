@@ -43,7 +43,7 @@ SESSION = (
     "SET hash_mem_multiplier = 2",
     # A nested loop reads one side again for each row of the other: one person's row would cost a whole table,
     # where PostgreSQL expects few rows. A constant that takes the place of the join's equality still leaves
-    # nothing else (SECURITY.md, "Time that rows of others take").
+    # nothing else (docs/adr/0083).
     "SET enable_nestloop = off",
     "SET application_name = 'dpproxy'",
     "SET idle_in_transaction_session_timeout = '5min'",  # of a proxy that hangs: its locks end
