@@ -41,9 +41,7 @@ SESSION = (
     # What a hash table may use is ours to say, whatever the server's default is. With 1 grouping two million
     # rows by unit writes ten times as much to temporary files.
     "SET hash_mem_multiplier = 2",
-    # A nested loop reads one side again for each row of the other: one person's row would cost a whole table,
-    # where PostgreSQL expects few rows. A constant that takes the place of the join's equality still leaves
-    # nothing else (docs/adr/0083).
+    # A nested loop reads one side again for each row of the other. Full joins need none (docs/adr/0083).
     "SET enable_nestloop = off",
     "SET application_name = 'dpproxy'",
     "SET idle_in_transaction_session_timeout = '5min'",  # of a proxy that hangs: its locks end
