@@ -167,8 +167,13 @@ def _what_keeps(shadow: EmbeddedPostgres) -> str:
     server = f"shadow: PostgreSQL {shadow.version}"
     if shadow.user is not None:
         server += f", runs as user {shadow.user}"
+    if shadow.has_filter:
+        return f"{server}, reaches no file or process of others, no socket (Landlock, seccomp)"
     if shadow.has_walls:
-        return f"{server}, reaches no file, program or process of others (Landlock)"
+        return (
+            f"{server}, reaches no file or process of others (Landlock), but CONNECTS to Unix sockets as its "
+            "user: it needs seccomp on x86_64 or aarch64. Let no server trust that user without a password"
+        )
     if shadow.user is not None:
         return server
     structlog.get_logger("dpproxy.servers").warning("shadow_is_not_separated")

@@ -139,6 +139,11 @@ class EmbeddedPostgres:
         return self._binaries.version
 
     @property
+    def has_filter(self) -> bool:
+        """Whether its processes can connect to no other, either."""
+        return self._walls is not None and self._walls.filters
+
+    @property
     def has_walls(self) -> bool:
         """Whether its processes are kept from the files of others (process_walls), of a server that was
         started."""
@@ -258,15 +263,19 @@ class EmbeddedPostgres:
         if not self._for_analysts:
             return None
         walls = server_walls(self._binaries, own, listens=self._tcp)
-        is_possible = walls is not None and runs(self._account, self._binaries, walls)
-        return walls if is_possible else None
+        if walls is None:
+            return None
+        tried = (walls, replace(walls, filters=False)) if walls.filters else (walls,)
+        return next((one for one in tried if runs(self._account, self._binaries, one)), None)
 
     def _process_limits(self, sockets: Path) -> ProcessLimits:
         if not self._for_analysts:
             return UNLIMITED
-        walls = self._walls
-        if walls is not None:
+        walls = None
+        if self._walls is not None:
             walls = server_walls(self._binaries, (self._data, sockets), listens=self._tcp)
+            if walls is not None:
+                walls = replace(walls, filters=self._walls.filters)
         return replace(LIMITS_FOR_ANALYSTS, walls=walls)
 
     def _launch(self) -> None:

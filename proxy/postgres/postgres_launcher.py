@@ -19,21 +19,24 @@ LIMITS    a ProcessLimits in JSON, for PROGRAM and each of its children:
           nice       nice(2): others go first where the processors do not do for all.
           oom_score  /proc/self/oom_score_adj (Linux): where memory runs out, the kernel ends these first. To
                      raise it needs no right.
-          walls      landlock(7), last of all: what is not named can be neither read, written nor run. A wall
-                     that cannot be put up ends the start.
+          walls      landlock(7), last of all: what is not named can be neither read, written nor executed.
+                     Then seccomp(2), if `filters`: calls that reach other processes are refused (EPERM).
+                     A wall that cannot be put up ends the start.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import resource
+import socket
 import stat
 import struct
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SAME = "same"
 USER_NAMESPACE = "user-namespace"
@@ -50,6 +53,35 @@ _RIGHTS_OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}  # by version; how many there are
 _BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
 _OTHERS_SOCKETS, _OTHERS_SIGNALS = 1 << 0, 1 << 1
+_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2  # <linux/prctl.h>, <linux/seccomp.h>
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000  # SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO
+# <linux/bpf_common.h>: load a word; jump if equal, if greater or equal, if a bit is set; and; return
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24  # in seccomp_data; lower halves of arguments
+_X32 = 0x40000000  # from here on, calls of x86_64 mean x32
+_STREAM, _TYPE_OF_SOCKET = 1, 0xF  # SOCK_STREAM; what SOCK_CLOEXEC and the like leave
+
+
+class Calls(NamedTuple):
+    """Numbers of system calls on one architecture (<asm/unistd.h>).
+
+    architecture: AUDIT_ARCH_* of <linux/audit.h>; refused: calls that are refused whatever their arguments.
+    """
+
+    architecture: int
+    clone: int
+    socket: int
+    socketpair: int
+    refused: tuple[int, ...]
+
+
+# io_uring has these numbers everywhere: a ring runs calls that no filter sees. So has pidfd_getfd.
+_RING_AND_FILES = (425, 426, 427, 438)
+_CLONE3 = 435
+_CALLS = {  # refused: connect, ptrace, process_vm_readv and _writev, unshare, setns
+    "x86_64": Calls(0xC000003E, 56, 41, 53, (42, 101, 310, 311, 272, 308, *_RING_AND_FILES)),
+    "aarch64": Calls(0xC00000B7, 220, 198, 199, (203, 117, 270, 271, 97, 268, *_RING_AND_FILES)),
+}
 
 
 def _check(result: int, what: str) -> None:
@@ -137,6 +169,52 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     os.close(opened)
 
 
+def can_filter() -> bool:
+    """Whether the kernel has seccomp filters, and this file knows its architecture's calls."""
+    if sys.platform != "linux" or os.uname().machine not in _CALLS:
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None, 0, 0)  # EINVAL where there are none
+    return ctypes.get_errno() == errno.EFAULT and sys.maxsize > 1 << 32
+
+
+def filter_program(calls: Calls, *, listens: bool) -> bytes:
+    """What a server that only accepts needs: no connection, no datagram, no look into a process, no namespace.
+
+    A list of sock_filter (<linux/filter.h>): code, how many to skip if true and if false, constant.
+    """
+    refuse = (_RETURN, 0, 0, _REFUSE | errno.EPERM)
+    program = [
+        *((_LOAD, 0, 0, _ARCHITECTURE), (_IF_EQUAL, 1, 0, calls.architecture), refuse),
+        *((_LOAD, 0, 0, _NUMBER), (_IF_AT_LEAST, 0, 1, _X32), refuse),
+    ]
+    for number in calls.refused:
+        program += [(_IF_EQUAL, 0, 1, number), refuse]
+    # Flags of clone3 are in memory, where no filter looks; the C library takes clone instead.
+    program += [(_IF_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _REFUSE | errno.ENOSYS)]
+    allow_it = (_RETURN, 0, 0, _ALLOW)
+    program += [
+        *((_IF_EQUAL, 0, 4, calls.clone), (_LOAD, 0, 0, _FIRST)),
+        *((_IF_BIT, 0, 1, _CLONE_NEWUSER), refuse, allow_it),
+        *((_IF_EQUAL, 2, 0, calls.socket), (_IF_EQUAL, 1, 0, calls.socketpair), allow_it),
+    ]
+    if not listens:
+        program += [(_LOAD, 0, 0, _FIRST), (_IF_EQUAL, 1, 0, socket.AF_UNIX), refuse]
+    program += [
+        *((_LOAD, 0, 0, _SECOND), (_AND, 0, 0, _TYPE_OF_SOCKET)),
+        *((_IF_EQUAL, 1, 0, _STREAM), refuse, allow_it),
+    ]
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+
+
+def filter_calls(libc: ctypes.CDLL, *, listens: bool) -> None:
+    """After PR_SET_NO_NEW_PRIVS, without which the kernel takes no filter."""
+    program = filter_program(_CALLS[os.uname().machine], listens=listens)
+    at = ctypes.create_string_buffer(program, len(program))
+    whole = struct.pack("@HP", len(program) // 8, ctypes.addressof(at))
+    _check(libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, whole, 0, 0), "seccomp")
+
+
 def main(arguments: list[str]) -> None:
     account, uid, parent, signal, limits_text, *command = arguments
     limits = json.loads(limits_text)
@@ -156,6 +234,8 @@ def main(arguments: list[str]) -> None:
         os.nice(limits["nice"])
     if limits["walls"]:
         put_up_walls(libc, limits["walls"])
+        if limits["walls"]["filters"]:
+            filter_calls(libc, listens=limits["walls"]["listens"])
     os.execv(command[0], command)  # noqa: S606 - no shell is meant
 
 

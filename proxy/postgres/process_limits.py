@@ -10,7 +10,7 @@ class Walls:
     """What a process reaches of the machine (process_walls.py, which makes them).
 
     version: of Landlock; readable, writable: folders and files; runnable: programs, and folders of the loader;
-    listens: whether it may open ports.
+    listens: whether it may open ports; filters: whether seccomp refuses what Landlock does not see, too.
     """
 
     version: int
@@ -18,6 +18,7 @@ class Walls:
     runnable: tuple[str, ...]
     writable: tuple[str, ...]
     listens: bool
+    filters: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

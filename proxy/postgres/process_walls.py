@@ -1,14 +1,24 @@
-"""Which files a shadow's server may reach, by Landlock: its own, and what PostgreSQL itself consists of.
+"""What a shadow's server may reach: its own files, and what PostgreSQL itself consists of.
 
 Analysts send statements to the shadow. Whoever finds a hole in its PostgreSQL runs code there, as the user that
 the ledger and dpproxy run as. Landlock (landlock(7), Linux 5.13) takes from such code what no shadow needs:
 
     files           of the ledger, of dpproxy, of everybody else, for reading and writing
-    programs        all but PostgreSQL's
+    execve(2)       of all files but PostgreSQL's
     processes       looking into others (/proc/PID/environ, ptrace); from Linux 6.12 on signals to them
     TCP             from Linux 6.7 on: connections, and ports where the server listens on its socket only
 
-It does not keep code from connecting to Unix sockets whose path it guesses, nor from UDP.
+Landlock knows no Unix sockets that have a path. A server that trusts the user of the system (`peer`) would take
+such code for dpproxy. So a seccomp filter refuses what a server that only accepts does not need, on x86_64 and
+aarch64:
+
+    connect(2)      to whatever socket
+    sockets         other than Unix streams: no UDP, no datagram to a Unix socket
+    processes       ptrace, process_vm_readv, process_vm_writev, pidfd_getfd
+    ways around     io_uring, user namespaces (unshare, clone, setns), 32-bit and x32 calls
+
+Neither keeps such code from being any code: the loader, or mmap(2), takes a program from a readable file,
+such as one below /usr/lib, or that it wrote. That program is within the same walls.
 """
 
 from __future__ import annotations
@@ -18,7 +28,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from proxy.postgres.postgres_binaries import Binaries
-from proxy.postgres.postgres_launcher import landlock_version
+from proxy.postgres.postgres_launcher import can_filter, landlock_version
 from proxy.postgres.process_limits import Walls
 
 # Where the loader finds libraries, and what the C library and OpenSSL read.
@@ -63,6 +73,7 @@ def server_walls(binaries: Binaries, own: tuple[Path, ...], *, listens: bool) ->
         runnable=tuple(sorted(map(str, {*programs, *_loaders()}))),
         writable=tuple(map(str, (*own, *_existing(_WRITTEN)))),
         listens=listens,
+        filters=can_filter(),
     )
 
 

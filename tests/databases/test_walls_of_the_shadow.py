@@ -7,6 +7,7 @@ import pwd
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_account import NoAccount
 from proxy.postgres.postgres_binaries import find_binaries
 from proxy.postgres.postgres_environment import environment
-from proxy.postgres.postgres_launcher import landlock_version
+from proxy.postgres.postgres_launcher import can_filter, landlock_version
 from proxy.postgres.process_limits import ProcessLimits, Walls
 from proxy.postgres.process_walls import server_walls
 
@@ -206,6 +207,114 @@ def test_walls_that_cannot_be_put_up_end_the_start(state: _State) -> None:
     command = state.shadow._account.command(signal.SIGKILL, "/bin/true", limits=limits)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0 and "/no/such/folder" in done.stderr
+
+
+_TRIES = """
+import ctypes, errno, mmap, os, platform, signal, socket, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+number = dict(zip(("unshare", "ptrace", "read", "fd", "ring", "clone", "clone3"), map(int, sys.argv[2:])))
+
+def call(name, *arguments):
+    ctypes.set_errno(0)
+    result = libc.syscall(number[name], *map(ctypes.c_long, arguments))
+    if name == "clone" and result == 0:
+        os._exit(0)
+    print(name, "done" if result >= 0 else errno.errorcode[ctypes.get_errno()])
+
+def attempt(name, what):
+    try:
+        what()
+    except OSError as error:
+        print(name, errno.errorcode[error.errno])
+    else:
+        print(name, "done")
+
+def to_nobody():
+    first, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    first.sendto(b"x", sys.argv[1] + ".datagram")
+
+attempt("connect", lambda: socket.socket(socket.AF_UNIX).connect(sys.argv[1]))
+attempt("datagram", lambda: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+attempt("pair", to_nobody)
+attempt("udp", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+attempt("netlink", lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW))
+attempt("stream", lambda: socket.socket(socket.AF_UNIX))
+call("ring", 1, ctypes.addressof(ctypes.create_string_buffer(200)))
+call("clone", 0x10000000 | signal.SIGCHLD, 0, 0, 0, 0)
+call("clone3", 0, 0)
+call("unshare", 0x10000000)
+call("read", os.getpid(), 0, 0, 0, 0, 0)
+call("fd", -1, 0, 0)
+call("ptrace", 1, 0x3FFFFFFF, 0, 0)
+if platform.machine() == "x86_64":
+    number["x32"] = 0x40000000 + 39
+    call("x32")
+    if os.fork() == 0:
+        code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        code.write(bytes.fromhex("b814000000cd80c3"))  # getpid of 32 bits
+        at = ctypes.addressof(ctypes.c_char.from_buffer(code))
+        os._exit(7 if ctypes.CFUNCTYPE(ctypes.c_int)(at)() == -errno.EPERM else 0)
+    print("bits32", "EPERM" if os.waitstatus_to_exitcode(os.wait()[1]) == 7 else "done")
+"""
+_NUMBERS = {
+    "x86_64": (272, 101, 310, 438, 425, 56, 435),
+    "aarch64": (97, 117, 270, 438, 425, 220, 435),
+}
+
+
+def _tried(state: _State, walls: Walls, path: Path) -> dict[str, str]:
+    """Run Python in the place of the shadow's postgres; gives how each try ended."""
+    program = Path(sys.executable).resolve()
+    walls = replace(
+        walls,
+        readable=(*walls.readable, sys.base_prefix),
+        runnable=(*walls.runnable, str(program)),
+    )
+    command = state.shadow._account.command(
+        signal.SIGKILL,
+        *(program, "-I", "-S", "-c", _TRIES, path),
+        *map(str, _NUMBERS[os.uname().machine]),
+        limits=ProcessLimits(walls=walls),
+    )
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd="/", env=environment(), check=True, timeout=60
+    )
+    return dict(line.split() for line in done.stdout.splitlines())
+
+
+@pytest.mark.skipif(not can_filter(), reason="the kernel has no seccomp filters")
+def test_a_program_in_its_place_connects_to_nothing(state: _State) -> None:
+    """Not even to a socket that its user may connect to: a server there would take it for dpproxy."""
+    assert state.shadow.has_filter
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listening:
+        path = Path(folder) / "s"
+        listening.bind(str(path))
+        listening.listen()
+        without = _tried(state, replace(state.walls(), filters=False), path)
+        within = _tried(state, state.walls(), path)
+    possible = {"connect", "datagram", "udp", "netlink", "stream", "clone", "read"}
+    assert {name for name, end in without.items() if end == "done"} >= possible
+    assert without["pair"] == "ENOENT" and (without["fd"], without["ptrace"]) == ("EBADF", "ESRCH")
+    assert within.pop("stream") == "done" and within.pop("clone3") == "ENOSYS"
+    assert within == dict.fromkeys(without.keys() - {"stream", "clone3"}, "EPERM")
+
+
+@pytest.mark.parametrize("folder", [None, *sorted(Path("/usr/lib/postgresql").glob("*/bin"))])
+def test_every_server_starts_and_restarts_within_them(tmp_path: Path, folder: Path | None) -> None:
+    server = EmbeddedPostgres(
+        tmp_path, "s", pg_bin=folder, tcp=False, disposable=True, for_analysts=True
+    )
+    try:
+        for _ in range(2):
+            server.start()
+            assert server.has_walls and server.has_filter == can_filter()
+            with psycopg.connect(server.dsn(), autocommit=True) as superuser:
+                superuser.execute("SELECT g FROM generate_series(1, 1000) g")
+            status = Path(f"/proc/{server.process_id}/status").read_text()
+            assert ("\nSeccomp:\t2\n" in status) or not can_filter()
+            server.stop()
+    finally:
+        server.stop()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
