@@ -31,6 +31,7 @@ class RoleMatcher:
         self._superuser_dsn = superuser_dsn
         self._databases = tuple(databases)
         self._inner = inner
+        self._settled: dict[str, str] = {}  # verifiers that were set
         self._ledger: psycopg.Connection[Any] | None = None
         self._shadow: psycopg.Connection[Any] | None = None
         self._in_use = threading.Lock()
@@ -66,7 +67,12 @@ class RoleMatcher:
             if self._shadow is None:
                 self._shadow = connect_lasting(self._superuser_dsn)
             return match_roles_on(
-                self._shadow, self._superuser_dsn, self._databases, wanted, self._inner
+                self._shadow,
+                self._superuser_dsn,
+                self._databases,
+                wanted,
+                self._inner,
+                self._settled,
             )
         except BaseException:
             self._drop()

@@ -62,10 +62,13 @@ def match_roles_on(
     databases: Sequence[str],
     verifiers: Mapping[str, str],
     inner: InnerVerifier | None = None,
+    settled: dict[str, str] | None = None,
 ) -> tuple[str, ...]:
     """As `match_roles`, on a superuser's connection in autocommit that is there.
 
-    Given    inner: what verifier the inner role of an analyst has; it is not made here, but goes with them
+    Given    inner: what verifier the inner role of an analyst has; it is not made here, but goes with them;
+             settled: verifiers of the last calls, kept up here. A role that has another than that was altered
+             by its analyst: its own is put back, and no session is ended
 
     Whatever an analyst does to their own role, by a lock or otherwise, keeps nobody else's role as it was.
 
@@ -78,6 +81,9 @@ def match_roles_on(
     verifiers = {**verifiers, **_inner_verifiers(there, verifiers, inner)}
     changed: list[str] = []
     failed: dict[str, str] = {}
+    settled = {} if settled is None else settled
+    for name in settled.keys() - verifiers.keys():
+        del settled[name]
 
     def attempt(name: str, change: Callable[[], None]) -> None:
         try:
@@ -96,7 +102,10 @@ def match_roles_on(
         if name not in there:
             attempt(name, partial(create_role, connection, name, verifier))
         elif there[name] != verifier:
-            attempt(name, partial(_set_verifier, connection, name, verifier))
+            change = _put_back if settled.get(name) == verifier else _set_verifier
+            attempt(name, partial(change, connection, name, verifier))
+        if name not in failed:
+            settled[name] = verifier
     if failed:
         raise RolesNotMatched(tuple(changed), failed)
     return tuple(changed)
@@ -141,14 +150,21 @@ def create_role(connection: psycopg.Connection[Any], name: str, verifier: str) -
 
 
 def _set_verifier(connection: psycopg.Connection[Any], name: str, verifier: str) -> None:
-    _alter(
-        connection,
-        name,
-        sql.SQL("LOGIN CONNECTION LIMIT {} PASSWORD {}").format(
-            sql.Literal(SESSIONS_PER_ANALYST), sql.Literal(verifier)
-        ),
-    )
+    _alter(connection, name, _login_with(verifier))
     _end_sessions(connection, name)  # of who logged in with the old one meanwhile
+
+
+def _put_back(connection: psycopg.Connection[Any], name: str, verifier: str) -> None:
+    """Who holds the role's row meanwhile is ended by lock_watch, and the next call comes to it again."""
+    connection.execute(
+        sql.SQL("ALTER ROLE {} {}").format(sql.Identifier(name), _login_with(verifier))
+    )
+
+
+def _login_with(verifier: str) -> sql.Composed:
+    return sql.SQL("LOGIN CONNECTION LIMIT {} PASSWORD {}").format(
+        sql.Literal(SESSIONS_PER_ANALYST), sql.Literal(verifier)
+    )
 
 
 def _alter(connection: psycopg.Connection[Any], name: str, what: sql.Composable) -> None:

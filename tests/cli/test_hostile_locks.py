@@ -53,7 +53,7 @@ def test_locks_keep_nobody_else_out(tmp_path: Path) -> None:
 
         holds.close()
 
-        _open(locks, "DO $$ BEGIN ALTER ROLE eve PASSWORD '1'; END $$")
+        _open(locks, "DO $$ BEGIN EXECUTE 'ALTER ' || 'ROLE eve PASSWORD ''1'''; END $$")
         assert operator.run("user", "remove", "eve").code == 0
         assert (
             operator.run("user", "add", "bob", "--password-stdin", typed="bob's first one").code

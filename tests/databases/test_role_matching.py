@@ -16,7 +16,7 @@ import pytest
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.watching import match_roles
 from proxy.ledger.ledger_mark import MarkFile
-from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.ledger.users import add_analyst, remove_analyst, set_password
 from proxy.shadow.role_matching import RoleMatcher
 from tests.servers_fixture import Servers
 from tests.waiting import until
@@ -79,6 +79,30 @@ def test_changes_are_seen_on_a_kept_connection(pair: Servers) -> None:
         remove_analyst(pair.ledger_dsn, name)
         assert matcher.match() == (name,)
         assert matcher.match() == ()
+
+
+def test_a_role_that_its_analyst_altered_ends_no_session(pair: Servers) -> None:
+    """Whoever alters it, by words put together in a body, would end the analyst's other programs."""
+    name = pair.new_analyst()
+    dsn = pair.analyst_dsn("shop", name)
+    with (
+        closing(_matcher(pair)) as matcher,
+        psycopg.connect(dsn, autocommit=True) as altering,
+        psycopg.connect(dsn, autocommit=True) as other,
+    ):
+        matcher.match()
+        for _ in range(2):
+            altering.execute("ALTER ROLE CURRENT_USER PASSWORD 'mine alone'")
+            with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+                psycopg.connect(dsn)
+            assert matcher.match() == (name,)
+            assert other.execute("SELECT 1").fetchone() == (1,)
+            psycopg.connect(dsn).close()
+        set_password(pair.ledger_dsn, name, "another")
+        assert matcher.match() == (name,)
+        for session in (altering, other):
+            with pytest.raises(psycopg.OperationalError):
+                session.execute("SELECT 1")
 
 
 @pytest.mark.parametrize("which", ["shadow", "ledger"])

@@ -14,6 +14,10 @@ _ROLES = [
     "; ALTER GROUP dp_analyst ADD USER bob",
     "ALTER\tUSER\nbob RENAME TO eve;",
     "Alter Role ALL RESET ALL",
+    "DO $$ BEGIN ALTER ROLE current_user PASSWORD 'x'; END $$",
+    "do language plpgsql 'begin execute ''alter /* a */ user bob password null''; end'",
+    "CREATE FUNCTION pg_temp.f() RETURNS void LANGUAGE sql AS $$ ALTER -- b\nROLE bob RESET ALL $$",
+    "create or replace procedure pg_temp.p() language sql as 'alter\tgroup g add user bob'",
 ]
 _OTHERS = [
     "SELECT 'ALTER ROLE bob'",
@@ -22,6 +26,9 @@ _OTHERS = [
     "ALTER TABLE role ADD COLUMN x int",
     "ALTER USER MAPPING FOR bob SERVER s OPTIONS (SET password 'x')",
     "SELECT 'unclosed ALTER ROLE",
+    "DO $$ BEGIN ALTER TABLE role ADD COLUMN x int; END $$",
+    "DO $$ BEGIN ALTER USER MAPPING FOR bob SERVER s OPTIONS (SET password 'x'); END $$",
+    "CREATE TABLE function AS SELECT 'alter', 'role'",
     "",
 ]
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import LOOKED_AT_BYTES
 from proxy.query.syntax.tokens import lex
 
 _ALTERED = ("role", "user", "group")
+_ROUTINES = ("function", "procedure")
+# With what may stand between two words; a body is text to the tokens around it.
+_IN_A_BODY = re.compile(
+    r"\balter(?:\s|--[^\n\r]*|/\*.*?\*/)+(?:role|user(?!\s+mapping\b)|group)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def may_alter_role(text: str) -> bool:
@@ -18,7 +26,9 @@ def may_alter_role(text: str) -> bool:
 
 
 def check_role_statement(text: str) -> None:
-    """Refuse ALTER ROLE, ALTER USER and ALTER GROUP.
+    """Refuse ALTER ROLE, ALTER USER and ALTER GROUP, and these in the body of DO, a function or a procedure.
+
+    A body that puts the words together from parts still passes: `shadow_roles` makes that harm nobody else.
 
     The ledger has the passwords. One that is changed on the shadow alone lets nobody in, and keeps the
     analyst's other logins out until the ledger's is put back, a second later.
@@ -32,13 +42,23 @@ def check_role_statement(text: str) -> None:
         lexed = lex(text)
     except Refusal:
         return
-    words = [] if lexed is None else [one.word for one in lexed.lexemes if one.word][:3]
-    if len(words) < 2 or words[0] != "alter" or words[1] not in _ALTERED:
-        return
-    if words[1:3] == ["user", "mapping"]:
+    words = [] if lexed is None else [one.word for one in lexed.lexemes[:6] if one.word]
+    if not _alters_role(words) and not (_has_body(words) and _IN_A_BODY.search(text)):
         return
     raise Refusal(
         Code.ROLE,
         "permission denied to alter a role",
         "Ask the operator, who sets a password with `dpproxy user passwd NAME`.",
     )
+
+
+def _alters_role(words: list[str]) -> bool:
+    is_of_role = words[:1] == ["alter"] and words[1:2] != [] and words[1] in _ALTERED
+    return is_of_role and words[1:3] != ["user", "mapping"]
+
+
+def _has_body(words: list[str]) -> bool:
+    """`DO`, `CREATE FUNCTION`, `CREATE OR REPLACE PROCEDURE`."""
+    if words[:1] == ["do"]:
+        return True
+    return words[:1] == ["create"] and any(word in _ROUTINES for word in words[1:4])
