@@ -38,7 +38,8 @@ class FindingName(Enum):
     )
     PUBLIC_MAY_LIST_PEOPLE = (
         Severity.SEVERE,
-        "The key of a public table fits a unit column that has no foreign key: the table may list the people.",
+        "The key of a public table fits, by its name or the table's, a unit column without a foreign key: the "
+        "table may list the people.",
     )
     PUBLIC_SHOWS_PEOPLE = (
         Severity.SEVERE,
@@ -153,8 +154,8 @@ class FindingName(Enum):
     )
     PUBLIC_MAY_NAME_PEOPLE = (
         Severity.WARNING,
-        "A public table may be about people: it has addresses, words for people, or a unique key beside many "
-        "rows.",
+        "A public table may be about people: it has addresses, words for people, many rows, or a key of the "
+        "type of a unit column.",
     )
     PUBLIC_CALLS_FUNCTION = (
         Severity.WARNING,
@@ -171,6 +172,11 @@ class FindingName(Enum):
     IDENTIFYING_COLUMN = (
         Severity.WARNING,
         "A column that most likely names people is listed: analysts can ask about one of them by name.",
+    )
+    VALUES_MAY_NAME_PEOPLE = (
+        Severity.WARNING,
+        "The public keys of a column may be people's: dates, names of two words, numbers of records, or very "
+        "many.",
     )
     VALUES_LEAVE_OUT_LABELS = (
         Severity.WARNING,

@@ -18,7 +18,7 @@ CREATE TYPE c.state AS ENUM ('booked', 'attended', 'missed');
 CREATE DOMAIN c.checked_state AS c.state;
 CREATE TABLE c.sites (code text PRIMARY KEY, name text NOT NULL);
 CREATE TABLE c.patients (id integer PRIMARY KEY, name text, email text, born date, sex text CHECK (sex IN
-    ('f', 'm', 'x')), insurer text);
+    ('f', 'm', 'x')), insurer text, joined date NOT NULL);
 CREATE TABLE c.visits (id integer PRIMARY KEY, patient_id integer NOT NULL REFERENCES c.patients,
     site text NOT NULL REFERENCES c.sites, state c.state NOT NULL, checked c.checked_state NOT NULL,
     cost integer NOT NULL, comment text, doctor_id integer);
@@ -42,6 +42,23 @@ CREATE TABLE c.shops (id text PRIMARY KEY, address text, phone_count integer);
 CREATE TABLE c.goods (ean text PRIMARY KEY, title text);
 INSERT INTO c.goods SELECT i::text, 'x' FROM generate_series(1, 2500) i;
 ANALYZE c.goods;
+"""
+_CARDS = """
+CREATE TABLE c.trips (id integer PRIMARY KEY, card integer NOT NULL, price integer);
+CREATE TABLE c.cards (id integer PRIMARY KEY, points integer);
+"""
+_TRIPS = "c.trips: {unit: {card: card}, max_rows_per_unit: 9}"
+_IMPORTED = """
+CREATE TABLE c.imported (a text, b date);
+INSERT INTO c.imported SELECT 'x', '2020-01-01' FROM generate_series(1, 900);
+ANALYZE c.imported;
+"""
+_PARTED = """
+CREATE TABLE c.parted (a integer, b text) PARTITION BY RANGE (a);
+CREATE TABLE c.parted1 PARTITION OF c.parted FOR VALUES FROM (0) TO (300);
+CREATE TABLE c.parted2 PARTITION OF c.parted DEFAULT;
+INSERT INTO c.parted SELECT i, 'x' FROM generate_series(1, 600) i;
+ANALYZE c.parted1, c.parted2;
 """
 _PATIENTS = "c.patients: {unit: {patient: id}, max_rows_per_unit: 1, columns: {born: {}}}"
 _VISITS = (
@@ -109,10 +126,31 @@ _TABLES = [
     ),
     (
         "a key that fits",
+        BARE + _CARDS,
+        (_TRIPS, "c.cards: public"),
+        F.PUBLIC_MAY_LIST_PEOPLE,
+        "c.cards",
+    ),
+    (
+        "a key of the same type",
         BARE,
         (_ORDERS, "c.register: public"),
-        F.PUBLIC_MAY_LIST_PEOPLE,
+        F.PUBLIC_MAY_NAME_PEOPLE,
         "c.register",
+    ),
+    (
+        "many rows without a key",
+        BARE + _IMPORTED,
+        (_ORDERS, "c.imported: public"),
+        F.PUBLIC_MAY_NAME_PEOPLE,
+        "c.imported",
+    ),
+    (
+        "many rows of partitions",
+        BARE + _PARTED,
+        (_ORDERS, "c.parted: public"),
+        F.PUBLIC_MAY_NAME_PEOPLE,
+        "c.parted",
     ),
     ("addresses", BARE, (_ORDERS, "c.shops: public"), F.PUBLIC_MAY_NAME_PEOPLE, "c.shops"),
     (
@@ -206,6 +244,42 @@ _COLUMNS = [
         _visits("doctor_id: {values: [1, 2]}"),
         F.VALUES_NAME_PEOPLE,
         "c.visits",
+    ),
+    *(
+        (
+            f"{what} as values",
+            _patients(f"insurer: {{values: [{listed}]}}"),
+            F.VALUES_NAME_PEOPLE,
+            "c.patients",
+        )
+        for what, listed in (
+            ("a number from abroad", '"+49 30 1234567"'),
+            ("a number", "030/1234567"),
+            ("a number of a mobile", '"0170 123 45 67"'),
+            ("an account", "DE89370400440532013000"),
+        )
+    ),
+    *(
+        (
+            f"perhaps {what}",
+            _patients(f"insurer: {{values: [{listed}]}}"),
+            F.VALUES_MAY_NAME_PEOPLE,
+            "c.patients",
+        )
+        for what, listed in (
+            ("names", "Anna Schmidt, Bob Miller"),
+            ("names the other way round", '"Schmidt, Anna", "Miller, Bob"'),
+            ("UUIDs", "123e4567-e89b-12d3-a456-426614174000"),
+            ("numbers of records", "A123456"),
+            ("handles", '"@anna"'),
+            ("very many", ", ".join(f"x{number}" for number in range(501))),
+        )
+    ),
+    (
+        "dates of people",
+        _patients("joined: {values: [1961-03-04]}"),
+        F.VALUES_MAY_NAME_PEOPLE,
+        "c.patients",
     ),
     ("a key's values", _visits("id: {values: [1, 2]}"), F.VALUES_NAME_PEOPLE, "c.visits"),
     ("a listed e-mail", _patients("email: {}"), F.IDENTIFYING_COLUMN, "c.patients"),

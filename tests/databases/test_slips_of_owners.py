@@ -80,6 +80,7 @@ def test_the_corpus_has_each_kind() -> None:
     }
 
 
+_PATIENTS = "c.patients: {unit: {patient: id}, columns: {born: {}}}"
 _RIGHT = {
     "with keys": (
         KEYED,
@@ -102,6 +103,20 @@ _RIGHT = {
             "c.lines: {unit: {user: order_id -> c.orders.user_id}, max_rows_per_unit: 9}",
             "c.kunden: {unit: {customer: kundennr}, columns: {geburtsdatum: {}}}",
         ),
+    ),
+    "values of no people": (
+        KEYED + "ALTER TABLE c.visits ADD kind text NOT NULL, ADD day date NOT NULL;",
+        (
+            "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {day: {values:"
+            ' [2024-01-01, 2024-02-01]}, kind: {values: ["2023-2024", "1961-03-04", "10.1.2.3", "10000-20000",'
+            ' "08.00-12.00", "01.2024 - 03.2024", "1000 - 2000", "12345678", "100.000-200.000", "1.0.0.2024",'
+            ' "01/2024-03/2024", "0800-1200", "Full time", "New York", "Berlin", "A10.0"]}}}',
+        ),
+    ),
+    "lookups": (
+        KEYED + "CREATE TABLE c.birth_rates (year integer PRIMARY KEY, births integer);"
+        "CREATE TABLE c.site_sizes (site text PRIMARY KEY, patients integer);",
+        (_PATIENTS, "c.birth_rates: public", "c.site_sizes: public"),
     ),
     "people who are nowhere": (BARE, ("c.orders: {unit: {user: user_id}, max_rows_per_unit: 9}",)),
 }
