@@ -152,6 +152,10 @@ class FindingName(Enum):
         "Two identifiers of the policy refer to the same people: they are protected as if they were different "
         "people.",
     )
+    UNIT_LEAVES_OUT_PEOPLE = (
+        Severity.WARNING,
+        "A row refers to two people of one kind, of whom one is its unit: the other is not protected there.",
+    )
     PUBLIC_MAY_NAME_PEOPLE = (
         Severity.WARNING,
         "A public table may be about people: it has addresses, words for people, many rows, or a key of the "
@@ -191,6 +195,10 @@ class FindingName(Enum):
         Severity.WARNING,
         "The delta of a statement is above 1e-5: it belongs far below 1 / number of people.",
     )
+    TOTAL_EPSILON_LARGE = (
+        Severity.WARNING,
+        "The epsilon of the total is above 20: all answers together may say nearly everything about a person.",
+    )
     TOTAL_DELTA_LARGE = (
         Severity.WARNING,
         "The delta of a budget for good is above 1e-4: it belongs below 1 / number of people.",
@@ -198,6 +206,24 @@ class FindingName(Enum):
     BUDGET_ABOVE_TOTAL = (
         Severity.WARNING,
         "A budget is above the total: it has no effect, or the total is a slip.",
+    )
+    BUDGET_BELOW_STATEMENT = (
+        Severity.WARNING,
+        "A budget is below what one statement spends: each is refused.",
+    )
+    PUBLISHING_USES_TOTAL = (
+        Severity.WARNING,
+        "What `publish` releases uses up the total within 30 days.",
+    )
+    BOUNDS_AGAINST_CHECK = (
+        Severity.WARNING,
+        "The bounds of a column hold none of what a CHECK allows, less than half of a short scale, or are more "
+        "than twice as wide.",
+    )
+    ACCEPTED_WHEREVER = (
+        Severity.WARNING,
+        "The policy accepts a severe finding about public tables without saying of which: the next one passes "
+        "unseen.",
     )
     ROW_SECURITY_HIDES = (
         Severity.WARNING,

@@ -21,7 +21,7 @@ CREATE TABLE c.patients (id integer PRIMARY KEY, name text, email text, born dat
     ('f', 'm', 'x')), insurer text, joined date NOT NULL);
 CREATE TABLE c.visits (id integer PRIMARY KEY, patient_id integer NOT NULL REFERENCES c.patients,
     site text NOT NULL REFERENCES c.sites, state c.state NOT NULL, checked c.checked_state NOT NULL,
-    cost integer NOT NULL, comment text, doctor_id integer);
+    cost integer NOT NULL, comment text, doctor_id integer, stars integer CHECK (stars BETWEEN 1 AND 5));
 CREATE TABLE c.results (id integer PRIMARY KEY, visit_id integer NOT NULL REFERENCES c.visits,
     value integer NOT NULL);
 CREATE TABLE c.feedback (visit_id integer PRIMARY KEY REFERENCES c.visits, stars integer);
@@ -302,6 +302,15 @@ _COLUMNS = [
         F.VALUES_LEAVE_OUT_LABELS,
         "c.patients",
     ),
+    *(
+        (
+            f"bounds {bounds} of 1 to 5",
+            _visits(f"stars: {{bounds: {bounds}}}"),
+            F.BOUNDS_AGAINST_CHECK,
+            "c.visits",
+        )
+        for bounds in ("[2, 3]", "[6, 9]", "[0, 100]")
+    ),
     ("null left out", _patients("sex: {values: [f, m, x]}"), F.VALUES_LEAVE_OUT_NULL, "c.patients"),
 ]
 _HALF = "{total: {epsilon: 20, delta: 0.5}, default: {epsilon: 4, delta: 1e-6}}"
@@ -316,6 +325,20 @@ publish:
   - {name: costs, sql: "SELECT count(*) AS n FROM c.visits", every: 1d, epsilon: 9}
 """
 _LARGE = "{total: {epsilon: 900, delta: 1e-5}, default: {epsilon: 40, delta: 1e-6}}"
+_TWENTY = "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 4, delta: 1e-6}}"
+_BELOW = (
+    (
+        "budgets.default",
+        "{epsilon: 1, delta: 1e-8}",
+        "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 0.5, delta: 1e-6, per: day}}",
+    ),
+    ("budgets.total", "{epsilon: 30, delta: 1e-8}", _TWENTY),
+    ("budgets.default", "{epsilon: 1, delta: 2e-6}", _TWENTY),
+)
+_OFTEN = """
+publish:
+  - {name: costs, sql: "SELECT count(*) AS n FROM c.visits", every: 5min, epsilon: 1}
+"""
 _AMOUNTS = [
     (
         "epsilon 50",
@@ -351,6 +374,26 @@ _AMOUNTS = [
         "",
     ),
     ("total delta", F.TOTAL_DELTA_LARGE, "budgets.total", "{epsilon: 1, delta: 1e-8}", _HALF, ""),
+    (
+        "total epsilon",
+        F.TOTAL_EPSILON_LARGE,
+        "budgets.total",
+        "{epsilon: 1, delta: 1e-8}",
+        _LARGE,
+        "",
+    ),
+    *(
+        (f"below a statement {number}", F.BUDGET_BELOW_STATEMENT, where, privacy, budgets, "")
+        for number, (where, privacy, budgets) in enumerate(_BELOW)
+    ),
+    (
+        "published up",
+        F.PUBLISHING_USES_TOTAL,
+        "publish",
+        "{epsilon: 1, delta: 1e-8}",
+        _TWENTY,
+        _OFTEN,
+    ),
     ("above", F.BUDGET_ABOVE_TOTAL, "budgets.default", "{epsilon: 1, delta: 1e-8}", _ABOVE, ""),
     (
         "delta above",

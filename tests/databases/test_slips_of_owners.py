@@ -80,6 +80,18 @@ def test_the_corpus_has_each_kind() -> None:
     }
 
 
+def test_what_is_accepted_wherever_it_is_found_is_named() -> None:
+    tables = ("c.staff: public", "c.patients: public", "c.feedback: {unit: row}")
+    slip = Slip(called="", script=KEYED, tables=tables, name=F.PUBLIC_LOOKS_LIKE_PEOPLE, where="")
+    with made_clinic(KEYED):
+        found = _verdict(_text(slip, '{PUBLIC_LOOKS_LIKE_PEOPLE: "ok"}'))
+        (named,) = [one for one in found.open if one.name is F.ACCEPTED_WHEREVER]
+        assert "c.patients, c.staff" in named.what or "c.staff, c.patients" in named.what
+        by_place = '{PUBLIC_LOOKS_LIKE_PEOPLE: {c.staff: "ok", c.patients: "ok"}}'
+        found = _verdict(_text(slip, by_place))
+        assert [one for one in found.open if one.name is F.ACCEPTED_WHEREVER] == []
+
+
 _PATIENTS = "c.patients: {unit: {patient: id}, columns: {born: {}}}"
 _RIGHT = {
     "with keys": (
@@ -87,7 +99,7 @@ _RIGHT = {
         (
             "c.patients: {unit: {patient: id}, columns: {sex: {values: [f, m, x, null]}, born: {}}}",
             "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {id: {}, cost: {},"
-            " state: {values: [booked, attended, missed]}, site: {references: c.sites.code}}}",
+            " stars: {bounds: [1, 5]}, state: {values: [booked, attended, missed]}, site: {references: c.sites.code}}}",
             "c.results: {unit: {patient: visit_id -> c.visits.patient_id}, max_rows_per_unit: 9}",
             "c.feedback: {unit: {patient: visit_id -> c.visits.patient_id}, max_rows_per_unit: 9}",
             "c.claims: {unit: {patient: patient_id}, max_rows_per_unit: 9}",
