@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
+from proxy.doctor.unit_diagnosis import is_told
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
-from proxy.policy.guessed_units import How, NotGuessed
+from proxy.policy.guessed_units import NotGuessed
 from proxy.policy.people import people
 from proxy.policy.person_words import (
-    is_id_of_person,
     is_identifying,
     is_number_of_something,
     names_a_person,
@@ -88,7 +88,7 @@ def _belonging(name: TableName, declared: DeclaredPeople) -> str:
     if guess is None or not isinstance(guess.unit, IdentifierUnit):
         return ""
     column = guess.unit.column
-    if guess.how is How.NAME and not is_id_of_person(column) and "called as" not in guess.why:
+    if not is_told(guess):
         return ""
     return (
         f"its column '{column}' tells which {guess.unit.identifier} a row belongs to ({guess.why})"

@@ -43,11 +43,11 @@ CREATE TABLE c.goods (ean text PRIMARY KEY, title text);
 INSERT INTO c.goods SELECT i::text, 'x' FROM generate_series(1, 2500) i;
 ANALYZE c.goods;
 """
-_CARDS = """
+CARDS = """
 CREATE TABLE c.trips (id integer PRIMARY KEY, card integer NOT NULL, price integer);
 CREATE TABLE c.cards (id integer PRIMARY KEY, points integer);
 """
-_TRIPS = "c.trips: {unit: {card: card}, max_rows_per_unit: 9}"
+TRIPS = "c.trips: {unit: {card: card}, max_rows_per_unit: 9}"
 _IMPORTED = """
 CREATE TABLE c.imported (a text, b date);
 INSERT INTO c.imported SELECT 'x', '2020-01-01' FROM generate_series(1, 900);
@@ -126,8 +126,8 @@ _TABLES = [
     ),
     (
         "a key that fits",
-        BARE + _CARDS,
-        (_TRIPS, "c.cards: public"),
+        BARE + CARDS,
+        (TRIPS, "c.cards: public"),
         F.PUBLIC_MAY_LIST_PEOPLE,
         "c.cards",
     ),
@@ -161,7 +161,40 @@ _TABLES = [
         "c.goods",
     ),
 ]
+DOCTORS = "ALTER TABLE c.visits ADD FOREIGN KEY (doctor_id) REFERENCES c.staff;"
 _UNITS = [
+    (
+        "the doctor",
+        KEYED + DOCTORS,
+        (_PATIENTS, "c.visits: {unit: {staff: doctor_id}}"),
+        "c.visits",
+    ),
+    ("the doctor alone", KEYED + DOCTORS, ("c.visits: {unit: {doctor: doctor_id}}",), "c.visits"),
+    (
+        "the doctor of a visit",
+        KEYED + "ALTER TABLE c.results ADD staff integer REFERENCES c.staff;",
+        (_PATIENTS, _VISITS, "c.results: {unit: {staff: staff}}"),
+        "c.results",
+    ),
+    (
+        "the visit by its name",
+        KEYED,
+        (_PATIENTS, "c.results: {unit: {visit: visit_id}}"),
+        "c.results",
+    ),
+    ("the visit alone", KEYED, ("c.results: {unit: {visit: visit_id}}",), "c.results"),
+    (
+        "people by their household",
+        KEYED + "ALTER TABLE c.patients ADD household_id integer NOT NULL DEFAULT 1;",
+        ("c.patients: {unit: {patient: household_id}}", _VISITS),
+        "c.patients",
+    ),
+    (
+        "people by their doctor",
+        KEYED + "ALTER TABLE c.patients ADD gp_id integer NOT NULL DEFAULT 1;",
+        ("c.patients: {unit: {patient: gp_id}}",),
+        "c.patients",
+    ),
     (
         "the unit of another table",
         KEYED,
@@ -191,6 +224,22 @@ _UNITS = [
     ),
 ]
 _ROWS = [
+    (
+        "rows with a name",
+        KEYED + "CREATE TABLE c.named (id integer PRIMARY KEY, patient_name text, cost integer);",
+        (_PATIENTS, "c.named: {unit: row}"),
+        F.ROW_UNIT_NAMES_PEOPLE,
+        "c.named",
+    ),
+    (
+        "two patients in a row",
+        KEYED
+        + "CREATE TABLE c.couples (a integer NOT NULL REFERENCES c.patients, b integer NOT NULL"
+        " REFERENCES c.patients);",
+        (_PATIENTS, "c.couples: {unit: {patient: a}}"),
+        F.UNIT_LEAVES_OUT_PEOPLE,
+        "c.couples",
+    ),
     (
         "rows of people who are nowhere",
         KEYED,

@@ -13,7 +13,7 @@ from proxy.policy.findings import Finding, Verdict
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.protected.catalog_reader import read_catalog
 from tests.databases.clinic import made_clinic, source, verdict
-from tests.databases.slip_corpus import BARE, KEYED, SLIPS, Slip
+from tests.databases.slip_corpus import BARE, CARDS, DOCTORS, KEYED, SLIPS, TRIPS, Slip
 from tests.samples import ALL_SAMPLES, checked_sample
 
 pytestmark = pytest.mark.postgres
@@ -99,7 +99,8 @@ _RIGHT = {
         (
             "c.patients: {unit: {patient: id}, columns: {sex: {values: [f, m, x, null]}, born: {}}}",
             "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {id: {}, cost: {},"
-            " stars: {bounds: [1, 5]}, state: {values: [booked, attended, missed]}, site: {references: c.sites.code}}}",
+            " stars: {bounds: [1, 5]}, state: {values: [booked, attended, missed]},"
+            " site: {references: c.sites.code}}}",
             "c.results: {unit: {patient: visit_id -> c.visits.patient_id}, max_rows_per_unit: 9}",
             "c.feedback: {unit: {patient: visit_id -> c.visits.patient_id}, max_rows_per_unit: 9}",
             "c.claims: {unit: {patient: patient_id}, max_rows_per_unit: 9}",
@@ -124,6 +125,44 @@ _RIGHT = {
             ' "08.00-12.00", "01.2024 - 03.2024", "1000 - 2000", "12345678", "100.000-200.000", "1.0.0.2024",'
             ' "01/2024-03/2024", "0800-1200", "Full time", "New York", "Berlin", "A10.0"]}}}',
         ),
+    ),
+    "patients with doctors": (
+        KEYED + DOCTORS,
+        (
+            _PATIENTS,
+            "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9}",
+            "c.staff: {unit: {staff: id}}",
+        ),
+    ),
+    "households": (
+        KEYED + "CREATE TABLE c.households (id integer PRIMARY KEY, rooms integer);"
+        "ALTER TABLE c.patients ADD household_id integer NOT NULL REFERENCES c.households;"
+        "ALTER TABLE c.visits ADD household_id integer NOT NULL REFERENCES c.households;",
+        (
+            "c.households: {unit: {household: id}}",
+            "c.patients: {unit: {household: household_id}, max_rows_per_unit: 9}",
+            "c.visits: {unit: {household: household_id}, max_rows_per_unit: 9}",
+        ),
+    ),
+    "numbers of customers and words for things": (
+        BARE
+        + "CREATE TABLE c.calls (id integer PRIMARY KEY, kd_nr integer NOT NULL, household integer,"
+        " account text, device_id text NOT NULL);"
+        "CREATE TABLE c.beeps (id integer PRIMARY KEY, account text, device_id text NOT NULL);",
+        (
+            "c.calls: {unit: {customer: kd_nr}, max_rows_per_unit: 9}",
+            "c.beeps: {unit: {device: device_id}, max_rows_per_unit: 9}",
+        ),
+    ),
+    "a card and who drives": (
+        BARE + CARDS + "CREATE TABLE c.drivers (id integer PRIMARY KEY, since date);"
+        "ALTER TABLE c.trips ADD FOREIGN KEY (card) REFERENCES c.cards,"
+        " ADD driver_id integer REFERENCES c.drivers;",
+        (TRIPS, "c.cards: {unit: {card: id}}"),
+    ),
+    "an heir that is called child": (
+        KEYED + "CREATE TABLE c.child () INHERITS (c.sites);",
+        (_PATIENTS, "c.sites: public"),
     ),
     "lookups": (
         KEYED + "CREATE TABLE c.birth_rates (year integer PRIMARY KEY, births integer);"
