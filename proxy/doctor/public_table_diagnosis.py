@@ -20,6 +20,7 @@ from proxy.policy.person_words import (
     is_number_of_something,
     names_a_person,
     person_of_column,
+    personal_traits,
     singular,
     words_of,
 )
@@ -205,6 +206,8 @@ def _doubtful(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) ->
     guess = declared.guesses.get(name)
     if isinstance(guess, NotGuessed) and guess.is_about_people:
         return guess.why
+    if len(personal_traits(tuple(exposed))) > 1:
+        return "its columns are traits of people, of whom each row may be one"
     relation = declared.relations.known.get(name)
     if there is None or relation is None:
         return ""

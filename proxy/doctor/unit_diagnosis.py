@@ -6,6 +6,7 @@ Keys say it where they are declared; else the names by which `policy init` would
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
@@ -37,12 +38,14 @@ def unit_findings(
     unit = table.unit
     if not isinstance(unit, IdentifierUnit):
         return
+    # A column of a view is judged where it comes from.
+    name, column = declared.relations.links.source_of((table.name, unit.column))
+    base, own = replace(table, name=name), replace(unit, column=column)
     reason = (
         _wrong_path(table.name, unit.column, unit.path, declared)
         if unit.path is not None
-        else _wrong_key(table.name, unit, declared)
-        or _wrong_column(table, unit, policy, catalog, declared)
-    ) or _passed_over(table.name, unit, declared)
+        else _wrong_key(name, own, declared) or _wrong_column(base, own, policy, catalog, declared)
+    ) or _passed_over(name, own, declared)
     if reason:
         what = f"{table.name}: the unit is {{{unit.identifier}: {unit.column}}}, and {reason}"
         yield Finding(
@@ -53,7 +56,7 @@ def unit_findings(
             path=("tables", str(table.name), "unit"),
         )
         return
-    twin = _twin(table.name, unit, declared)
+    twin = _twin(name, own, declared)
     if twin:
         yield Finding(
             name=FindingName.UNIT_LEAVES_OUT_PEOPLE,
@@ -77,7 +80,11 @@ def row_unit_reason(name: TableName, declared: DeclaredPeople) -> tuple[FindingN
     if referring is None or there is None or not isinstance(referring.unit, IdentifierUnit):
         return _by_names_of_a_view(name, declared)
     column = referring.unit.column
-    if there.is_unique(column):
+    # One row a visit is not one row a patient.
+    path = referring.unit.path
+    between = None if path is None else declared.tables.get(path.table)
+    is_one = path is None or (between is not None and between.is_unique(path.column))
+    if is_one and there.is_unique(column):
         return None
     reason = (
         f"its column '{column}' tells which {referring.unit.identifier} a row belongs to "
@@ -342,6 +349,25 @@ def _wrong_without_keys(
         if listing or (guess is not None and not _is_held_in(unit.column, guess)):
             return f"'{unit.column}' is called as the key of {called[0]} is, not as the {word}"
     return _better(table, unit, declared)
+
+
+def wrong_references(table: ProtectedTable, declared: DeclaredPeople) -> Iterator[Finding]:
+    """Of columns, which a foreign key leads to another table."""
+    links = declared.relations.links
+    for column in table.columns.values():
+        targets = foreign_targets(table.name, column.name, links)
+        if column.references is None or not targets:
+            continue
+        stated = column.references[0]
+        if targets & ({stated} | _same_rows(stated, links)):
+            continue
+        yield Finding(
+            name=FindingName.REFERENCE_LEADS_ELSEWHERE,
+            where=str(table.name),
+            what=f"{table.name}: {_leads(column.name, targets, f'not to {stated}')}, which references says",
+            fix=f"write references: {min(targets)}.COLUMN, or leave references out",
+            path=("tables", str(table.name), "columns", column.name, "references"),
+        )
 
 
 def foreign_targets(name: TableName, column: str, links: Links) -> frozenset[TableName]:

@@ -147,6 +147,10 @@ class FindingName(Enum):
         Severity.WARNING,
         "The shadow's PostgreSQL has published holes: an analyst can run code as its operating-system user.",
     )
+    REFERENCE_LEADS_ELSEWHERE = (
+        Severity.WARNING,
+        "`references` of a column names another table than the column's foreign key leads to.",
+    )
     SAME_PEOPLE_TWO_NAMES = (
         Severity.WARNING,
         "Two identifiers of the policy refer to the same people: they are protected as if they were different "

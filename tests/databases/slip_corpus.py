@@ -152,6 +152,14 @@ _TABLES = [
         F.PUBLIC_MAY_NAME_PEOPLE,
         "c.parted",
     ),
+    (
+        "traits of people",
+        BARE
+        + "CREATE TABLE c.listed (no integer PRIMARY KEY, age integer, sex text, outcome text);",
+        (_ORDERS, "c.listed: public"),
+        F.PUBLIC_MAY_NAME_PEOPLE,
+        "c.listed",
+    ),
     ("addresses", BARE, (_ORDERS, "c.shops: public"), F.PUBLIC_MAY_NAME_PEOPLE, "c.shops"),
     (
         "many rows with a key",
@@ -161,6 +169,10 @@ _TABLES = [
         "c.goods",
     ),
 ]
+VIEWS = """
+CREATE VIEW c.shown AS SELECT id, cost, patient_id AS p FROM c.visits;
+CREATE VIEW c.outer AS SELECT p AS q, id AS n FROM c.shown;
+"""
 DOCTORS = "ALTER TABLE c.visits ADD FOREIGN KEY (doctor_id) REFERENCES c.staff;"
 _UNITS = [
     (
@@ -181,6 +193,18 @@ _UNITS = [
         KEYED,
         (_PATIENTS, "c.results: {unit: {visit: visit_id}}"),
         "c.results",
+    ),
+    (
+        "a visit as a view shows it",
+        KEYED + VIEWS,
+        (_PATIENTS, "c.shown: {unit: {patient: id}}"),
+        "c.shown",
+    ),
+    (
+        "a view of a view",
+        KEYED + VIEWS,
+        ("c.outer: {unit: {patient: n}}",),
+        "c.outer",
     ),
     ("the visit alone", KEYED, ("c.results: {unit: {visit: visit_id}}",), "c.results"),
     (
@@ -224,6 +248,34 @@ _UNITS = [
     ),
 ]
 _ROWS = [
+    (
+        "one row of each visit",
+        KEYED,
+        (_PATIENTS, _VISITS, "c.feedback: {unit: row}"),
+        F.ROW_UNIT_REFERS_TO_PEOPLE,
+        "c.feedback",
+    ),
+    (
+        "one row of each visit alone",
+        KEYED,
+        ("c.feedback: {unit: row}",),
+        F.ROW_UNIT_REFERS_TO_PEOPLE,
+        "c.feedback",
+    ),
+    (
+        "one row of each order without keys",
+        BARE + "CREATE TABLE c.ratings (order_id integer PRIMARY KEY, stars integer);",
+        ("c.ratings: {unit: row}",),
+        F.ROW_UNIT_NAMES_PEOPLE,
+        "c.ratings",
+    ),
+    (
+        "a reference elsewhere",
+        KEYED + "CREATE TABLE c.towns (code text PRIMARY KEY);",
+        (*_visits("site: {references: c.towns.code}"), "c.towns: public"),
+        F.REFERENCE_LEADS_ELSEWHERE,
+        "c.visits",
+    ),
     (
         "rows with a name",
         KEYED + "CREATE TABLE c.named (id integer PRIMARY KEY, patient_name text, cost integer);",

@@ -13,7 +13,7 @@ from proxy.policy.findings import Finding, Verdict
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.protected.catalog_reader import read_catalog
 from tests.databases.clinic import made_clinic, source, verdict
-from tests.databases.slip_corpus import BARE, CARDS, DOCTORS, KEYED, SLIPS, TRIPS, Slip
+from tests.databases.slip_corpus import BARE, CARDS, DOCTORS, KEYED, SLIPS, TRIPS, VIEWS, Slip
 from tests.samples import ALL_SAMPLES, checked_sample
 
 pytestmark = pytest.mark.postgres
@@ -24,6 +24,8 @@ _OF_THE_SERVER = (
     "NOT_IN",
     "NO_INDEX",
     "NOT_VAC",
+    "VIEW_MAY",
+    "UNIT_MAY",
     "UNIT_IS",
     "UNIT_THR",
     "INDEX",
@@ -163,6 +165,21 @@ _RIGHT = {
     "an heir that is called child": (
         KEYED + "CREATE TABLE c.child () INHERITS (c.sites);",
         (_PATIENTS, "c.sites: public"),
+    ),
+    "one row of each person": (
+        KEYED
+        + "CREATE TABLE c.blood (patient_id integer PRIMARY KEY REFERENCES c.patients, kind text);"
+        "CREATE TABLE c.kinds (patient_id integer PRIMARY KEY REFERENCES c.blood, kind text);",
+        ("c.patients: {unit: row}", "c.blood: {unit: row}", "c.kinds: {unit: row}"),
+    ),
+    "views": (
+        KEYED + VIEWS,
+        (
+            _PATIENTS,
+            "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9}",
+            "c.shown: {unit: {patient: p}, max_rows_per_unit: 9}",
+            "c.outer: {unit: {patient: q}, max_rows_per_unit: 9}",
+        ),
     ),
     "lookups": (
         KEYED + "CREATE TABLE c.birth_rates (year integer PRIMARY KEY, births integer);"
