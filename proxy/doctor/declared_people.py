@@ -30,7 +30,9 @@ class DeclaredPeople:
     def are_people(self, name: TableName) -> str | None:
         """Why the rows of a relation are most likely people, one each. None: nothing says so."""
         word = person_of_table(name.name)
-        if word is not None:
+        links = self.relations.links
+        is_heir = word == "child" and any(name in below for below in links.children.values())
+        if word is not None and not is_heir:
             return f"its name says that its rows are people ({word})"
         columns = tuple(sorted(self.relations.links.columns.get(name, ())))
         if are_people(columns):

@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from psycopg.pq import ExecStatus
+
 from proxy.catalog.catalog_model import ForeignKey, TableName
 from proxy.doctor.diagnosis_session import Connection
-from proxy.policy.people import Links
+from proxy.policy.people import Links, Place
 
 _RELATIONS = """
 SELECT c.oid::bigint, n.nspname, c.relname, c.relkind::text, c.reltuples::float8,
@@ -60,6 +62,14 @@ SELECT t.ftrelid::bigint,
        (SELECT pg_catalog.substr(o, 13) FROM pg_catalog.unnest(t.ftoptions) o WHERE o LIKE 'schema\\_name=%'),
        (SELECT pg_catalog.substr(o, 12) FROM pg_catalog.unnest(t.ftoptions) o WHERE o LIKE 'table\\_name=%')
 FROM pg_catalog.pg_foreign_table t
+"""
+_VIEWS = """
+SELECT c.oid::bigint, pg_catalog.pg_get_viewdef(c.oid) FROM pg_catalog.pg_class c
+WHERE c.relkind IN ('v', 'm') AND c.oid::bigint = ANY(%s)
+"""
+_COLUMNS = """
+SELECT a.attrelid::bigint, a.attnum::integer, a.attname::text FROM pg_catalog.pg_attribute a
+WHERE a.attrelid::bigint = ANY(%s) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """
 
 
@@ -117,5 +127,31 @@ def read_relations(connection: Connection) -> Relations:
         foreign_keys={name: tuple(listed) for name, listed in keys.items()},
         reads={name: frozenset(read) for name, read in reads.items()},
         children={name: frozenset(below) for name, below in children.items()},
+        sources=_sources(connection, names),
     )
     return Relations(known=known, links=links)
+
+
+def _sources(connection: Connection, names: Mapping[int, TableName]) -> dict[Place, Place]:
+    """By statements of views, which are described and never run; none of what the role may not describe."""
+    views = connection.execute(_VIEWS, (list(names),)).fetchall()
+    if not views:
+        return {}
+    columns: dict[int, dict[int, str]] = defaultdict(dict)
+    for oid, number, name in connection.execute(_COLUMNS, (list(names),)).fetchall():
+        columns[oid][number] = name
+    found: dict[Place, Place] = {}
+    for view, definition in views:
+        if (
+            connection.pgconn.prepare(
+                b"", definition.encode(connection.info.encoding, "replace")
+            ).status
+            != ExecStatus.COMMAND_OK
+        ):
+            continue
+        shown = connection.pgconn.describe_prepared(b"")
+        for place, name in enumerate(columns[view].values()):
+            base, number = shown.ftable(place), shown.ftablecol(place)
+            if base in names and number in columns[base]:
+                found[names[view], name] = names[base], columns[base][number]
+    return found

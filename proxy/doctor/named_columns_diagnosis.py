@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from proxy.base.sql_types import SqlType
@@ -18,11 +17,9 @@ from proxy.policy.person_words import (
     names_a_person,
 )
 from proxy.policy.policy_model import ColumnPolicy, IdentifierUnit, ProtectedTable
+from proxy.policy.values_of_people import naming_values, perhaps_naming_values
 from proxy.query.checked_columns import checked_columns
 
-_MAIL = re.compile(r"\S+@\S+\.\S+")
-_TELEPHONE = re.compile(r"\+?\(?[0-9][0-9 ()/.-]{6,}[0-9]")
-_SENTENCE_WORDS = 6
 _NO_KEYS = (SqlType.BOOL, SqlType.ENUM)
 
 
@@ -46,10 +43,18 @@ def named_column_findings(
         if column.values is not None:
             listed = None if known is None else known.values
             own = [value for value in column.values if value is not None]
-            reason = _naming_values(column, own, table, there, of_people=of_people)
-            if reason and not set(own) <= set(listed or ()):
+            if set(own) <= set(listed or ()):
+                continue
+            name, reason = (
+                FindingName.VALUES_NAME_PEOPLE,
+                _naming(column, own, table, there, of_people),
+            )
+            if not reason:
+                name = FindingName.VALUES_MAY_NAME_PEOPLE
+                reason = _perhaps_naming(column, own, real, of_people)
+            if reason:
                 yield Finding(
-                    name=FindingName.VALUES_NAME_PEOPLE,
+                    name=name,
                     where=str(table.name),
                     what=f"{table.name}: the values of '{column.name}' are published, and {reason}",
                     fix="take values out: groups are then those of enough people",
@@ -72,20 +77,13 @@ def _is_naming(real: Column, there: Table, *, of_people: bool) -> bool:
     return is_identifying(real.name, of_people=of_people)
 
 
-def _naming_values(
-    column: ColumnPolicy,
-    values: list[str],
-    table: ProtectedTable,
-    there: Table,
-    *,
-    of_people: bool,
+def _naming(
+    column: ColumnPolicy, values: list[str], table: ProtectedTable, there: Table, of_people: bool
 ) -> str:
-    name = column.name
-    if any(_MAIL.search(value) for value in values):
-        return "one is an e-mail address"
-    real = there.column(name)
-    if real is not None and real.type.is_text and any(map(_TELEPHONE.fullmatch, values)):
-        return "one is like a telephone number"
+    name, real = column.name, there.column(column.name)
+    by_text = naming_values(values) if real is not None and real.type.is_text else ""
+    if by_text:
+        return by_text
     unit = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
     if name == unit or there.is_unique(name):
         return "the column tells each row, or person, from all others"
@@ -96,6 +94,12 @@ def _naming_values(
         return "its name says that it names people"
     if is_free_text(name):
         return "its name says that people write into it what they like"
-    if any(len(value.split()) >= _SENTENCE_WORDS for value in values):
-        return "one is a sentence, as of a text that people write"
     return ""
+
+
+def _perhaps_naming(column: ColumnPolicy, values: list[str], real: Column, of_people: bool) -> str:
+    if column.references is not None:
+        return ""
+    if real.type is SqlType.DATE and of_people:
+        return "they are dates of people, who may have been born then"
+    return perhaps_naming_values(values)

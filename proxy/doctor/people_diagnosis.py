@@ -9,7 +9,7 @@ from proxy.doctor.declared_people import DeclaredPeople, declared_people
 from proxy.doctor.links_diagnosis import Relations
 from proxy.doctor.named_columns_diagnosis import named_column_findings
 from proxy.doctor.public_table_diagnosis import PROTECT, public_table_findings
-from proxy.doctor.unit_diagnosis import row_unit_reason, unit_findings
+from proxy.doctor.unit_diagnosis import row_unit_reason, unit_findings, wrong_references
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
 from proxy.policy.identifier_names import IdentifierNames
@@ -36,6 +36,7 @@ def people_findings(
         else:
             yield from _exposed_twice(table, policy, relations)
             yield from unit_findings(table, policy, catalog, guessed)
+            yield from wrong_references(table, guessed)
             if isinstance(table.unit, RowUnit):
                 yield from _row_unit(table, policy, catalog, relations, names, guessed)
             yield from named_column_findings(table, catalog, guessed)
@@ -173,7 +174,9 @@ def _row_unit(
     ] + [
         f"its foreign key ({', '.join(key.columns)}) refers to {key.target}, which is about people"
         for key in relations.links.foreign_keys.get(name, ())
-        if key.target != name and key.target in found.about and not is_one_each(key.columns)
+        if key.target != name
+        and key.target in found.about
+        and not (is_one_each(key.columns) and _is_row_each(key.target, policy, catalog, guessed))
     ]
     displayed = relations.links.readable_from(name) & found.about.keys()
     reasons += [
@@ -205,6 +208,21 @@ def _row_unit(
     for kind, reason in named[:1]:
         what = f"{name} protects {_unit(table)}, and {reason}: a person may have more rows"
         yield _finding(kind, name, what, fix, "unit")
+
+
+def _is_row_each(
+    name: TableName, policy: Policy, catalog: Catalog, guessed: DeclaredPeople
+) -> bool:
+    """Whether a table has one row of each person, so that one row of each of its rows is one of each person."""
+    if guessed.person(name) is not None or guessed.are_people(name) is not None:
+        return True
+    table, there = policy.tables.get(name), catalog.tables.get(name)
+    if not isinstance(table, ProtectedTable) or there is None:
+        return False
+    unit = table.unit
+    if isinstance(unit, RowUnit):
+        return unit.rows == 1
+    return unit.path is None and there.is_unique(unit.column)
 
 
 def _same_people(policy: Policy, catalog: Catalog, relations: Relations) -> Iterator[Finding]:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from proxy.catalog.catalog_model import Catalog, Table, TableName
-from proxy.doctor.declared_people import DeclaredPeople
+from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.doctor.declared_people import DeclaredPeople, plain_name
+from proxy.doctor.unit_diagnosis import is_told
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
-from proxy.policy.guessed_units import How, NotGuessed
+from proxy.policy.guessed_units import NotGuessed
 from proxy.policy.people import people
 from proxy.policy.person_words import (
-    is_id_of_person,
     is_identifying,
     is_number_of_something,
     names_a_person,
     person_of_column,
+    personal_traits,
+    singular,
+    words_of,
 )
 from proxy.policy.policy_model import (
     IdentifierUnit,
@@ -52,10 +55,10 @@ def public_table_findings(
         yield _finding(FindingName.PUBLIC_LOOKS_LIKE_PEOPLE, name, severe)
         return
     fitting = _fitting_unit(name, policy, catalog, declared)
-    if fitting is not None:
-        yield _finding(FindingName.PUBLIC_MAY_LIST_PEOPLE, name, fitting)
+    if fitting is not None and fitting[0]:
+        yield _finding(FindingName.PUBLIC_MAY_LIST_PEOPLE, name, fitting[1])
         return
-    doubtful = _doubtful(table, catalog, declared)
+    doubtful = _doubtful(table, catalog, declared) or ("" if fitting is None else fitting[1])
     if doubtful:
         yield _finding(FindingName.PUBLIC_MAY_NAME_PEOPLE, name, doubtful)
 
@@ -86,7 +89,7 @@ def _belonging(name: TableName, declared: DeclaredPeople) -> str:
     if guess is None or not isinstance(guess.unit, IdentifierUnit):
         return ""
     column = guess.unit.column
-    if guess.how is How.NAME and not is_id_of_person(column) and "called as" not in guess.why:
+    if not is_told(guess):
         return ""
     return (
         f"its column '{column}' tells which {guess.unit.identifier} a row belongs to ({guess.why})"
@@ -95,8 +98,10 @@ def _belonging(name: TableName, declared: DeclaredPeople) -> str:
 
 def _fitting_unit(
     name: TableName, policy: Policy, catalog: Catalog, declared: DeclaredPeople
-) -> str | None:
-    """A unit column without a foreign key, whose people nothing lists, and a key that holds the same type."""
+) -> tuple[bool, str] | None:
+    """A unit column without a foreign key, whose people nothing lists, and a key that holds the same type;
+    first whether a name says so, too."""
+    possible: tuple[bool, str] | None = None
     there = catalog.tables.get(name)
     keys = [] if there is None else _key_columns(there)
     if there is None or not keys or _is_claimed(there, policy, declared):
@@ -113,12 +118,21 @@ def _fitting_unit(
             continue
         for key in keys:
             found = there.column(key)
-            if found is not None and family(found) == family(column):
-                return (
-                    f"its key '{key}' fits {table.name}.{unit.column}, the {unit.identifier}, of which no "
-                    "foreign key says where they are listed"
-                )
-    return None
+            if found is None or family(found) != family(column):
+                continue
+            is_called = (
+                declared.is_called(name, unit.identifier)
+                or name in declared.called.of(column, table.name)
+                or plain_name(key) in (plain_name(unit.column), plain_name(unit.identifier))
+            )
+            reason = (
+                f"its key '{key}' fits {table.name}.{unit.column}, the {unit.identifier}, of which no "
+                "foreign key says where they are listed"
+            )
+            if is_called:
+                return True, reason
+            possible = possible or (False, reason)
+    return possible
 
 
 def _key_columns(table: Table) -> list[str]:
@@ -192,19 +206,41 @@ def _doubtful(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) ->
     guess = declared.guesses.get(name)
     if isinstance(guess, NotGuessed) and guess.is_about_people:
         return guess.why
+    if len(personal_traits(tuple(exposed))) > 1:
+        return "its columns are traits of people, of whom each row may be one"
     relation = declared.relations.known.get(name)
-    if there is None or relation is None or not (there.primary_key or there.unique):
+    if there is None or relation is None:
         return ""
-    is_many = relation.rows >= _MANY_ROWS or (relation.rows < 0 and relation.size >= _MANY_BYTES)
-    if is_many:
+    parts = [relation, *(declared.relations.known[one] for one in _children(name, declared))]
+    is_many = sum(max(0, part.rows) for part in parts) >= _MANY_ROWS or any(
+        part.rows < 0 and part.size >= _MANY_BYTES for part in parts
+    )
+    if not is_many:
+        return ""
+    if there.primary_key or there.unique:
         key = ", ".join(there.primary_key or there.unique[0])
         return f"its key ({key}) tells many rows apart, and nothing says what they are"
-    return ""
+    return "it has many rows without a key, and nothing says what they are"
+
+
+def _children(name: TableName, declared: DeclaredPeople) -> list[TableName]:
+    links = declared.relations.links
+    return [one for one in links.children_of(name) if one in declared.relations.known]
 
 
 def _exposed(table: PublicTable, catalog: Catalog) -> list[str]:
     there = catalog.tables.get(table.name)
-    return [] if there is None else [c.name for c in there.columns if table.has(c.name)]
+    if there is None:
+        return []
+    return [c.name for c in there.columns if table.has(c.name) and not _is_count(c)]
+
+
+def _is_count(column: Column) -> bool:
+    """A number of births or of users, which is called in the plural."""
+    words = words_of(column.name)
+    return (
+        column.type.is_integer and bool(words) and singular(words[-1]) not in (words[-1], "person")
+    )
 
 
 def _finding(name: FindingName, table: TableName, why: str) -> Finding:

@@ -6,6 +6,7 @@ Keys say it where they are declared; else the names by which `policy init` would
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
@@ -13,12 +14,21 @@ from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.guessed_units import Guess, How, NotGuessed
 from proxy.policy.people import Links, Place, people
-from proxy.policy.person_words import is_anybody, person_of_column
+from proxy.policy.person_words import (
+    is_anybody,
+    is_id_of_person,
+    names_a_person,
+    person_of_column,
+    rank_of,
+    words_of,
+)
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, UnitPath
 
 _FIX = (
     "write unit: {{{0}: COLUMN}} with the column that names the {0}, or accept this with the reason"
 )
+
+_LAST = "user"  # of whom tables are about; those behind work for them, or are their contacts
 
 
 def unit_findings(
@@ -28,11 +38,14 @@ def unit_findings(
     unit = table.unit
     if not isinstance(unit, IdentifierUnit):
         return
+    # A column of a view is judged where it comes from.
+    name, column = declared.relations.links.source_of((table.name, unit.column))
+    base, own = replace(table, name=name), replace(unit, column=column)
     reason = (
         _wrong_path(table.name, unit.column, unit.path, declared)
         if unit.path is not None
-        else _wrong_column(table, unit, policy, catalog, declared)
-    )
+        else _wrong_key(name, own, declared) or _wrong_column(base, own, policy, catalog, declared)
+    ) or _passed_over(name, own, declared)
     if reason:
         what = f"{table.name}: the unit is {{{unit.identifier}: {unit.column}}}, and {reason}"
         yield Finding(
@@ -42,6 +55,17 @@ def unit_findings(
             fix=_FIX.format(unit.identifier),
             path=("tables", str(table.name), "unit"),
         )
+        return
+    twin = _twin(name, own, declared)
+    if twin:
+        yield Finding(
+            name=FindingName.UNIT_LEAVES_OUT_PEOPLE,
+            where=str(table.name),
+            what=f"{table.name}: the unit is {{{unit.identifier}: {unit.column}}}, and '{twin}' refers to "
+            "somebody of the same kind, who is not protected in this table",
+            fix="take the table out of the policy if both need protection; else accept this with the reason",
+            path=("tables", str(table.name), "unit"),
+        )
 
 
 def row_unit_reason(name: TableName, declared: DeclaredPeople) -> tuple[FindingName, str] | None:
@@ -49,14 +73,18 @@ def row_unit_reason(name: TableName, declared: DeclaredPeople) -> tuple[FindingN
     guess = declared.guesses.get(name)
     if isinstance(guess, NotGuessed):
         if not guess.is_about_people:
-            return None
+            return _by_a_name(name, declared)
         return FindingName.ROW_UNIT_REFERS_TO_PEOPLE, guess.why
     referring = declared.referring(name)
     there = declared.tables.get(name)
     if referring is None or there is None or not isinstance(referring.unit, IdentifierUnit):
         return _by_names_of_a_view(name, declared)
     column = referring.unit.column
-    if there.is_unique(column):
+    # One row a visit is not one row a patient.
+    path = referring.unit.path
+    between = None if path is None else declared.tables.get(path.table)
+    is_one = path is None or (between is not None and between.is_unique(path.column))
+    if is_one and there.is_unique(column):
         return None
     reason = (
         f"its column '{column}' tells which {referring.unit.identifier} a row belongs to "
@@ -65,6 +93,20 @@ def row_unit_reason(name: TableName, declared: DeclaredPeople) -> tuple[FindingN
     is_key = referring.how in (How.FOREIGN_KEY, How.THROUGH_KEY)
     kind = FindingName.ROW_UNIT_REFERS_TO_PEOPLE if is_key else FindingName.ROW_UNIT_NAMES_PEOPLE
     return kind, reason
+
+
+def _by_a_name(name: TableName, declared: DeclaredPeople) -> tuple[FindingName, str] | None:
+    """Rows that say of whom they are: patient_name. A name or an address alone may be that of the row."""
+    there = declared.tables.get(name)
+    if there is None or declared.are_people(name):
+        return None
+    for column in there.columns:
+        whose = person_of_column("_".join(words_of(column.name)[:-1]))
+        is_name = whose is not None and column.type.is_text and names_a_person(column.name)
+        if is_name and not there.is_unique(column.name):
+            reason = f"its column '{column.name}' names a person"
+            return FindingName.ROW_UNIT_NAMES_PEOPLE, reason
+    return None
 
 
 def _by_names_of_a_view(
@@ -134,7 +176,8 @@ def _wrong_column(
         return _not_the_persons(table, unit, linked.keys(), declared)
     targets = foreign_targets(name, unit.column, links)
     if targets:
-        return _wrong_target(unit, targets, others, declared) or _better(table, unit, declared)
+        wrong = _wrong_target(unit, targets, others, declared) or _of_one(unit, targets, declared)
+        return wrong or _better(table, unit, declared)
     return _wrong_without_keys(table, unit, others, declared)
 
 
@@ -173,6 +216,84 @@ def _wrong_target(
     return _leads(column, targets, where)
 
 
+def _of_one(
+    unit: IdentifierUnit, targets: frozenset[TableName], declared: DeclaredPeople
+) -> str | None:
+    """A unit that is a visit, or a line of an order: of which a person has many."""
+    for target in sorted(targets):
+        whose = declared.referring(target)
+        if declared.are_people(target) or declared.person(target) or whose is None:
+            continue
+        if whose.how is How.NAME and not is_told(whose):
+            continue
+        assert isinstance(whose.unit, IdentifierUnit)
+        word = whose.unit.identifier
+        if rank_of(word) > rank_of(_LAST):
+            continue
+        return (
+            f"'{unit.column}' refers to {target}, whose rows belong to a {word}, who can have many "
+            f"({whose.why})"
+        )
+    return None
+
+
+def _wrong_key(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
+    """A table of people by another column than its key: by the household, or by the doctor."""
+    there = declared.tables.get(name)
+    word = plain_name(unit.identifier)
+    if there is None or len(there.primary_key) != 1 or declared.person(name) != word:
+        return None
+    key, column = there.primary_key[0], unit.column
+    if there.is_unique(column) or person_of_column(column) == word or plain_name(column) == word:
+        return None
+    return (
+        f"{name} lists each {unit.identifier} by its key '{key}', and many can have one '{column}'"
+    )
+
+
+def _passed_over(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
+    """People to whom a foreign key leads, and who are more likely whom the table is about than its unit is."""
+    links = declared.relations.links
+    own = foreign_targets(name, unit.column, links)
+    if unit.path is not None or declared.person(name) is not None:
+        return None
+    rank = min(rank_of(unit.identifier), rank_of(_LAST))
+    for key in links.foreign_keys.get(name, ()):
+        target, column = key.target, key.columns[0]
+        if target in own or target == name or column == unit.column:
+            continue
+        word, why = declared.person(target), ""
+        whose = declared.referring(target)
+        if word is None and whose is not None and isinstance(whose.unit, IdentifierUnit):
+            if whose.how is not How.FOREIGN_KEY:
+                continue
+            word, why = whose.unit.identifier, f"the {whose.unit.identifier} of "
+        if word is None or rank_of(word) >= rank or word == unit.identifier:
+            continue
+        # Whoever is in a household is protected with it.
+        if any(one.target in own for one in links.foreign_keys.get(target, ())):
+            continue
+        return f"'{column}' leads to {why}{target}: a {word} can have rows of many units"
+    return None
+
+
+def _twin(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
+    links = declared.relations.links
+    own = foreign_targets(name, unit.column, links)
+    for key in links.foreign_keys.get(name, ()):
+        is_same = unit.path is None and key.target in own and unit.column not in key.columns
+        if is_same and declared.person(key.target) is not None:
+            return key.columns[0]
+    return None
+
+
+def is_told(guess: Guess) -> bool:
+    """Whether a guess by names is by more than a word that people and things have: account, subject."""
+    unit = guess.unit
+    assert isinstance(unit, IdentifierUnit)
+    return guess.how is not How.NAME or is_id_of_person(unit.column) or "called as" in guess.why
+
+
 def _better(table: ProtectedTable, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
     """A column that names the identifier by its own name, or people where the unit's column names none."""
     guess = declared.referring(table.name)
@@ -182,7 +303,11 @@ def _better(table: ProtectedTable, unit: IdentifierUnit, declared: DeclaredPeopl
     own = person_of_column(unit.column)
     if guess is not None and isinstance(guess.unit, IdentifierUnit):
         other, word = guess.unit.column, guess.unit.identifier
-        is_same = own is None or (word == unit.identifier and own != word)
+        works_here = rank_of(word) > rank_of(_LAST) and foreign_targets(
+            table.name, unit.column, declared.relations.links
+        )
+        is_nobody_s = own is None and is_told(guess) and not works_here
+        is_same = is_nobody_s or (word == unit.identifier and own != word)
         if other != unit.column and is_same and not _is_anybody_s(own, word):
             return f"'{other}' tells which {word} a row belongs to ({guess.why})"
         return None
@@ -224,6 +349,25 @@ def _wrong_without_keys(
         if listing or (guess is not None and not _is_held_in(unit.column, guess)):
             return f"'{unit.column}' is called as the key of {called[0]} is, not as the {word}"
     return _better(table, unit, declared)
+
+
+def wrong_references(table: ProtectedTable, declared: DeclaredPeople) -> Iterator[Finding]:
+    """Of columns, which a foreign key leads to another table."""
+    links = declared.relations.links
+    for column in table.columns.values():
+        targets = foreign_targets(table.name, column.name, links)
+        if column.references is None or not targets:
+            continue
+        stated = column.references[0]
+        if targets & ({stated} | _same_rows(stated, links)):
+            continue
+        yield Finding(
+            name=FindingName.REFERENCE_LEADS_ELSEWHERE,
+            where=str(table.name),
+            what=f"{table.name}: {_leads(column.name, targets, f'not to {stated}')}, which references says",
+            fix=f"write references: {min(targets)}.COLUMN, or leave references out",
+            path=("tables", str(table.name), "columns", column.name, "references"),
+        )
 
 
 def foreign_targets(name: TableName, column: str, links: Links) -> frozenset[TableName]:

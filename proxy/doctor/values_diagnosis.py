@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 import psycopg
 from psycopg import sql
@@ -13,7 +14,7 @@ from proxy.doctor.diagnosis_session import Connection
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.key_texts import printed
-from proxy.policy.policy_model import ColumnPolicy, Policy
+from proxy.policy.policy_model import Bounds, BoundsKind, ColumnPolicy, Policy
 from proxy.query.checked_columns import checked_columns
 
 # Also of a domain over an enumeration, and of one over such a domain.
@@ -41,6 +42,7 @@ JOIN pg_catalog.pg_attribute a ON a.atttypid = k.contypid
 WHERE k.contype = 'c' AND a.attrelid = pg_catalog.to_regclass(%(table)s) AND a.attname = %(column)s::text
 """
 _LISTED = 5
+_SCALE = 20
 
 
 def values_findings(connection: Connection, policy: Policy, catalog: Catalog) -> Iterator[Finding]:
@@ -48,6 +50,8 @@ def values_findings(connection: Connection, policy: Policy, catalog: Catalog) ->
         there = catalog.tables.get(table.name)
         for column in table.columns.values():
             real = None if there is None else there.column(column.name)
+            if real is not None and column.bounds is not None:
+                yield from _bounds(connection, table.name, column, column.bounds)
             if real is None or column.values is None:
                 continue
             if real.type is SqlType.ENUM:
@@ -56,6 +60,48 @@ def values_findings(connection: Connection, policy: Policy, catalog: Catalog) ->
                 yield from _checks(connection, table.name, column, real)
             if real.nullable and None not in column.values:
                 yield _left_out(FindingName.VALUES_LEAVE_OUT_NULL, table.name, column, ["null"])
+
+
+def _bounds(
+    connection: Connection, table: TableName, column: ColumnPolicy, bounds: Bounds
+) -> Iterator[Finding]:
+    given = {"table": _quoted(connection, table), "column": column.name}
+    conditions = [row[1] for row in connection.execute(_CHECKS, given).fetchall()]
+    for stated in checked_columns(tuple(conditions)).values():
+        low, high = _number(stated.low), _number(stated.high)
+        if bounds.kind is not BoundsKind.NUMBER:
+            return
+        reason = _against(bounds, low, high)
+        if reason:
+            yield Finding(
+                name=FindingName.BOUNDS_AGAINST_CHECK,
+                where=str(table),
+                what=f"{table}: the bounds of '{column.name}' {reason}: a CHECK allows {stated.low} to "
+                f"{stated.high}",
+                fix="write the bounds that the CHECK states",
+                path=("tables", str(table), "columns", column.name, "bounds"),
+            )
+
+
+def _against(bounds: Bounds, low: Fraction | None, high: Fraction | None) -> str:
+    """Bounds are clamps: those of large amounts are narrower than a CHECK by right."""
+    if (low is not None and bounds.high <= low) or (high is not None and bounds.low >= high):
+        return "hold none of its values, or one"
+    if low is None or high is None:
+        return ""
+    width, allowed = bounds.high - bounds.low, high - low
+    if width > 2 * allowed:
+        return "are more than twice as wide as its values: noise grows with them"
+    if allowed <= _SCALE and 2 * width < allowed:
+        return "hold less than half of its scale"
+    return ""
+
+
+def _number(text: str | None) -> Fraction | None:
+    try:
+        return None if text is None else Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def _labels(connection: Connection, table: TableName, column: ColumnPolicy) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.mechanisms.zcdp import rho_of_loss
+from proxy.policy.amount_findings import STATEMENT_EPSILON
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.policy_model import Accounting, Noise, Policy
@@ -44,7 +45,8 @@ def accounting_findings(policy: Policy) -> Iterator[Finding]:
     lasting = how_long(policy)
     epsilon = lasting.gaussian_epsilon
     best_laplace = max(lasting.now, lasting.by_rho)
-    if epsilon is not None and lasting.by_gaussian > best_laplace * _WORTH_IT:
+    is_small = epsilon is not None and epsilon <= STATEMENT_EPSILON
+    if epsilon is not None and is_small and lasting.by_gaussian > best_laplace * _WORTH_IT:
         count = lasting.by_gaussian
         other = ", and answers but for COUNT and SUM cost what a larger epsilon costs: lower it for those"
         change = f"`accounting: zcdp`, `noise: gaussian` and `epsilon: {float(epsilon):g}`"

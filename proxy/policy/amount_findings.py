@@ -8,12 +8,15 @@ from fractions import Fraction
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.policy_decimals import decimal
-from proxy.policy.policy_model import Budget, Policy
+from proxy.policy.policy_model import Accounting, Budget, Policy
 
 STATEMENT_EPSILON = Fraction(4)
 STATEMENT_DELTA = Fraction(1, 100_000)
 PUBLISHING_DELTA = Fraction(1, 1_000)
+TOTAL_EPSILON = Fraction(20)
 TOTAL_DELTA = Fraction(1, 10_000)
+PUBLISHING_DAYS = 30
+_DAY = 86_400
 
 Path = tuple[str | int, ...]
 
@@ -32,6 +35,18 @@ def amount_findings(policy: Policy) -> Iterator[Finding]:
     total = policy.budgets.total
     for line, budget in _lines(policy):
         yield from _above_total(line, budget, total)
+        if line[:2] != ("budgets", "tables"):
+            yield from _below_statement(line, budget, policy)
+    yield from _below_statement(("budgets", "total"), total, policy)
+    if total.limit.epsilon > TOTAL_EPSILON:
+        yield _finding(
+            FindingName.TOTAL_EPSILON_LARGE,
+            ("budgets", "total"),
+            f"budgets.total: epsilon {_text(total.limit.epsilon)} is above {_text(TOTAL_EPSILON)}: all answers "
+            "together may say nearly everything about a person",
+            "write a smaller one, such as epsilon: 20, or accept this with the reason",
+        )
+    yield from _published_up(policy)
     forever: dict[tuple[str, ...], Budget] = {("budgets", "total"): total}
     forever |= {
         ("budgets", "tables", str(name)): own for name, own in policy.budgets.tables.items()
@@ -84,6 +99,45 @@ def _delta(delta: Fraction, what: str, path: Path) -> Iterator[Finding]:
             f"delta of {what} is {_text(delta)}, above {_text(STATEMENT_DELTA)}: it belongs far below "
             "1 / number of people",
             "write delta: 1e-8",
+        )
+
+
+def _below_statement(path: Path, budget: Budget, policy: Policy) -> Iterator[Finding]:
+    """Nothing is below it that is 0: nobody is to ask then."""
+    wanted = policy.privacy
+    if budget.limit.epsilon == 0:
+        return
+    below = [
+        f"{word} {_text(own)} is below the {_text(least)} of a statement"
+        for word, own, least in (
+            ("epsilon", budget.limit.epsilon, wanted.epsilon),
+            ("delta", budget.limit.delta, wanted.delta),
+        )
+        if 0 < own < least
+    ]
+    if below:
+        yield _finding(
+            FindingName.BUDGET_BELOW_STATEMENT,
+            path,
+            f"{'.'.join(map(str, path))}: {' and '.join(below)}: not one that spends it can be asked",
+            "write a larger budget, or less under privacy",
+        )
+
+
+def _published_up(policy: Policy) -> Iterator[Finding]:
+    total = policy.budgets.total.limit.epsilon
+    daily = sum((one.loss.epsilon * _DAY / one.seconds for one in policy.publish), Fraction(0))
+    if total == 0 or daily == 0 or policy.accounting is not Accounting.BASIC:
+        return
+    days = total / daily
+    if days < PUBLISHING_DAYS:
+        lasts = f"{float(days):.0f} days" if days >= 2 else f"{float(days * 24):.1f} hours"
+        yield _finding(
+            FindingName.PUBLISHING_USES_TOTAL,
+            ("publish",),
+            f"what is published takes epsilon {float(daily):.6g} a day: the whole total of {_text(total)} is "
+            f"used up in {lasts}, and then nobody can ask or publish",
+            "publish less often, or with less epsilon",
         )
 
 

@@ -146,7 +146,8 @@ class _Check:
                 path_of_unit,
                 f"'{unit.identifier}' is {column.type_name} here "
                 f"and {first.type_name} in '{first_table}'",
-                "one identifier has one type; give two identifiers two names",
+                "one identifier has one type; name a column that holds it here, or column -> "
+                "schema.table.column; two names are for different people",
             )
 
     def _path(

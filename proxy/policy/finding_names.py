@@ -38,7 +38,8 @@ class FindingName(Enum):
     )
     PUBLIC_MAY_LIST_PEOPLE = (
         Severity.SEVERE,
-        "The key of a public table fits a unit column that has no foreign key: the table may list the people.",
+        "The key of a public table fits, by its name or the table's, a unit column without a foreign key: the "
+        "table may list the people.",
     )
     PUBLIC_SHOWS_PEOPLE = (
         Severity.SEVERE,
@@ -146,15 +147,23 @@ class FindingName(Enum):
         Severity.WARNING,
         "The shadow's PostgreSQL has published holes: an analyst can run code as its operating-system user.",
     )
+    REFERENCE_LEADS_ELSEWHERE = (
+        Severity.WARNING,
+        "`references` of a column names another table than the column's foreign key leads to.",
+    )
     SAME_PEOPLE_TWO_NAMES = (
         Severity.WARNING,
         "Two identifiers of the policy refer to the same people: they are protected as if they were different "
         "people.",
     )
+    UNIT_LEAVES_OUT_PEOPLE = (
+        Severity.WARNING,
+        "A row refers to two people of one kind, of whom one is its unit: the other is not protected there.",
+    )
     PUBLIC_MAY_NAME_PEOPLE = (
         Severity.WARNING,
-        "A public table may be about people: it has addresses, words for people, or a unique key beside many "
-        "rows.",
+        "A public table may be about people: it has addresses, words for people, many rows, or a key of the "
+        "type of a unit column.",
     )
     PUBLIC_CALLS_FUNCTION = (
         Severity.WARNING,
@@ -172,6 +181,11 @@ class FindingName(Enum):
         Severity.WARNING,
         "A column that most likely names people is listed: analysts can ask about one of them by name.",
     )
+    VALUES_MAY_NAME_PEOPLE = (
+        Severity.WARNING,
+        "The public keys of a column may be people's: dates, names of two words, numbers of records, or very "
+        "many.",
+    )
     VALUES_LEAVE_OUT_LABELS = (
         Severity.WARNING,
         "`values` leaves out labels of the enumeration, or values that a CHECK allows: their rows are in no "
@@ -185,6 +199,10 @@ class FindingName(Enum):
         Severity.WARNING,
         "The delta of a statement is above 1e-5: it belongs far below 1 / number of people.",
     )
+    TOTAL_EPSILON_LARGE = (
+        Severity.WARNING,
+        "The epsilon of the total is above 20: all answers together may say nearly everything about a person.",
+    )
     TOTAL_DELTA_LARGE = (
         Severity.WARNING,
         "The delta of a budget for good is above 1e-4: it belongs below 1 / number of people.",
@@ -192,6 +210,24 @@ class FindingName(Enum):
     BUDGET_ABOVE_TOTAL = (
         Severity.WARNING,
         "A budget is above the total: it has no effect, or the total is a slip.",
+    )
+    BUDGET_BELOW_STATEMENT = (
+        Severity.WARNING,
+        "A budget is below what one statement spends: each is refused.",
+    )
+    PUBLISHING_USES_TOTAL = (
+        Severity.WARNING,
+        "What `publish` releases uses up the total within 30 days.",
+    )
+    BOUNDS_AGAINST_CHECK = (
+        Severity.WARNING,
+        "The bounds of a column hold none of what a CHECK allows, less than half of a short scale, or are more "
+        "than twice as wide.",
+    )
+    ACCEPTED_WHEREVER = (
+        Severity.WARNING,
+        "The policy accepts a severe finding about public tables without saying of which: the next one passes "
+        "unseen.",
     )
     ROW_SECURITY_HIDES = (
         Severity.WARNING,

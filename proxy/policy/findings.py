@@ -62,6 +62,10 @@ def judged(findings: Iterable[Finding], acceptances: Sequence[Acceptance]) -> Ve
             accepted.append(AcceptedFinding(finding=finding, reason=matching[0].reason))
         else:
             open_findings.append(finding)
+    for one in acceptances:
+        places = [each.finding.where for each in accepted if each.finding.name is one.name]
+        if one in used and one.where is None and _is_of_public_tables(one.name):
+            open_findings.append(_wherever(one, places))
     open_findings += [_without_effect(one) for one in acceptances if one not in used]
     rank = list(Severity)
     open_findings.sort(key=lambda finding: rank.index(finding.severity))
@@ -70,6 +74,22 @@ def judged(findings: Iterable[Finding], acceptances: Sequence[Acceptance]) -> Ve
 
 def _accepts(acceptance: Acceptance, finding: Finding) -> bool:
     return acceptance.name is finding.name and acceptance.where in (None, finding.where)
+
+
+def _is_of_public_tables(name: FindingName) -> bool:
+    return name.severity is Severity.SEVERE and name.name.startswith("PUBLIC_")
+
+
+def _wherever(acceptance: Acceptance, places: Sequence[str]) -> Finding:
+    first, name = places[0], acceptance.name.name
+    return Finding(
+        name=FindingName.ACCEPTED_WHEREVER,
+        where=name,
+        what=f"the policy accepts {name} wherever it is found (now of {', '.join(places)}): the next public "
+        "table passes unseen",
+        fix=f'name the table: {name}: {{{first}: "the reason"}}',
+        path=("accept", name),
+    )
 
 
 def _without_effect(acceptance: Acceptance) -> Finding:

@@ -39,7 +39,8 @@ class IdentifierNames:
                 _plain(table.name.name),
                 _singular(table.name.name),
             )
-            plain = () if kind == "text" else stems  # customer integer
+            # customer integer; customers integer is how many
+            plain = () if kind == "text" else (stems[0], stems[2])
             for word in (own, *(f"{stem}id" for stem in stems), *plain):
                 if word not in _ANYBODY_S:
                     self._known.setdefault((word, kind), what)

@@ -15,19 +15,30 @@ from proxy.catalog.catalog_model import Catalog, ForeignKey, TableName
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
 
 Place = tuple[TableName, str]  # a column
+_VIEWS_DEEP = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Links:
     """What the catalogue says of all relations, be they in the policy or not.
 
-    reads: of a view, what its definition reads; children: of a parent, its partitions and heirs.
+    reads: of a view, what its definition reads; children: of a parent, its partitions and heirs; sources: of a
+    column of a view the one that it shows as it is.
     """
 
     columns: Mapping[TableName, frozenset[str]]
     foreign_keys: Mapping[TableName, tuple[ForeignKey, ...]]
     reads: Mapping[TableName, frozenset[TableName]]
     children: Mapping[TableName, frozenset[TableName]]
+    sources: Mapping[Place, Place] = field(default_factory=dict)
+
+    def source_of(self, place: Place) -> Place:
+        """Through views of views; the column itself, where it is no other's."""
+        for _ in range(_VIEWS_DEEP):
+            if place not in self.sources:
+                break
+            place = self.sources[place]
+        return place
 
     def readable_from(self, name: TableName) -> frozenset[TableName]:
         """Every other relation whose rows it may show, through views and to children."""

@@ -29,6 +29,7 @@ _Member = TypeVar("_Member", bound=Enum)
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
 _OF_USERS = ("an analyst", "a group")
+_GERMAN_DATE = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
 _LEADING_ZERO = re.compile(r"[+-]?0[0-9]")
 _NOT_FINITE = re.compile(r"[+-]?\.?(nan|inf|infinity)", re.IGNORECASE)
 _NULL = ("null", "Null", "NULL", "~")
@@ -188,9 +189,11 @@ def number(node: Node, what: str, problems: ProblemList) -> Fraction | None:
         problems.add(node.at, f"{what} must be a finite number", hint)
         return None
     if _LEADING_ZERO.match(value):
-        problems.add(
-            node.at, f"{what} starts with a zero", "other YAML readers take 010 for 8; write 10"
-        )
+        date = _GERMAN_DATE.fullmatch(value)
+        hint = "other YAML readers take 010 for 8; write 10"
+        if date is not None:
+            hint = f"write a date as {date[3]}-{date[2]:0>2}-{date[1]:0>2}"
+        problems.add(node.at, f"{what} starts with a zero", hint)
         return None
     found = _DECIMAL.fullmatch(value)
     if found is None:

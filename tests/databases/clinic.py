@@ -24,7 +24,7 @@ database: clinic
 source: ${CLINIC_DSN}
 privacy: {epsilon: 1, delta: 1e-6}
 reuse: none
-budgets: {total: {epsilon: 100, delta: 1e-4}, default: {epsilon: 10, delta: 1e-5}}
+budgets: {total: {epsilon: 20, delta: 1e-4}, default: {epsilon: 10, delta: 1e-5}}
 """
 
 

@@ -18,10 +18,10 @@ CREATE TYPE c.state AS ENUM ('booked', 'attended', 'missed');
 CREATE DOMAIN c.checked_state AS c.state;
 CREATE TABLE c.sites (code text PRIMARY KEY, name text NOT NULL);
 CREATE TABLE c.patients (id integer PRIMARY KEY, name text, email text, born date, sex text CHECK (sex IN
-    ('f', 'm', 'x')), insurer text);
+    ('f', 'm', 'x')), insurer text, joined date NOT NULL);
 CREATE TABLE c.visits (id integer PRIMARY KEY, patient_id integer NOT NULL REFERENCES c.patients,
     site text NOT NULL REFERENCES c.sites, state c.state NOT NULL, checked c.checked_state NOT NULL,
-    cost integer NOT NULL, comment text, doctor_id integer);
+    cost integer NOT NULL, comment text, doctor_id integer, stars integer CHECK (stars BETWEEN 1 AND 5));
 CREATE TABLE c.results (id integer PRIMARY KEY, visit_id integer NOT NULL REFERENCES c.visits,
     value integer NOT NULL);
 CREATE TABLE c.feedback (visit_id integer PRIMARY KEY REFERENCES c.visits, stars integer);
@@ -42,6 +42,23 @@ CREATE TABLE c.shops (id text PRIMARY KEY, address text, phone_count integer);
 CREATE TABLE c.goods (ean text PRIMARY KEY, title text);
 INSERT INTO c.goods SELECT i::text, 'x' FROM generate_series(1, 2500) i;
 ANALYZE c.goods;
+"""
+CARDS = """
+CREATE TABLE c.trips (id integer PRIMARY KEY, card integer NOT NULL, price integer);
+CREATE TABLE c.cards (id integer PRIMARY KEY, points integer);
+"""
+TRIPS = "c.trips: {unit: {card: card}, max_rows_per_unit: 9}"
+_IMPORTED = """
+CREATE TABLE c.imported (a text, b date);
+INSERT INTO c.imported SELECT 'x', '2020-01-01' FROM generate_series(1, 900);
+ANALYZE c.imported;
+"""
+_PARTED = """
+CREATE TABLE c.parted (a integer, b text) PARTITION BY RANGE (a);
+CREATE TABLE c.parted1 PARTITION OF c.parted FOR VALUES FROM (0) TO (300);
+CREATE TABLE c.parted2 PARTITION OF c.parted DEFAULT;
+INSERT INTO c.parted SELECT i, 'x' FROM generate_series(1, 600) i;
+ANALYZE c.parted1, c.parted2;
 """
 _PATIENTS = "c.patients: {unit: {patient: id}, max_rows_per_unit: 1, columns: {born: {}}}"
 _VISITS = (
@@ -109,10 +126,39 @@ _TABLES = [
     ),
     (
         "a key that fits",
+        BARE + CARDS,
+        (TRIPS, "c.cards: public"),
+        F.PUBLIC_MAY_LIST_PEOPLE,
+        "c.cards",
+    ),
+    (
+        "a key of the same type",
         BARE,
         (_ORDERS, "c.register: public"),
-        F.PUBLIC_MAY_LIST_PEOPLE,
+        F.PUBLIC_MAY_NAME_PEOPLE,
         "c.register",
+    ),
+    (
+        "many rows without a key",
+        BARE + _IMPORTED,
+        (_ORDERS, "c.imported: public"),
+        F.PUBLIC_MAY_NAME_PEOPLE,
+        "c.imported",
+    ),
+    (
+        "many rows of partitions",
+        BARE + _PARTED,
+        (_ORDERS, "c.parted: public"),
+        F.PUBLIC_MAY_NAME_PEOPLE,
+        "c.parted",
+    ),
+    (
+        "traits of people",
+        BARE
+        + "CREATE TABLE c.listed (no integer PRIMARY KEY, age integer, sex text, outcome text);",
+        (_ORDERS, "c.listed: public"),
+        F.PUBLIC_MAY_NAME_PEOPLE,
+        "c.listed",
     ),
     ("addresses", BARE, (_ORDERS, "c.shops: public"), F.PUBLIC_MAY_NAME_PEOPLE, "c.shops"),
     (
@@ -123,7 +169,56 @@ _TABLES = [
         "c.goods",
     ),
 ]
+VIEWS = """
+CREATE VIEW c.shown AS SELECT id, cost, patient_id AS p FROM c.visits;
+CREATE VIEW c.outer AS SELECT p AS q, id AS n FROM c.shown;
+"""
+DOCTORS = "ALTER TABLE c.visits ADD FOREIGN KEY (doctor_id) REFERENCES c.staff;"
 _UNITS = [
+    (
+        "the doctor",
+        KEYED + DOCTORS,
+        (_PATIENTS, "c.visits: {unit: {staff: doctor_id}}"),
+        "c.visits",
+    ),
+    ("the doctor alone", KEYED + DOCTORS, ("c.visits: {unit: {doctor: doctor_id}}",), "c.visits"),
+    (
+        "the doctor of a visit",
+        KEYED + "ALTER TABLE c.results ADD staff integer REFERENCES c.staff;",
+        (_PATIENTS, _VISITS, "c.results: {unit: {staff: staff}}"),
+        "c.results",
+    ),
+    (
+        "the visit by its name",
+        KEYED,
+        (_PATIENTS, "c.results: {unit: {visit: visit_id}}"),
+        "c.results",
+    ),
+    (
+        "a visit as a view shows it",
+        KEYED + VIEWS,
+        (_PATIENTS, "c.shown: {unit: {patient: id}}"),
+        "c.shown",
+    ),
+    (
+        "a view of a view",
+        KEYED + VIEWS,
+        ("c.outer: {unit: {patient: n}}",),
+        "c.outer",
+    ),
+    ("the visit alone", KEYED, ("c.results: {unit: {visit: visit_id}}",), "c.results"),
+    (
+        "people by their household",
+        KEYED + "ALTER TABLE c.patients ADD household_id integer NOT NULL DEFAULT 1;",
+        ("c.patients: {unit: {patient: household_id}}", _VISITS),
+        "c.patients",
+    ),
+    (
+        "people by their doctor",
+        KEYED + "ALTER TABLE c.patients ADD gp_id integer NOT NULL DEFAULT 1;",
+        ("c.patients: {unit: {patient: gp_id}}",),
+        "c.patients",
+    ),
     (
         "the unit of another table",
         KEYED,
@@ -153,6 +248,50 @@ _UNITS = [
     ),
 ]
 _ROWS = [
+    (
+        "one row of each visit",
+        KEYED,
+        (_PATIENTS, _VISITS, "c.feedback: {unit: row}"),
+        F.ROW_UNIT_REFERS_TO_PEOPLE,
+        "c.feedback",
+    ),
+    (
+        "one row of each visit alone",
+        KEYED,
+        ("c.feedback: {unit: row}",),
+        F.ROW_UNIT_REFERS_TO_PEOPLE,
+        "c.feedback",
+    ),
+    (
+        "one row of each order without keys",
+        BARE + "CREATE TABLE c.ratings (order_id integer PRIMARY KEY, stars integer);",
+        ("c.ratings: {unit: row}",),
+        F.ROW_UNIT_NAMES_PEOPLE,
+        "c.ratings",
+    ),
+    (
+        "a reference elsewhere",
+        KEYED + "CREATE TABLE c.towns (code text PRIMARY KEY);",
+        (*_visits("site: {references: c.towns.code}"), "c.towns: public"),
+        F.REFERENCE_LEADS_ELSEWHERE,
+        "c.visits",
+    ),
+    (
+        "rows with a name",
+        KEYED + "CREATE TABLE c.named (id integer PRIMARY KEY, patient_name text, cost integer);",
+        (_PATIENTS, "c.named: {unit: row}"),
+        F.ROW_UNIT_NAMES_PEOPLE,
+        "c.named",
+    ),
+    (
+        "two patients in a row",
+        KEYED
+        + "CREATE TABLE c.couples (a integer NOT NULL REFERENCES c.patients, b integer NOT NULL"
+        " REFERENCES c.patients);",
+        (_PATIENTS, "c.couples: {unit: {patient: a}}"),
+        F.UNIT_LEAVES_OUT_PEOPLE,
+        "c.couples",
+    ),
     (
         "rows of people who are nowhere",
         KEYED,
@@ -207,6 +346,42 @@ _COLUMNS = [
         F.VALUES_NAME_PEOPLE,
         "c.visits",
     ),
+    *(
+        (
+            f"{what} as values",
+            _patients(f"insurer: {{values: [{listed}]}}"),
+            F.VALUES_NAME_PEOPLE,
+            "c.patients",
+        )
+        for what, listed in (
+            ("a number from abroad", '"+49 30 1234567"'),
+            ("a number", "030/1234567"),
+            ("a number of a mobile", '"0170 123 45 67"'),
+            ("an account", "DE89370400440532013000"),
+        )
+    ),
+    *(
+        (
+            f"perhaps {what}",
+            _patients(f"insurer: {{values: [{listed}]}}"),
+            F.VALUES_MAY_NAME_PEOPLE,
+            "c.patients",
+        )
+        for what, listed in (
+            ("names", "Anna Schmidt, Bob Miller"),
+            ("names the other way round", '"Schmidt, Anna", "Miller, Bob"'),
+            ("UUIDs", "123e4567-e89b-12d3-a456-426614174000"),
+            ("numbers of records", "A123456"),
+            ("handles", '"@anna"'),
+            ("very many", ", ".join(f"x{number}" for number in range(501))),
+        )
+    ),
+    (
+        "dates of people",
+        _patients("joined: {values: [1961-03-04]}"),
+        F.VALUES_MAY_NAME_PEOPLE,
+        "c.patients",
+    ),
     ("a key's values", _visits("id: {values: [1, 2]}"), F.VALUES_NAME_PEOPLE, "c.visits"),
     ("a listed e-mail", _patients("email: {}"), F.IDENTIFYING_COLUMN, "c.patients"),
     ("a listed name", _patients("name: {}"), F.IDENTIFYING_COLUMN, "c.patients"),
@@ -228,6 +403,15 @@ _COLUMNS = [
         F.VALUES_LEAVE_OUT_LABELS,
         "c.patients",
     ),
+    *(
+        (
+            f"bounds {bounds} of 1 to 5",
+            _visits(f"stars: {{bounds: {bounds}}}"),
+            F.BOUNDS_AGAINST_CHECK,
+            "c.visits",
+        )
+        for bounds in ("[2, 3]", "[6, 9]", "[0, 100]")
+    ),
     ("null left out", _patients("sex: {values: [f, m, x]}"), F.VALUES_LEAVE_OUT_NULL, "c.patients"),
 ]
 _HALF = "{total: {epsilon: 20, delta: 0.5}, default: {epsilon: 4, delta: 1e-6}}"
@@ -242,6 +426,20 @@ publish:
   - {name: costs, sql: "SELECT count(*) AS n FROM c.visits", every: 1d, epsilon: 9}
 """
 _LARGE = "{total: {epsilon: 900, delta: 1e-5}, default: {epsilon: 40, delta: 1e-6}}"
+_TWENTY = "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 4, delta: 1e-6}}"
+_BELOW = (
+    (
+        "budgets.default",
+        "{epsilon: 1, delta: 1e-8}",
+        "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 0.5, delta: 1e-6, per: day}}",
+    ),
+    ("budgets.total", "{epsilon: 30, delta: 1e-8}", _TWENTY),
+    ("budgets.default", "{epsilon: 1, delta: 2e-6}", _TWENTY),
+)
+_OFTEN = """
+publish:
+  - {name: costs, sql: "SELECT count(*) AS n FROM c.visits", every: 5min, epsilon: 1}
+"""
 _AMOUNTS = [
     (
         "epsilon 50",
@@ -277,6 +475,26 @@ _AMOUNTS = [
         "",
     ),
     ("total delta", F.TOTAL_DELTA_LARGE, "budgets.total", "{epsilon: 1, delta: 1e-8}", _HALF, ""),
+    (
+        "total epsilon",
+        F.TOTAL_EPSILON_LARGE,
+        "budgets.total",
+        "{epsilon: 1, delta: 1e-8}",
+        _LARGE,
+        "",
+    ),
+    *(
+        (f"below a statement {number}", F.BUDGET_BELOW_STATEMENT, where, privacy, budgets, "")
+        for number, (where, privacy, budgets) in enumerate(_BELOW)
+    ),
+    (
+        "published up",
+        F.PUBLISHING_USES_TOTAL,
+        "publish",
+        "{epsilon: 1, delta: 1e-8}",
+        _TWENTY,
+        _OFTEN,
+    ),
     ("above", F.BUDGET_ABOVE_TOTAL, "budgets.default", "{epsilon: 1, delta: 1e-8}", _ABOVE, ""),
     (
         "delta above",

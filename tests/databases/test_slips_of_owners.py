@@ -13,7 +13,7 @@ from proxy.policy.findings import Finding, Verdict
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.protected.catalog_reader import read_catalog
 from tests.databases.clinic import made_clinic, source, verdict
-from tests.databases.slip_corpus import BARE, KEYED, SLIPS, Slip
+from tests.databases.slip_corpus import BARE, CARDS, DOCTORS, KEYED, SLIPS, TRIPS, VIEWS, Slip
 from tests.samples import ALL_SAMPLES, checked_sample
 
 pytestmark = pytest.mark.postgres
@@ -24,6 +24,8 @@ _OF_THE_SERVER = (
     "NOT_IN",
     "NO_INDEX",
     "NOT_VAC",
+    "VIEW_MAY",
+    "UNIT_MAY",
     "UNIT_IS",
     "UNIT_THR",
     "INDEX",
@@ -80,13 +82,27 @@ def test_the_corpus_has_each_kind() -> None:
     }
 
 
+def test_what_is_accepted_wherever_it_is_found_is_named() -> None:
+    tables = ("c.staff: public", "c.patients: public", "c.feedback: {unit: row}")
+    slip = Slip(called="", script=KEYED, tables=tables, name=F.PUBLIC_LOOKS_LIKE_PEOPLE, where="")
+    with made_clinic(KEYED):
+        found = _verdict(_text(slip, '{PUBLIC_LOOKS_LIKE_PEOPLE: "ok"}'))
+        (named,) = [one for one in found.open if one.name is F.ACCEPTED_WHEREVER]
+        assert "c.patients, c.staff" in named.what or "c.staff, c.patients" in named.what
+        by_place = '{PUBLIC_LOOKS_LIKE_PEOPLE: {c.staff: "ok", c.patients: "ok"}}'
+        found = _verdict(_text(slip, by_place))
+        assert [one for one in found.open if one.name is F.ACCEPTED_WHEREVER] == []
+
+
+_PATIENTS = "c.patients: {unit: {patient: id}, columns: {born: {}}}"
 _RIGHT = {
     "with keys": (
         KEYED,
         (
             "c.patients: {unit: {patient: id}, columns: {sex: {values: [f, m, x, null]}, born: {}}}",
             "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {id: {}, cost: {},"
-            " state: {values: [booked, attended, missed]}, site: {references: c.sites.code}}}",
+            " stars: {bounds: [1, 5]}, state: {values: [booked, attended, missed]},"
+            " site: {references: c.sites.code}}}",
             "c.results: {unit: {patient: visit_id -> c.visits.patient_id}, max_rows_per_unit: 9}",
             "c.feedback: {unit: {patient: visit_id -> c.visits.patient_id}, max_rows_per_unit: 9}",
             "c.claims: {unit: {patient: patient_id}, max_rows_per_unit: 9}",
@@ -102,6 +118,73 @@ _RIGHT = {
             "c.lines: {unit: {user: order_id -> c.orders.user_id}, max_rows_per_unit: 9}",
             "c.kunden: {unit: {customer: kundennr}, columns: {geburtsdatum: {}}}",
         ),
+    ),
+    "values of no people": (
+        KEYED + "ALTER TABLE c.visits ADD kind text NOT NULL, ADD day date NOT NULL;",
+        (
+            "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {day: {values:"
+            ' [2024-01-01, 2024-02-01]}, kind: {values: ["2023-2024", "1961-03-04", "10.1.2.3", "10000-20000",'
+            ' "08.00-12.00", "01.2024 - 03.2024", "1000 - 2000", "12345678", "100.000-200.000", "1.0.0.2024",'
+            ' "01/2024-03/2024", "0800-1200", "Full time", "New York", "Berlin", "A10.0"]}}}',
+        ),
+    ),
+    "patients with doctors": (
+        KEYED + DOCTORS,
+        (
+            _PATIENTS,
+            "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9}",
+            "c.staff: {unit: {staff: id}}",
+        ),
+    ),
+    "households": (
+        KEYED + "CREATE TABLE c.households (id integer PRIMARY KEY, rooms integer);"
+        "ALTER TABLE c.patients ADD household_id integer NOT NULL REFERENCES c.households;"
+        "ALTER TABLE c.visits ADD household_id integer NOT NULL REFERENCES c.households;",
+        (
+            "c.households: {unit: {household: id}}",
+            "c.patients: {unit: {household: household_id}, max_rows_per_unit: 9}",
+            "c.visits: {unit: {household: household_id}, max_rows_per_unit: 9}",
+        ),
+    ),
+    "numbers of customers and words for things": (
+        BARE
+        + "CREATE TABLE c.calls (id integer PRIMARY KEY, kd_nr integer NOT NULL, household integer,"
+        " account text, device_id text NOT NULL);"
+        "CREATE TABLE c.beeps (id integer PRIMARY KEY, account text, device_id text NOT NULL);",
+        (
+            "c.calls: {unit: {customer: kd_nr}, max_rows_per_unit: 9}",
+            "c.beeps: {unit: {device: device_id}, max_rows_per_unit: 9}",
+        ),
+    ),
+    "a card and who drives": (
+        BARE + CARDS + "CREATE TABLE c.drivers (id integer PRIMARY KEY, since date);"
+        "ALTER TABLE c.trips ADD FOREIGN KEY (card) REFERENCES c.cards,"
+        " ADD driver_id integer REFERENCES c.drivers;",
+        (TRIPS, "c.cards: {unit: {card: id}}"),
+    ),
+    "an heir that is called child": (
+        KEYED + "CREATE TABLE c.child () INHERITS (c.sites);",
+        (_PATIENTS, "c.sites: public"),
+    ),
+    "one row of each person": (
+        KEYED
+        + "CREATE TABLE c.blood (patient_id integer PRIMARY KEY REFERENCES c.patients, kind text);"
+        "CREATE TABLE c.kinds (patient_id integer PRIMARY KEY REFERENCES c.blood, kind text);",
+        ("c.patients: {unit: row}", "c.blood: {unit: row}", "c.kinds: {unit: row}"),
+    ),
+    "views": (
+        KEYED + VIEWS,
+        (
+            _PATIENTS,
+            "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9}",
+            "c.shown: {unit: {patient: p}, max_rows_per_unit: 9}",
+            "c.outer: {unit: {patient: q}, max_rows_per_unit: 9}",
+        ),
+    ),
+    "lookups": (
+        KEYED + "CREATE TABLE c.birth_rates (year integer PRIMARY KEY, births integer);"
+        "CREATE TABLE c.site_sizes (site text PRIMARY KEY, patients integer);",
+        (_PATIENTS, "c.birth_rates: public", "c.site_sizes: public"),
     ),
     "people who are nowhere": (BARE, ("c.orders: {unit: {user: user_id}, max_rows_per_unit: 9}",)),
 }

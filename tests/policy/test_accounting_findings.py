@@ -70,3 +70,8 @@ def test_what_is_proposed_is_as_exact(epsilon: Fraction) -> None:
     sigma2 = discrete_gaussian.sigma2_for(rows**2, rho_of_loss(proposed, _MILLIONTH))
     assert float(sigma2) <= 2 * float(laplace) ** 2
     assert float(sigma2) > 1.5 * float(laplace) ** 2 / (1 + float(epsilon) ** 2 / 8)
+
+
+def test_no_epsilon_is_proposed_that_is_a_finding_itself() -> None:
+    said = _said(_policy(1000, epsilon=Fraction(2)))
+    assert "epsilon: " not in said
