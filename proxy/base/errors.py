@@ -77,7 +77,7 @@ class Refusal(Exception):
         return Refusal(self.code, self.message, self.hint, position, retry_after=self.retry_after)
 
 
-FAULT_HINT = "What it cost stays charged. Try again later."
+FAULT_HINT = "If it was charged, the charge stays. Try again later."
 
 
 class Fault(Exception):

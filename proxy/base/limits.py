@@ -85,7 +85,7 @@ NUMBER_AFTER_POINT = 40  # digits of a number without a scale, where it enters a
 # Characters of a stored text that are looked at, where a join repeats its row: the most that the price allows.
 TEXT_BEGINNINGS = (1024 * 1024, 64 * 1024, 8 * 1024, 1024, 256)
 SHORT_TEXT_CHARACTERS = 64  # whose beginning costs less than to look how long it is
-JOINED_TEXT_OCTETS = 4 * 1024  # a longer text equals no other one in a join
+JOINED_TEXT_OCTETS = 4 * 1024  # a longer text equals no other one in a join, and names no unit
 STORED_TEXT_OCTETS = 1024  # a longer stored text counts as so many more rows
 LONGEST_TEXT_OCTETS = 2**30  # that PostgreSQL stores, in memory
 LONGEST_NUMBER_NANOSECONDS = 12_000  # to unpack a numeric of 147,455 digits

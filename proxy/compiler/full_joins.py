@@ -30,11 +30,14 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.seeded_keys import spread_column_sql
-from proxy.query.ir.expression_walk import columns
+from proxy.query.ir import expression_walk
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
 from proxy.query.ir.relations import Join, Relation
 
-_SPREAD = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.UUID)
+NamedColumns = Mapping[str, Collection[str]]  # by the alias of their relation
+
+# Types whose equal values have one text each.
+_HASHED_AS_TEXT = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.UUID)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +61,15 @@ def conditions(expression: Expression | None, binds: Binds) -> list[Condition]:
 
 def condition(sql: str, *of: Expression) -> Condition:
     """What is printed of these expressions."""
-    named = frozenset(alias for one in of for alias, _ in columns(one))
+    named = frozenset(alias for one in of for alias, _ in expression_walk.columns(one))
     return Condition(sql=sql, aliases=named)
 
 
-def there(column: ColumnRef, binds: Binds) -> Condition:
-    """That a row has a value by which rows are gathered or joined: a unit, a key. A text longer than any name
-    counts as none, since each row with it would take as long as many others."""
+def has_value(column: ColumnRef, binds: Binds) -> Condition:
+    """Print that a column by which rows are gathered or joined has a value.
+
+    A text longer than any name counts as none: each row with it would take as long as many others.
+    """
     value = column_sql(column)
     if not column.type.is_text or column.type is SqlType.ENUM:
         return condition(f"{value} IS NOT NULL", column)
@@ -72,7 +77,7 @@ def there(column: ColumnRef, binds: Binds) -> Condition:
     return condition(f"pg_catalog.octet_length({value}) <= {most}", column)
 
 
-def where_text(found: Iterable[Condition]) -> str:
+def where_sql(found: Iterable[Condition]) -> str:
     """WHERE, or nothing where nothing is asked."""
     parts = [one.sql for one in found]
     return f" WHERE {' AND '.join(parts)}" if parts else ""
@@ -85,8 +90,8 @@ def aliases(relation: Relation) -> frozenset[str]:
     return frozenset({relation.alias})
 
 
-def named_columns(relation: Relation, *named_by: object) -> dict[str, set[str]]:
-    """The columns that are named beside a tree of joins and in it, by alias."""
+def named_columns(relation: Relation, *named_by: object) -> NamedColumns:
+    """Collect the columns that are named in expressions beside a tree of joins, and in its conditions."""
     found = defaultdict(set)
     for node in nodes(*named_by, *_compared(relation)):
         if isinstance(node, ColumnRef):
@@ -106,18 +111,17 @@ def filtered(source: str, alias: str, named: Collection[str], found: Collection[
     if not found:
         return source
     listed = ", ".join(f"{alias}.{identifier(column)}" for column in sorted(named))
-    return f"(SELECT {listed} FROM {source}{where_text(found)}) AS {alias}"
+    return f"(SELECT {listed} FROM {source}{where_sql(found)}) AS {alias}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
-    """Where the conditions of a join stand: below it on each side, in ON, above it, around all."""
+    """Where the conditions of a join stand: below it on each side, in ON, above it."""
 
     left: list[Condition]
     right: list[Condition]
     on: list[Condition]
     above: list[Condition]
-    around: list[Condition]
 
 
 def placed(join: Join, rest: list[Condition], found: list[Condition]) -> Placed:
@@ -127,9 +131,12 @@ def placed(join: Join, rest: list[Condition], found: list[Condition]) -> Placed:
         join: The join.
         rest: What ON says besides its equalities.
         found: Conditions on joined rows.
+
+    A condition of ON on the right side of a LEFT JOIN takes partners away, never rows of the left side. So it
+    stands below the right side; one on the left side stays in ON.
     """
     left, right = aliases(join.left), aliases(join.right)
-    places = Placed(left=[], right=[], on=[], above=[], around=[])
+    places = Placed(left=[], right=[], on=[], above=[])
     for one in rest:
         if one.aliases <= right:
             places.right.append(one)
@@ -138,9 +145,7 @@ def placed(join: Join, rest: list[Condition], found: list[Condition]) -> Placed:
         else:
             places.on.append(one)
     for one in found:
-        if not one.aliases <= left | right:
-            places.around.append(one)
-        elif one.aliases <= left:
+        if one.aliases <= left:
             places.left.append(one)
         elif one.aliases <= right and not join.left_outer:
             places.right.append(one)
@@ -154,18 +159,18 @@ def full_join_sql(
     sides: tuple[str, str],
     rest: Collection[Condition],
     above: Collection[Condition],
-    named: Mapping[str, Collection[str]],
+    columns: NamedColumns,
     binds: Binds,
 ) -> str:
     """Print a join of two sides that are printed already.
 
     Args:
-        join: The join, of two sides with rows of people.
+        join: The join.
         sides: Its left and its right side, with their conditions.
         rest: What stands in ON beside the equalities.
         above: Conditions on joined rows.
-        named: The columns that are named around it, by alias.
-        binds: Of the statement.
+        columns: The columns that are named around it.
+        binds: The bind parameters of the statement.
     """
     left, right = sides
     on = [*_equalities(join, binds), *(one.sql for one in rest)]
@@ -181,7 +186,7 @@ def full_join_sql(
     around = binds.alias("j")
     for alias in sorted(aliases(join)):
         outputs = []
-        for column in sorted(named.get(alias, ())):
+        for column in sorted(columns.get(alias, ())):
             listed.append(f"{alias}.{identifier(column)} AS c{len(listed) + 1}")
             outputs.append(f"{around}.c{len(listed)} AS {identifier(column)}")
         if outputs:
@@ -222,7 +227,7 @@ def _hashed_type(one: SqlType, other: SqlType) -> SqlType | None:
         return one if one is other else SqlType.NUMERIC
     if one.is_number and other.is_number:
         return None if one.is_float or other.is_float else SqlType.NUMERIC
-    return one if one is other and one in _SPREAD else None
+    return one if one is other and one in _HASHED_AS_TEXT else None
 
 
 def _key(column: ColumnRef, binds: Binds) -> str:

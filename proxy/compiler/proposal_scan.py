@@ -11,7 +11,7 @@ from proxy.base.decimals import decimal_text
 from proxy.base.instants import iso_text
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.full_joins import there
+from proxy.compiler.full_joins import has_value
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import source_sql
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
@@ -26,7 +26,7 @@ def proposal_scan(table: TableProposals) -> BackendQuery:
     """
     binds = Binds()
     bands = [_band(table, bound, binds) for bound in table.bounds]
-    found = [] if table.not_null is None else [there(table.not_null, binds)]
+    found = [] if table.not_null is None else [has_value(table.not_null, binds)]
     by = "" if table.unit is None else f" GROUP BY {column_sql(table.unit)}"
     columns = ", ".join(f"{band} AS t{place}" for place, band in enumerate(bands))
     source = f"SELECT {columns} FROM {source_sql(table.relation, found, binds, table)}{by}"

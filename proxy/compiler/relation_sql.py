@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-
 from typing_extensions import assert_never
 
 from proxy.base import limits
@@ -14,13 +11,14 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.full_joins import (
     Condition,
+    NamedColumns,
     conditions,
     filtered,
     full_join_sql,
+    has_value,
     named_columns,
     placed,
-    there,
-    where_text,
+    where_sql,
 )
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import carried_sql, stored_sql
@@ -72,46 +70,33 @@ def relation_sql(relation: Relation, binds: Binds) -> str:
 
 
 def source_sql(relation: Relation, found: list[Condition], binds: Binds, *named_by: object) -> str:
-    """What stands after FROM, with conditions on its rows: each where it costs least.
+    """Print what stands after FROM, with conditions on its rows, each where it costs least.
 
     Args:
         relation: The relation.
         found: The conditions.
-        binds: Of the statement.
-        named_by: Expressions, and what holds some, in which columns of the relation are named.
+        binds: The bind parameters of the statement.
+        named_by: Expressions in which columns of the relation are named.
     """
     if not isinstance(relation, Join):
-        return f"{relation_sql(relation, binds)}{where_text(found)}"
-    source, around = _JoinTree(named_columns(relation, *named_by), binds).placed(relation, found)
-    return f"{source}{where_text(around)}"
+        return f"{relation_sql(relation, binds)}{where_sql(found)}"
+    return _joined(relation, found, named_columns(relation, *named_by), binds)
 
 
-@dataclass(frozen=True, slots=True)
-class _JoinTree:
-    """Prints a tree of joins. columns: those that are named, by alias."""
+def _joined(join: Join, found: list[Condition], columns: NamedColumns, binds: Binds) -> str:
+    places = placed(join, conditions(join.rest, binds), found)
+    left, right = (
+        _side(side, below, columns, binds)
+        for side, below in ((join.left, places.left), (join.right, places.right))
+    )
+    return full_join_sql(join, (left, right), places.on, places.above, columns, binds)
 
-    columns: Mapping[str, Collection[str]]
-    binds: Binds
 
-    def placed(self, relation: Relation, found: list[Condition]) -> tuple[str, list[Condition]]:
-        """The relation, with the conditions that stand inside of it; and those that do not."""
-        match relation:
-            case Join():
-                return self._joined(relation, found)
-            case _:
-                source = relation_sql(relation, self.binds)
-                named = self.columns.get(relation.alias, ())
-                return filtered(source, relation.alias, named, found), []
-
-    def _joined(self, join: Join, found: list[Condition]) -> tuple[str, list[Condition]]:
-        places = placed(join, conditions(join.rest, self.binds), found)
-        left, of_left = self.placed(join.left, places.left)
-        right, of_right = self.placed(join.right, places.right)
-        # Of a LEFT JOIN the conditions on its right side alone are of ON: a row that meets none of it stays.
-        on = [*places.on, *(of_right if join.left_outer else ())]
-        above = [*of_left, *(() if join.left_outer else of_right), *places.above]
-        printed = full_join_sql(join, (left, right), on, above, self.columns, self.binds)
-        return printed, places.around
+def _side(relation: Relation, found: list[Condition], columns: NamedColumns, binds: Binds) -> str:
+    if isinstance(relation, Join):
+        return _joined(relation, found, columns, binds)
+    named = columns.get(relation.alias, ())
+    return filtered(relation_sql(relation, binds), relation.alias, named, found)
 
 
 def _truncate(truncate: Truncate, binds: Binds) -> str:
@@ -121,7 +106,7 @@ def _truncate(truncate: Truncate, binds: Binds) -> str:
     What is kept of a value depends on the rows of that value and on the seed, never on their order of
     arrival: ordered_by names a row, and ties of the hash fall to the names themselves.
     """
-    found = [there(column, binds) for column in truncate.present]
+    found = [has_value(column, binds) for column in truncate.present]
     found += conditions(truncate.where, binds)
     source = source_sql(truncate.source, found, binds)
     # One by one, as the role may be allowed to read no others.
@@ -280,7 +265,7 @@ def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
         f"{_aggregate(aggregate, grouped.rows, binds)} AS {aggregate_column(number)}"
         for number, aggregate in enumerate(grouped.aggregates, start=1)
     ]
-    asked = [there(grouped.unit, binds), *conditions(grouped.where, binds)]
+    asked = [has_value(grouped.unit, binds), *conditions(grouped.where, binds)]
     named_by = (grouped.unit, grouped.keys, grouped.aggregates, grouped.where)
     source = source_sql(grouped.source, asked, binds, *named_by)
     # The unit is there; but PostgreSQL puts a cast of `x COLLATE c` below COLLATE, and then misses x COLLATE c.

@@ -19,15 +19,15 @@ from proxy.compiler.seeded_keys import spread_texts_sql
 from proxy.compiler.select_list import (
     Output,
     any_key_sql,
-    asked,
-    asked_of_all_groups,
+    conditions_of_all_groups,
     distinct_sql,
     finished,
     key_sql,
     listed_groups_sql,
-    parts,
+    named_by,
     private_key_names,
     private_keys_sql,
+    row_conditions,
 )
 from proxy.compiler.statistic_sql import centred_sql, statistic_sql
 from proxy.compiler.sub_partitions import sub_partition_sql
@@ -66,8 +66,8 @@ def row_scan(
     units = None if plan.selection is None else output.add("pg_catalog.count(*)")
     is_late = bool(groups is not None and plan.keys and not plan.sub_partitions)
     keys = [(any_key_sql if is_late else key_sql)(key, binds) for key in plan.keys]
-    found = (asked_of_all_groups if is_late else asked)(plan, unit.not_null, binds)
-    source = source_sql(plan.source, found, binds, *parts(plan))
+    found = (conditions_of_all_groups if is_late else row_conditions)(plan, unit.not_null, binds)
+    source = source_sql(plan.source, found, binds, *named_by(plan))
     seeds: tuple[str, ...] = ()
     private = private_key_names(plan) if plan.sub_partitions else private_keys_sql(plan, binds)
     if plan.sub_partitions:

@@ -10,7 +10,7 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import value_sql
-from proxy.compiler.full_joins import Condition, condition, conditions, there
+from proxy.compiler.full_joins import Condition, condition, conditions, has_value
 from proxy.compiler.private_key_sql import private_key_sql
 from proxy.compiler.text_sql import key_characters
 from proxy.kernel.key_plans import KeyPlan
@@ -63,12 +63,12 @@ def distinct_sql(release: DistinctCount, binds: Binds) -> str:
     return key_characters(displayed, release.operand, limits.KEY_CHARACTERS)
 
 
-def parts(plan: BlockPlan) -> tuple[object, ...]:
+def named_by(plan: BlockPlan) -> tuple[object, ...]:
     """What names columns of the plan's source."""
     return plan.where, plan.keys, plan.releases, plan.neighbours
 
 
-def asked(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Condition]:
+def row_conditions(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Condition]:
     """The question's condition, and that keys are listed: rows whose key is not are in no group
     (docs/design/sql.md 5.2)."""
     listed = [
@@ -76,12 +76,14 @@ def asked(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Conditi
         for key in plan.keys
         if key.values is not None
     ]
-    return _asked(plan, unit, listed, binds)
+    return _row_conditions(plan, unit, listed, binds)
 
 
-def asked_of_all_groups(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Condition]:
+def conditions_of_all_groups(
+    plan: BlockPlan, unit: ColumnRef | None, binds: Binds
+) -> list[Condition]:
     """The question's condition alone, for who leaves out unlisted groups later, by `listed_groups_sql`."""
-    return _asked(plan, unit, [], binds)
+    return _row_conditions(plan, unit, [], binds)
 
 
 def listed_groups_sql(plan: BlockPlan, binds: Binds) -> str:
@@ -93,10 +95,10 @@ def listed_groups_sql(plan: BlockPlan, binds: Binds) -> str:
     )
 
 
-def _asked(
+def _row_conditions(
     plan: BlockPlan, unit: ColumnRef | None, listed: list[Condition], binds: Binds
 ) -> list[Condition]:
-    of_unit = [] if unit is None else [there(unit, binds)]
+    of_unit = [] if unit is None else [has_value(unit, binds)]
     return [*of_unit, *listed, *conditions(plan.where, binds)]
 
 

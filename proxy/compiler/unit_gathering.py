@@ -8,7 +8,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_texts_sql
-from proxy.compiler.select_list import Output, asked, parts, private_keys_sql
+from proxy.compiler.select_list import Output, named_by, private_keys_sql, row_conditions
 from proxy.compiler.sub_partitions import row_order_sql, seed_sql, short_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
@@ -31,7 +31,9 @@ def gathered_sql(
     spread = spread_texts_sql(private_keys_sql(plan, binds), binds) if keys else []
     by = ", ".join([column_sql(unit.column), *places, *spread])
     # Unlike in row_scan, listed keys are picked row by row: with the condition the planner takes the index.
-    gathered_from = source_sql(plan.source, asked(plan, unit.column, binds), binds, *parts(plan))
+    gathered_from = source_sql(
+        plan.source, row_conditions(plan, unit.column, binds), binds, *named_by(plan)
+    )
     return f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"
 
 

@@ -17,12 +17,12 @@ from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_sql
 from proxy.compiler.select_list import (
-    asked,
     distinct_sql,
     finished,
     key_sql,
-    parts,
+    named_by,
     private_key_names,
+    row_conditions,
 )
 from proxy.compiler.sub_partitions import row_order_sql, seed_sql
 from proxy.compiler.unit_gathering import gathered_unit_sql
@@ -63,11 +63,11 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     by_unit = plan.neighbours if isinstance(plan.neighbours, UnitNeighbours) else None
     unit = None if by_unit is None else by_unit.column
     not_null = plan.neighbours.not_null if isinstance(plan.neighbours, RowNeighbours) else unit
-    found = asked(plan, not_null, binds)
+    found = row_conditions(plan, not_null, binds)
     found += [condition(f"{value} IS NOT NULL", operand), *conditions(only, binds)]
     first_unit = [] if unit is None else [f"{column_sql(unit)} AS unit"]
     gathered = ", ".join([*first_unit, *listed, f"{value} AS v"])
-    source = f"SELECT {gathered} FROM {source_sql(plan.source, found, binds, *parts(plan))}"
+    source = f"SELECT {gathered} FROM {source_sql(plan.source, found, binds, *named_by(plan))}"
     seeds: tuple[str, ...] = ()
     columns = ", ".join([*names, "v"])
     spread: list[str] = []

@@ -127,9 +127,9 @@ def share_of_a_group_rounded_up(patch: pytest.MonkeyPatch) -> None:
 
 
 def rows_without_a_unit_kept(patch: pytest.MonkeyPatch) -> None:
-    real = select_list.asked
+    real = select_list.row_conditions
     for module in (row_scan, unit_gathering, value_scan):
-        patch.setattr(module, "asked", lambda plan, unit, binds: real(plan, None, binds))
+        patch.setattr(module, "row_conditions", lambda plan, unit, binds: real(plan, None, binds))
 
 
 def _of_values(patch: pytest.MonkeyPatch, kind: type[DistinctCount] | type[OrderStatistic]) -> None:
@@ -198,12 +198,12 @@ def rows_without_a_unit_kept_per_unit(patch: pytest.MonkeyPatch) -> None:
 
     def kept(grouped: GroupByUnit, binds: Binds) -> str:
         with patch.context() as within:
-            within.setattr(relation_sql, "there", lambda *_: condition("TRUE"))
+            within.setattr(relation_sql, "has_value", lambda *_: condition("TRUE"))
             return real(grouped, binds)
 
-    def asked(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Condition]:
+    def row_conditions(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Condition]:
         above = isinstance(plan.source, Subquery) and isinstance(plan.source.source, GroupByUnit)
-        return select_list.asked(plan, None if above else unit, binds)
+        return select_list.row_conditions(plan, None if above else unit, binds)
 
     patch.setattr(relation_sql, "_per_unit", kept)
-    patch.setattr(row_scan, "asked", asked)
+    patch.setattr(row_scan, "row_conditions", row_conditions)

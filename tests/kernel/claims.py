@@ -77,6 +77,12 @@ class Claims:
             return
         if any(len(set(values)) > 1 for values in self._values(owner.columns, self._here)):
             yield "columns that hold the unit hold different ones"
+        for column in owner.or_null & self._place.keys():
+            for row in self._here:
+                value, units = row[self._place[column]], self._values(owner.columns, [row])
+                if value is not None and any(value not in unit for unit in units if unit):
+                    yield f"{column} holds neither the unit nor NULL"
+                    break
         for column in owner.columns:
             if owner.alone and self._most_alike(column) > 1:
                 yield "a unit has several rows"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import condition_sql
-from proxy.compiler.full_joins import Condition
+from proxy.compiler.full_joins import Condition, NamedColumns
 from proxy.query.ir.expressions import Comparator, Comparison
 from proxy.query.ir.relations import Join
 
@@ -16,7 +16,7 @@ def plain_join_sql(
     sides: tuple[str, str],
     rest: Collection[Condition],
     above: Collection[Condition],
-    _: Mapping[str, Collection[str]],
+    _: NamedColumns,
     binds: Binds,
 ) -> str:
     """In the place of compiler.full_joins.full_join_sql."""

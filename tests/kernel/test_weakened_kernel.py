@@ -230,6 +230,11 @@ _OF_RELATIONS = {
     "any_part_of_a_union_holds_the_unit": _weak(
         attribution.union_rule, "and all(is_so(owner, c)", "and any(is_so(owner, c)"
     ),
+    "any_name_is_the_unit_or_null": _weak(
+        join_rules.unit_join,
+        "(b.columns if join.left_outer else NO_COLUMNS)",
+        "frozenset(column for column, _ in b.named)",
+    ),
     "groups_of_a_unit_are_one": _weak(
         attribution.group_rule, "owner.alone or by_unit_alone", "True"
     ),

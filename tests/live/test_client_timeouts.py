@@ -380,5 +380,5 @@ def test_the_servers_own_limit_ends_what_is_charged_with_one_text(
         monkeypatch.undo()
         live.do(data.close())
     assert seen == {
-        "the statement could not be run\nHINT:  What it cost stays charged. Try again later."
+        "the statement could not be run\nHINT:  If it was charged, the charge stays. Try again later."
     }

@@ -30,7 +30,7 @@ _LITERAL = "4711"
 _COUNT = f"SELECT count(*) FROM shop.orders WHERE total > {_LITERAL}"
 _AWAY = "the privacy budget ledger is not available"
 _NEUTRAL = "the statement could not be run"
-_HINT = "What it cost stays charged. Try again later."
+_HINT = "If it was charged, the charge stays. Try again later."
 
 Lines = list[Mapping[str, Any]]
 Told = tuple[str | None, str | None, str | None]  # SQLSTATE, message, hint

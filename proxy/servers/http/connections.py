@@ -34,7 +34,8 @@ _PAUSE_SECONDS = 0.1  # where the system has no file descriptor left
 class ConnectionLimits:
     """
     at_once, each: connections in all and of one address; where they are all taken, a new one takes the place of
-    the oldest without a request under way (request_mark.py), first of one that has never had any
+    the oldest without a request under way (request_mark.py): first where no whole request has come, and there
+    one that has never had any
     header_seconds: for a TLS handshake, and for a whole header from its first byte, the first from the start
     rest_seconds: for what follows a request that has been answered: its body, the client's end
     stalled_seconds: in which a client must read at least stalled_bytes, or all that is left
@@ -166,6 +167,11 @@ class HttpConnection(asyncio.BufferedProtocol):
     def has_request(self) -> bool:
         cycle = self.inner.cycle
         return cycle is not None and not cycle.response_complete
+
+    @property
+    def has_come(self) -> bool:
+        """Whether a request is there with all of its body, and has no answer yet."""
+        return self.has_request and not self.inner.cycle.more_body
 
     @property
     def is_under_way(self) -> bool:
@@ -311,7 +317,8 @@ class Connections:
         ]
         if not waiting:
             return False
-        closed = next((one for one in waiting if not one.has_served), waiting[0])
+        # The oldest of those; a request that has come waits for its check alone, which is soon done.
+        closed = min(waiting, key=lambda one: (one.has_come, one.has_served))
         self._remove(closed)
         closed.abort()
         return True

@@ -6,6 +6,7 @@ Doors: password on the wire, HTTP Basic, bearer token, administrator's secret. A
 from __future__ import annotations
 
 import base64
+import concurrent.futures
 import contextlib
 import socket
 import time
@@ -252,6 +253,22 @@ def test_bodies_that_do_not_come_take_no_place(listeners: BothListeners, tmp_pat
             assert seconds_of(lambda: _served(doors.over_http(doors.bob))) < 1
         # Nor does it take a place of her own.
         assert seconds_of(lambda: _served(doors.over_http(mallory))) < 1
+
+
+def test_whole_requests_stay_where_bodies_do_not_come(
+    listeners: BothListeners, tmp_path: Path
+) -> None:
+    """Wrong passwords are answered late: meanwhile others take all connections of the address."""
+    with _doors(listeners, tmp_path) as doors, contextlib.ExitStack() as closing:
+        head = _head(doors.http.proxy.servers.new_analyst())
+        pool = closing.enter_context(concurrent.futures.ThreadPoolExecutor(_THREADS))
+        told = [pool.submit(doors.over_http, doors.bob, f"wrong {n}") for n in range(_THREADS)]
+        until(lambda: len(doors.http.server._connections or ()) >= _THREADS // 2)
+        for _ in range(ConnectionLimits().each + 40):
+            connection = socket.create_connection(doors.http.server.address, 15)
+            closing.enter_context(connection)
+            connection.sendall(head)
+        assert {one.result() for one in told} == {"refused"}
 
 
 def _head(user: str) -> bytes:
