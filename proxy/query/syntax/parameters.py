@@ -68,12 +68,12 @@ def pieces(text: str) -> Iterator[tuple[str | None, int, int]]:
             end = text.find(piece["dollar"], at)
             at = len(text) if end < 0 else end + len(piece["dollar"])
         elif piece["comment"]:
-            at = _after_comment(text, at)
+            at = after_comment(text, at)
         yield piece.lastgroup, start, at
 
 
-def _after_comment(text: str, at: int) -> int:
-    """Comments nest (PostgreSQL 17 documentation, section 4.1.5)."""
+def after_comment(text: str, at: int) -> int:
+    """Where a comment ends that begins before `at`. They nest (PostgreSQL 17 documentation, section 4.1.5)."""
     depth = 1
     for mark in _COMMENT_MARK.finditer(text, at):
         depth += 1 if mark[0] == "/*" else -1

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import LOOKED_AT_BYTES
+from proxy.query.syntax.parameters import after_comment
 from proxy.query.syntax.tokens import lex
 
 _ALTERED = ("role", "user", "group")
 _ROUTINES = ("function", "procedure")
-# With what may stand between two words; a body is text to the tokens around it.
-_IN_A_BODY = re.compile(
-    r"\balter(?:\s|--[^\n\r]*|/\*.*?\*/)+(?:role|user(?!\s+mapping\b)|group)\b",
-    re.IGNORECASE | re.DOTALL,
-)
+# Each text has one reading in it, and each step goes on: a pattern over several words and the comments between
+# them would try all ways to divide a row of comments, twice as many for each further one.
+_PART = re.compile(r"/\*|--[^\n\r]*|\w+|[^\s\w]")
 
 
 def may_alter_role(text: str) -> bool:
@@ -43,7 +43,7 @@ def check_role_statement(text: str) -> None:
     except Refusal:
         return
     words = [] if lexed is None else [one.word for one in lexed.lexemes[:6] if one.word]
-    if not _alters_role(words) and not (_has_body(words) and _IN_A_BODY.search(text)):
+    if not _alters_role(words) and not (_has_body(words) and _has_role_altered(text)):
         return
     raise Refusal(
         Code.ROLE,
@@ -62,3 +62,34 @@ def _has_body(words: list[str]) -> bool:
     if words[:1] == ["do"]:
         return True
     return words[:1] == ["create"] and any(word in _ROUTINES for word in words[1:4])
+
+
+def _has_role_altered(text: str) -> bool:
+    """Whether the words stand in a text, whatever it quotes.
+
+    >>> _has_role_altered("do $$ begin alter /* a /* b */ */ user bob password null; end $$")
+    True
+    >>> _has_role_altered("do $$ begin alter user mapping for bob server s; end $$")
+    False
+    """
+    before: tuple[str, str] = ("", "")
+    for word in (*_written(text), ""):
+        if (
+            before[0] == "alter"
+            and before[1] in _ALTERED
+            and (before[1], word) != ("user", "mapping")
+        ):
+            return True
+        before = before[1], word
+    return False
+
+
+def _written(text: str) -> Iterator[str]:
+    """The words and marks of a text without its comments, in lower case."""
+    at = 0
+    while (part := _PART.search(text, at)) is not None:
+        at = part.end()
+        if part[0] == "/*":
+            at = after_comment(text, at)
+        elif not part[0].startswith("--"):
+            yield part[0].lower()

@@ -14,7 +14,8 @@ from h11._receivebuffer import ReceiveBuffer
 _END_OF_HEAD = b"\r\n\r\n"
 _WRONG_LINE_END = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
 _FOLDED_LINE = re.compile(rb"\n[ \t]")
-_LENGTH = re.compile(rb"(?im)^content-length[ \t]*:[ \t]*(.*?)[ \t]*\r?$")
+# The name takes all blanks that follow it and the value the rest of its line: a line of blanks has one reading.
+_LENGTH = re.compile(rb"(?im)^content-length[ \t]*:([^\r\n]*)")
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}\r\n")
 _CHUNK_SIZE_BYTES = 18
 
@@ -48,7 +49,7 @@ class StrictBuffer(ReceiveBuffer):
         self._checked = until
         if end < 0:
             return None
-        lengths = [bytes(one) for one in _LENGTH.findall(self._data, 0, until)]
+        lengths = [bytes(one).strip(b" \t") for one in _LENGTH.findall(self._data, 0, until)]
         if len(lengths) > 1 or not all(map(bytes.isdigit, lengths)):
             raise h11.LocalProtocolError("Content-Length is not one number")
         return super().maybe_extract_lines()
