@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_MAIL = re.compile(r"\S+@\S+\.\S+")
+_MAIL = re.compile(r"[^\s@]@[^\s@]+\.[^\s@]")
 _TELEPHONE = re.compile(
     r"(\+|00[1-9])[0-9 ()/.-]{7,}[0-9]"  # +49 30 1234567
     r"|\(?0[1-9][0-9]{1,4}(\) ?|[ /-])[0-9]{3,}( ?[0-9]{2,})+"  # 030 1234567, (0170) 123 45 67

@@ -21,7 +21,7 @@ from proxy.query.rewrite.empty_twins import twin_of
 RESERVED_SCHEMA = "dp"
 ROWS_SCHEMA = "pg_dp_rows"  # of public views
 _CHECKS = 100  # of a table
-_PLAIN_TYPE = re.compile(r'(?:[a-z0-9_ ]+|"char")(?:\(\d+(?:,-?\d+)?\))?[a-z ]*(?:\[\])*')
+_PLAIN_TYPE = re.compile(r'(?:[a-z0-9_ ]+|"char")(?:\(\d+(?:,-?\d+)?\)[a-z ]*)?(?:\[\])*')
 
 
 class ShadowError(RuntimeError):

@@ -13,7 +13,7 @@ from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
 _MECHANISMS = ("sum_over_count", "auto", "clipped_mean")
-# Each of 500 people has 40 visits, of which 4 count, at costs of 0 to 9 within bounds of 100.
+# Each of 500 people has 40 visits, of which 4 count, at costs of 0 to 9 within bounds of 20.
 _SCRIPT = """\
 CREATE SCHEMA k;
 CREATE TABLE k.visits (id int PRIMARY KEY, person int NOT NULL, cost int NOT NULL, paid int,
@@ -28,8 +28,8 @@ tables:
     unit: {person: person}
     max_rows_per_unit: 4
     columns:
-      cost: {bounds: [0, 100]}
-      paid: {bounds: [-100, 100]}
+      cost: {bounds: [0, 20]}
+      paid: {bounds: [-20, 20]}
       kind: {values: [a, b]}
 """
 _STATEMENTS = (
