@@ -76,6 +76,7 @@ from proxy.kernel.work_prices import (
 )
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import (
+    Cast,
     Clamped,
     ColumnRef,
     Concat,
@@ -100,6 +101,8 @@ _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeap
 _ROW_HEADER = 24
 _OCTETS_OF_CHARACTER = 4
 _COUNT = ResultSize(19)
+# What gives a text of any length, whatever it is made of.
+_OF_TEXTS = (Inside, Cast)
 
 
 class TooMuchWork(Refusal):
@@ -164,19 +167,20 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
     Raises:
         TooMuchWork: It is above the limits.
     """
-    blocks = tuple(blocks)
-    total = _with_patterns(_work(blocks, world), _patterns(blocks))
+    with_nodes = [(block, tuple(_nodes(block))) for block in blocks]
+    patterns = _patterns(part for _, found in with_nodes for part in found)
+    total = _with_patterns(_work(with_nodes, world), patterns)
     _check_limits(total)
     if total.single_nanoseconds > limits.UNIT_NANOSECONDS:
         raise TooMuchWork(_of_time(total, total.single_nanoseconds / 1e9, each=True), _hint(total))
     return total
 
 
-def _work(blocks: tuple[BlockPlan, ...], world: World) -> UnitWork:
+def _work(with_nodes: Iterable[tuple[BlockPlan, tuple[Any, ...]]], world: World) -> UnitWork:
     total = UnitWork()
-    for block in blocks:
+    for block, found in with_nodes:
         try:
-            total = total.plus(block_work(block, world))
+            total = total.plus(_block_work(block, found, world))
         except UnboundedRows:
             raise TooMuchWork(
                 "the rows of one privacy unit multiply in this join without a bound",
@@ -190,12 +194,11 @@ def _work(blocks: tuple[BlockPlan, ...], world: World) -> UnitWork:
     return total
 
 
-def _patterns(blocks: tuple[BlockPlan, ...]) -> list[TextPattern]:
+def _patterns(parts: Iterable[Any]) -> list[TextPattern]:
     """Different regular expressions: the price of one on a row is that of one which is compiled."""
     different = {
         (part.pattern, part.syntax, part.ignore_case): part
-        for block in blocks
-        for part in _nodes(block)
+        for part in parts
         if isinstance(part, Like) and part.syntax is not PatternSyntax.LIKE
     }
     if len(different) > limits.REGULAR_EXPRESSIONS:
@@ -281,16 +284,24 @@ def block_work(plan: BlockPlan, world: World) -> UnitWork:
     """The work of all statements that one block becomes.
 
     It is walked through twice. First all values are as long as may be stored: so much one row can take. Then
-    those are that a join repeats, and others as a row of the usual size has them.
+    those are that a join repeats, and others as a row of the usual size has them. Where no value can be
+    longer than that, both walks see the same, and one is enough.
 
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
     """
-    mentioned = frozenset(column_name(part) for part in _nodes(plan) if isinstance(part, ColumnRef))
+    return _block_work(plan, tuple(_nodes(plan)), world)
+
+
+def _block_work(plan: BlockPlan, parts: tuple[Any, ...], world: World) -> UnitWork:
+    """parts: every node of the plan"""
+    mentioned = frozenset(column_name(part) for part in parts if isinstance(part, ColumnRef))
     longest = _Pricer(world, mentioned)
-    single = _walked(plan, longest).single_nanoseconds
+    of_longest = _walked(plan, longest)
+    if not longest.has_longer and not any(isinstance(part, _OF_TEXTS) for part in parts):
+        return of_longest
     walk = _Pricer(world, mentioned, longest.levels)
-    return replace(_walked(plan, walk), single_nanoseconds=single)
+    return replace(_walked(plan, walk), single_nanoseconds=of_longest.single_nanoseconds)
 
 
 def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
@@ -433,7 +444,7 @@ class _Level:
 @dataclass(slots=True)
 class _Pricer:
     """longest: of each relation, by its identity, where values are as long as may be stored; None: they are;
-    levels: of each that was priced."""
+    levels: of each that was priced; has_longer: whether one of them is longer than usual."""
 
     world: World
     mentioned: frozenset[ColumnName]
@@ -442,6 +453,7 @@ class _Pricer:
     tally: _Tally = field(default_factory=_Tally)
     widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
+    has_longer: bool = False
 
     def level(self, relation: Relation) -> _Level:
         found = self._level(relation)
@@ -487,7 +499,11 @@ class _Pricer:
 
     def sorted_size(self, size: ResultSize) -> ResultSize:
         """Of what rows are sorted by: of a single text its beginning is unpacked (compiler/text_sql.py)."""
-        return _cut_size(size) if self.longest is None else size
+        if self.longest is not None:
+            return size
+        cut = _cut_size(size)
+        self.has_longer |= cut != size
+        return cut
 
     def key_nanoseconds(self, of: ResultSize) -> float:
         size = self.sorted_size(of)
@@ -524,9 +540,11 @@ class _Pricer:
         for column in table.columns:
             name = (scan.alias, column.name)
             if name in self.mentioned:
-                is_short = self.longest is not None or column.name in identifiers
-                usual = column_size(column, limits.STORED_TEXT_OCTETS)
-                columns[name] = self._leaf(name, usual if is_short else longest_size(column))
+                size = column_size(column, limits.STORED_TEXT_OCTETS)
+                if self.longest is None and column.name not in identifiers:
+                    usual, size = size, longest_size(column)
+                    self.has_longer |= size != usual
+                columns[name] = self._leaf(name, size)
         place = (scan.alias, "ctid")
         if place in self.mentioned:
             columns.setdefault(place, self._leaf(place, ResultSize(10)))
