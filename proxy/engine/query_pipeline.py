@@ -40,6 +40,7 @@ from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.ir.binding import bind
 from proxy.query.syntax.statements import StatementKind
+from proxy.release.plausible_answers import PLAUSIBLE_ANSWERS, plausible_relation
 
 _CACHED_SETTINGS = 64
 
@@ -173,6 +174,29 @@ class Engine:
         if private.loss == NOTHING:
             return await self._charged.unread(query)
         return await self._charged.run(query)
+
+    async def plausible_relations(
+        self,
+        question: ProtectedQuery,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+        *,
+        is_first: bool,
+    ) -> tuple[str, ...]:
+        """Made-up relations of a run, to try it before it is charged. Reads nothing, charges nothing.
+
+        Given    is_first: one relation, else all
+        Gives    none where nothing would be charged, or where documents of the ledger are part of the answer
+        Refuses  what planning refuses, SETTING
+        """
+        if question.reads_nothing or question.reading.accounts:
+            return ()
+        private = (await self._prepared(question, arguments, settings, analyst)).private
+        if private.loss == NOTHING:
+            return ()
+        numbers = range(1 if is_first else PLAUSIBLE_ANSWERS)
+        return tuple(plausible_relation(private, number) for number in numbers)
 
     async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from proxy.pgwire.calls import NO_RELATION, DescribedColumn, MadeOfNulls, Rehearsal
 from proxy.query.statement_reading import Reading
+from proxy.query.syntax.computed_results import computes
 from proxy.query.syntax.constant_parts import evaluated_parts
 from proxy.query.syntax.made_by_statement import (
     copy_around,
@@ -61,6 +62,9 @@ def rehearsal(
         ),
         same_kind=_same_kind(statement, columns),
         result_oids=tuple(column.type_oid for column in columns) if whole else (),
+        is_computed=computes(
+            statement, ((edit.start, edit.end) for edit in reading.rewritten.edits)
+        ),
         without_rows=reading.inlined(NO_RELATION) if statement.kind is StatementKind.COPY else None,
     )
 

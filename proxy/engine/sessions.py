@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from proxy.pgwire.calls import DescribedColumn, Rehearsal
+from proxy.pgwire.calls import DescribedColumn, Rehearsal, Trial
 
 Values = Sequence[str | None]
 
@@ -103,6 +103,13 @@ class AnalystSession(Protocol):
 
     async def rehearse(self, rehearsal: Rehearsal, values: Values, oids: Sequence[int]) -> bool:
         """Whether the statement needs its relation, once PostgreSQL has no objection to it.
+
+        Given    values, oids: of its parameters without the relation
+        """
+        ...
+
+    async def run_trial(self, trial: Trial, values: Values, oids: Sequence[int]) -> bool:
+        """Whether the statement may succeed with made-up answers.
 
         Given    values, oids: of its parameters without the relation
         """

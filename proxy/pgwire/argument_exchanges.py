@@ -104,6 +104,7 @@ def decoded_arguments(
         session.in_block(),
         needs_relation,
         read.search_path,
+        session.speaks_utf8,
     )
 
 

@@ -6,8 +6,10 @@ Plain data. Whoever drives a statement knows no SQL; it needs of the engine:
     read(Read)      given what the shadow says of it: relay, substitute, refuse   (per statement)
     RunQuery(...)   the noisy relation of one run of a substituted statement      (per Bind; charges)
 
-and of the client's session on the shadow: Analyse, ReadArguments, Rehearse; for EXECUTE also LookUpPrepared and
-Evaluate. The order in which they come is that of `query_sequence.py`. Look, LookPrepared and a long Read take
+    PlanTrial(...)  made-up answers of that run, to try it with                   (before the charge)
+
+and of the client's session on the shadow: Analyse, ReadArguments, Rehearse, RunTrial; for EXECUTE also
+LookUpPrepared and Evaluate. The order in which they come is that of `query_sequence.py`. Look, LookPrepared and a long Read take
 long: they are for a thread, and the machine of the relay waits.
 
 `handle` values are opaque: who answers a look or a read gets its own handle back.
@@ -162,6 +164,7 @@ class Rehearsal:
     same_kind: what says no where the statement may not be: a COPY with the same options; a cursor, and its end.
     result_oids: types of the columns that the client receives, none where it receives no rows.
     without_rows: what to run of a statement that is a literal and needs no relation.
+    is_computed: the statement computes with its answers, so it needs a trial run.
     """
 
     plan: str
@@ -171,6 +174,7 @@ class Rehearsal:
     same_kind: tuple[str, ...] = ()
     result_oids: tuple[int, ...] = ()
     without_rows: str | None = None
+    is_computed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +248,7 @@ class Arguments:
     values, formats: as in a Bind, without the relation. in_block: whether a transaction block is open.
     needs_relation: as Rehearse is answered; None where it was not done.
     search_path: as of Analysis; None where the analysis is of this run.
+    is_utf8: whether the client reads UTF-8. Other encodings cannot show each character.
     """
 
     json: tuple[str | None, ...] | None
@@ -253,6 +258,7 @@ class Arguments:
     in_block: bool = True
     needs_relation: bool | None = None
     search_path: str | None = None
+    is_utf8: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +289,42 @@ class EvaluateConstants:
     relation's."""
 
     constants: tuple[str, ...]
+    parameter_oids: tuple[int, ...]
+    arguments: Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class PlanTrial:
+    """Answered by a Trial, a Refuse, or None where there is nothing to try. handle, arguments, settings: as of
+    RunQuery. is_first: with one made-up relation, else with all."""
+
+    handle: Any
+    arguments: tuple[str | None, ...]
+    settings: Mapping[str, str]
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A rewritten query, to be run with made-up relations and undone.
+
+    pieces: its text between its parameters; numbers: of these parameters, the highest is the relation.
+    words: all that may be a name in it. relations: JSON, one for each run. has_rows: whether it is a SELECT.
+    """
+
+    pieces: tuple[str, ...]
+    numbers: tuple[int, ...]
+    words: tuple[str, ...]
+    relations: tuple[str, ...]
+    has_rows: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunTrial:
+    """Answered by whether the statement may succeed. An error that comes with each of several relations is
+    raised. parameter_oids: without the relation's."""
+
+    trial: Trial
     parameter_oids: tuple[int, ...]
     arguments: Arguments
 

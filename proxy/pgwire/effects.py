@@ -8,23 +8,27 @@ from proxy.pgwire.calls import (
     ConstantsWanted,
     Look,
     LookPrepared,
+    PlanTrial,
     QueryAnswer,
     Read,
     Refuse,
     RunQuery,
     Substitute,
+    Trial,
     Verbatim,
 )
 from proxy.pgwire.statement_look import Looked, Pieces
 
-Wanted = RunQuery | Read | Look | LookPrepared
-Result = QueryAnswer | Verbatim | Substitute | ConstantsWanted | Refuse | Looked | Pieces
+Wanted = RunQuery | PlanTrial | Read | Look | LookPrepared
+Result = (
+    QueryAnswer | Trial | None | Verbatim | Substitute | ConstantsWanted | Refuse | Looked | Pieces
+)
 
 
 @dataclass(slots=True)
 class Effects:
-    """What to do now. wanted: answer it by `answered`; all but RunQuery take long, and are for a thread. close:
-    after the bytes were sent."""
+    """What to do now. wanted: answer it by `answered`; Read, Look and LookPrepared take long, and are for a
+    thread. close: after the bytes were sent."""
 
     to_client: bytes = b""
     to_shadow: bytes = b""

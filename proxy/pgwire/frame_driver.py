@@ -23,12 +23,14 @@ from proxy.pgwire.calls import (
     EvaluateConstants,
     LookPrepared,
     LookUpPrepared,
+    PlanTrial,
     QueryAnswer,
     Read,
     ReadArguments,
     Refuse,
     Rehearse,
     RunQuery,
+    RunTrial,
     ShadowStatement,
     Verbatim,
 )
@@ -39,6 +41,7 @@ from proxy.pgwire.rehearsal import rehearse
 from proxy.pgwire.session import FAILED, Failed, Session, Wait
 from proxy.pgwire.shadow_exchanges import analyse, evaluate, look_up_prepared
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, NOT_UTF8, prepared_of
+from proxy.pgwire.trial_run import run_trial
 from proxy.pgwire.wording import Wording
 
 T = TypeVar("T")
@@ -114,6 +117,10 @@ def _answered(session: Session, step: ExecuteStep, message: Message) -> Generato
             return (yield from message.arguments(step))
         case Rehearse():
             return (yield from rehearse(session, step, message.portal, message.result_formats))
+        case PlanTrial():
+            return (yield step)
+        case RunTrial():
+            return (yield from run_trial(session, step))
         case RunQuery():
             return (yield from _run(session, step))
         case LookUpPrepared():

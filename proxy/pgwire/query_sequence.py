@@ -6,7 +6,7 @@ proxy.servers.http.libpq_driver, with libpq on a session that it holds for the r
 refuses a step, that error is the client's answer, and the driver ends the sequence.
 
     decide         analyse on the shadow, read                         a Parse is this much
-    answer         arguments, rehearse, evaluate, run (charged)        a Bind is this much
+    answer         arguments, rehearse, evaluate, try, run (charged)   a Bind is this much
     run_statement  both, and what then runs on the shadow              a statement of a simple Query
     run_prepared   the same of what an EXECUTE of SQL names
 
@@ -42,6 +42,7 @@ from proxy.pgwire.calls import (
     Inspect,
     LookPrepared,
     LookUpPrepared,
+    PlanTrial,
     Prepared,
     QueryAnswer,
     Read,
@@ -49,8 +50,10 @@ from proxy.pgwire.calls import (
     Refuse,
     Rehearse,
     RunQuery,
+    RunTrial,
     ShadowStatement,
     Substitute,
+    Trial,
     Verbatim,
 )
 from proxy.pgwire.statement_look import NOT_UTF8, Looked
@@ -66,7 +69,9 @@ NOT_INLINED = Refuse(
 )
 
 DecideStep = Analyse | Read | DescribeConstants
-QueryStep = DecideStep | ReadArguments | Rehearse | EvaluateConstants | RunQuery
+QueryStep = (
+    DecideStep | ReadArguments | Rehearse | EvaluateConstants | PlanTrial | RunTrial | RunQuery
+)
 ExecuteStep = QueryStep | LookUpPrepared | LookPrepared | Evaluate
 
 T = TypeVar("T")
@@ -177,12 +182,39 @@ def answer(
         if isinstance(evaluated, Refuse):
             return evaluated
         given = given + evaluated
+    if _needs_trial(substitute, arguments):
+        refused = yield from _tried(rewritten, given, arguments)
+        if refused is not None:
+            return refused
     answered: QueryAnswer | Refuse = yield RunQuery(substitute.handle, given, arguments.settings)
     if isinstance(answered, Refuse):
         return answered
     if substitute.as_literal and answered.inlined_text is None:
         return NOT_INLINED
     return _run_of(rewritten, answered, arguments)
+
+
+def _needs_trial(substitute: Substitute, arguments: Arguments) -> bool:
+    rehearsal = substitute.rehearsal
+    return rehearsal is not None and (rehearsal.is_computed or not arguments.is_utf8)
+
+
+def _tried(
+    rewritten: Rewritten, given: tuple[str | None, ...], arguments: Arguments
+) -> QuerySequence[Refuse | None]:
+    """Runs the statement with made-up answers before the charge. One run is enough where it succeeds. An error
+    is the client's answer only where it comes with each of several relations."""
+    for is_first in (True, False):
+        trial: Trial | Refuse | None
+        trial = yield PlanTrial(
+            rewritten.substitute.handle, given, arguments.settings, is_first=is_first
+        )
+        if not isinstance(trial, Trial):
+            return trial
+        may_succeed: bool = yield RunTrial(trial, rewritten.parameter_oids, arguments)
+        if may_succeed:
+            break
+    return None
 
 
 def run_statement(inspect: Inspect) -> QuerySequence[Verbatim | Refuse | ShadowStatement]:

@@ -154,16 +154,17 @@ def make_values(made: MadeOfNulls) -> tuple[str, ...]:
     columns = made.columns
     return (
         made.head,
-        _array([_element(column.name) for column in columns]),
-        _array([str(column.type_oid) for column in columns]),
-        _array([str(column.type_modifier) for column in columns]),
+        array_text([column.name for column in columns]),
+        array_text([str(column.type_oid) for column in columns]),
+        array_text([str(column.type_modifier) for column in columns]),
         made.tail,
         "t" if made.if_not_exists else "f",
     )
 
 
-def _array(elements: Sequence[str]) -> str:
-    return "{" + ",".join(elements) + "}"
+def array_text(elements: Sequence[str]) -> str:
+    """An array of PostgreSQL's in text format."""
+    return "{" + ",".join(map(_element, elements)) + "}"
 
 
 def _element(text: str) -> str:

@@ -13,6 +13,7 @@ from proxy.base.limits import LOOKED_AT_BYTES
 from proxy.pgwire.calls import (
     Look,
     LookPrepared,
+    PlanTrial,
     Read,
     RunQuery,
     StatementReader,
@@ -132,7 +133,7 @@ class Relay:
             assert isinstance(result, tuple)
             self._looking, self._pieces = None, result
         else:
-            assert isinstance(self._waits_for, RunQuery | Read | LookPrepared)
+            assert isinstance(self._waits_for, RunQuery | PlanTrial | Read | LookPrepared)
             self._resume(result)
         return self._turn()
 

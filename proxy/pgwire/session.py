@@ -16,6 +16,7 @@ from proxy.pgwire.answers import Answers
 from proxy.pgwire.calls import (
     ExecutePrepared,
     LookPrepared,
+    PlanTrial,
     Read,
     Refuse,
     RunQuery,
@@ -34,7 +35,7 @@ from proxy.pgwire.plain_frames import PassingRun, passing_run
 from proxy.pgwire.query_sequence import Rewritten
 from proxy.pgwire.wording import Wording
 
-Wait = ShadowReply | RunQuery | Read | LookPrepared
+Wait = ShadowReply | RunQuery | PlanTrial | Read | LookPrepared
 Conversation = Generator[Wait, Any, None]
 
 # What Python calls the encodings in which a relayed value may have to be read.

@@ -217,7 +217,9 @@ def session_settings(session: Session) -> Generator[Wait, Any, Arguments | Faile
         return FAILED
     (row,) = rows_of(reply)
     settings, path = settings_of(session, row), search_path_of(session, row)
-    return Arguments((), settings, in_block=session.in_block(), search_path=path)
+    return Arguments(
+        (), settings, in_block=session.in_block(), search_path=path, is_utf8=session.speaks_utf8
+    )
 
 
 def look_up_prepared(session: Session, name: str) -> Generator[Wait, Any, Prepared | Failed | None]:
@@ -242,7 +244,9 @@ def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments
     evaluated and fetched once, within parentheses and ended by a newline, since it may end in a
     comment."""
     if not step.expressions:
-        return Arguments((), step.settings, in_block=session.in_block())
+        return Arguments(
+            (), step.settings, in_block=session.in_block(), is_utf8=session.speaks_utf8
+        )
     pairs = list(zip(step.expressions, step.types, strict=True))
     reply = session.send_all(
         run(measured_sql([_fetched(text, *of) for text, of in pairs]).encode()),
@@ -263,7 +267,13 @@ def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments
         json.append(value if is_json else None)
         values.append(session.plain(value) if is_json and value is not None else value)
     texts = decoded_json(session, json)
-    return Arguments(texts, step.settings, tuple(values), in_block=session.in_block())
+    return Arguments(
+        texts,
+        step.settings,
+        tuple(values),
+        in_block=session.in_block(),
+        is_utf8=session.speaks_utf8,
+    )
 
 
 def _fetched(expression: str, oid: int, type_name: str) -> str:

@@ -131,7 +131,9 @@ def _decide(
 def _no_arguments(session: Session, step: ReadArguments, is_part: bool) -> ArgumentsReading:
     """A simple Query has none; the settings are those of the analysis, a moment ago."""
     yield from ()
-    return Arguments((), step.settings, in_block=session.in_block(is_part))
+    return Arguments(
+        (), step.settings, in_block=session.in_block(is_part), is_utf8=session.speaks_utf8
+    )
 
 
 def _run(

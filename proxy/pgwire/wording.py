@@ -16,8 +16,8 @@ from proxy.pgwire.frames import ProtocolError, decode_report, encode_report, fra
 # Rides at the end of dp.refuse's message argument, since RAISE has no option for a position.
 POSITION_MARK = b"\x1f"
 _OUR_FUNCTION = b"PL/pgSQL function dp."
-# Of dp.rehearse alone the name hangs on search_path, which has to be the analyst's: it makes what they make.
-_REHEARSAL = re.compile(rb"PL/pgSQL function (?:dp\.)?rehearse\(")
+# Of these two the name depends on search_path, which has to be the analyst's: they run what analysts write.
+_REHEARSAL = re.compile(rb"PL/pgSQL function (?:dp\.)?(?:rehearse|try_answer)\(")
 _MARKED = re.compile(rb"\A(.*)\x1f([0-9]*)\Z", re.DOTALL)
 
 # undefined_column, undefined_table (manual, appendix A)

@@ -15,15 +15,18 @@ from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
 from proxy.engine.rewritten_text import rewritten_text
+from proxy.engine.trial_statement import trial_of
 from proxy.pgwire.calls import (
     ConstantsWanted,
     ExecutePrepared,
     Inspect,
+    PlanTrial,
     QueryAnswer,
     Read,
     Rehearsal,
     RunQuery,
     Substitute,
+    Trial,
     Verbatim,
 )
 from proxy.query.syntax.prepared_statements import prepared_query
@@ -109,6 +112,15 @@ class EngineAdapter:
             constants=constants,
         )
 
+    @refuses_later("trial")
+    async def trial(self, analyst: str, query: PlanTrial) -> Trial | None:
+        engine, question = self._in_force(query)
+        settings = engine.settings_in_force(query.settings)
+        relations = await engine.plausible_relations(
+            question, query.arguments, settings, analyst, is_first=query.is_first
+        )
+        return trial_of(question, relations) if relations else None
+
     @refuses_later("run")
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer:
         engine, question = self._in_force(query)
@@ -130,7 +142,7 @@ class EngineAdapter:
         settings = engine.settings_in_force(query.settings)
         return await engine.explain(question, query.arguments, settings, analyst)
 
-    def _in_force(self, query: RunQuery) -> tuple[Engine, ProtectedQuery]:
+    def _in_force(self, query: RunQuery | PlanTrial) -> tuple[Engine, ProtectedQuery]:
         """The engine of this moment, and the question as its policy reads it: an engine plans no question
         that another policy has read."""
         engine = self._engine.now

@@ -26,12 +26,13 @@ from proxy.engine.sessions import (
     Values,
 )
 from proxy.pgwire.answers import REPORT_BYTES
-from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal
+from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal, Trial
 from proxy.pgwire.constant_exchanges import describing
 from proxy.pgwire.held_timeouts import HELD_IN_A_REQUEST, hold_sql
 from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsal import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
+from proxy.pgwire.trial_run import trial_oids, trial_sql, trial_values
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
 from proxy.shadow.gathered_rows import CHUNK_ROWS, GatheredRows, fetched
 
@@ -160,6 +161,15 @@ class ConnectedSession:
             raise
         lines = [plan.get_value(number, 0) for number in range(plan.ntuples)]
         return needs_relation(rehearsal, lines, let_through, is_made)
+
+    async def run_trial(self, trial: Trial, values: Values, oids: Sequence[int]) -> bool:
+        given = (*values, *trial_values(trial, oids))
+        try:
+            tried = await self._query(trial_sql(len(oids)), given, trial_oids(oids))
+        except PostgresError as error:
+            error.position = None
+            raise
+        return tried.get_value(0, 0) == b"t"
 
     async def hold(self) -> bool:
         row = (await self._query(_HOLD)).get_value(0, 0)

@@ -43,6 +43,88 @@ BEGIN
     END;
 END $$;
 
+-- Whether a query with made-up answers may succeed: it is run and undone, before the charge. With one relation an
+-- error gives false. With several, an error that comes with each of them is raised. Nothing is run that could have an
+-- effect which is not undone: volatile functions, and what an analyst has defined, but for those of `undone`.
+CREATE OR REPLACE FUNCTION dp.try_answer(
+    pieces text[], numbers integer[], given text[], types oid[], words name[], relations text[], has_rows boolean)
+RETURNS boolean LANGUAGE plpgsql SET quote_all_identifiers = off AS $$
+DECLARE  -- compiled on the analyst's search_path
+    undone pg_catalog.text[] := '{set_config,clock_timestamp,timeofday,gen_random_uuid}';
+    enough pg_catalog.interval := '300 ms';
+    begun pg_catalog.timestamptz := pg_catalog.clock_timestamp();
+    own pg_catalog.oid := pg_catalog.pg_my_temp_schema();
+    encoding pg_catalog.text := pg_catalog.current_setting('client_encoding');
+    relation pg_catalog.text;
+    query pg_catalog.text;
+    state pg_catalog.text;
+    first_state pg_catalog.text;
+    tried pg_catalog.int4 := 0;
+    fetched pg_catalog.int4;
+    item pg_catalog.record;
+BEGIN
+    IF EXISTS (
+        SELECT FROM pg_catalog.pg_proc p
+        WHERE p.proname OPERATOR(pg_catalog.=) ANY (words) AND p.provolatile OPERATOR(pg_catalog.=) 'v'
+          AND p.proname::pg_catalog.text OPERATOR(pg_catalog.<>) ALL (undone)
+          AND p.pronamespace OPERATOR(pg_catalog.<>) 'dp'::pg_catalog.regnamespace
+    ) OR own OPERATOR(pg_catalog.<>) 0 AND (
+        EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.pronamespace OPERATOR(pg_catalog.=) own)
+        OR EXISTS (SELECT FROM pg_catalog.pg_type t
+                   WHERE t.typnamespace OPERATOR(pg_catalog.=) own AND t.typtype OPERATOR(pg_catalog.=) 'd')
+        OR EXISTS (SELECT FROM pg_catalog.pg_class c
+                   WHERE c.relnamespace OPERATOR(pg_catalog.=) own AND c.relkind OPERATOR(pg_catalog.=) 'v')
+        OR words OPERATOR(pg_catalog.&&) '{insert,update,delete,merge}'::pg_catalog.name[] AND EXISTS (
+            SELECT FROM pg_catalog.pg_attribute a
+            JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) a.attrelid
+            WHERE c.relnamespace OPERATOR(pg_catalog.=) own
+              AND (a.atthasdef OR a.attidentity OPERATOR(pg_catalog.<>) ''))
+    ) THEN
+        RETURN true;
+    END IF;
+    FOREACH relation IN ARRAY relations LOOP
+        SELECT pg_catalog.concat(pieces[1], pg_catalog.string_agg(
+            pg_catalog.concat(
+                CASE WHEN u.number OPERATOR(pg_catalog.<=) pg_catalog.cardinality(given)
+                     THEN pg_catalog.format('(%L::%s)', given[u.number], pg_catalog.format_type(types[u.number], -1))
+                     ELSE pg_catalog.format('(%L)', relation) END,
+                pieces[u.place OPERATOR(pg_catalog.+) 1]), '' ORDER BY u.place))
+        INTO query
+        FROM pg_catalog.unnest(numbers) WITH ORDINALITY AS u(number, place);
+        BEGIN
+            IF has_rows THEN
+                fetched := 0;
+                FOR item IN EXECUTE query LOOP
+                    IF encoding OPERATOR(pg_catalog.<>) ALL ('{UTF8,SQL_ASCII}'::pg_catalog.text[]) THEN
+                        PERFORM pg_catalog.convert_to(item::pg_catalog.text, encoding);
+                    END IF;
+                    fetched := fetched OPERATOR(pg_catalog.+) 1;
+                    EXIT WHEN fetched OPERATOR(pg_catalog.>=) 10000;
+                END LOOP;
+            ELSE
+                EXECUTE query;
+            END IF;
+            RAISE EXCEPTION USING ERRCODE = 'DP001';
+        EXCEPTION
+            WHEN SQLSTATE 'DP001' THEN
+                RETURN true;
+            WHEN OTHERS THEN
+                GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE;
+                tried := tried OPERATOR(pg_catalog.+) 1;
+                first_state := coalesce(first_state, state);
+                IF state OPERATOR(pg_catalog.<>) first_state
+                    OR pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) begun OPERATOR(pg_catalog.>) enough THEN
+                    RETURN true;
+                ELSIF pg_catalog.cardinality(relations) OPERATOR(pg_catalog.=) 1 THEN
+                    RETURN false;
+                ELSIF tried OPERATOR(pg_catalog.=) pg_catalog.cardinality(relations) THEN
+                    RAISE;
+                END IF;
+        END;
+    END LOOP;
+    RETURN true;
+END $$;
+
 -- The interval functions exist so that statements which use them analyse; the proxy replaces them.
 CREATE OR REPLACE FUNCTION dp.misplaced(name text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog SET quote_all_identifiers = off AS $$
 BEGIN

@@ -32,7 +32,10 @@ from proxy.shadow.shadow_tables import (
 
 _RULES = files("proxy.shadow").joinpath("shadow_rules.sql").read_text(encoding="utf-8")
 _READABLE = ("columns", "budget", "history", "policy")  # of schema dp, where they are there
-_CALLED = ("refuse", "misplaced", "low", "high", "error", "clipped", "answered_apart", "rehearse")
+_CALLED = (
+    *("refuse", "misplaced", "low", "high", "error", "clipped", "answered_apart"),
+    *("rehearse", "try_answer"),
+)
 _PASSES = 4  # a REVOKE may take what the next pass grants again
 _THEIR_OWN = "settings of "
 _OWN_SECONDS = 3  # lock_watch ends the holder sooner

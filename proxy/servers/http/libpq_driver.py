@@ -26,12 +26,14 @@ from proxy.pgwire.calls import (
     ExecutePrepared,
     Inspect,
     Look,
+    PlanTrial,
     QueryAnswer,
     Read,
     ReadArguments,
     Refuse,
     Rehearse,
     RunQuery,
+    RunTrial,
     ShadowStatement,
     Verbatim,
 )
@@ -208,6 +210,11 @@ class LibpqDriver:
             case Rehearse():
                 values = self._request.params
                 return await session.rehearse(step.rehearsal, values, step.parameter_oids)
+            case PlanTrial():
+                return await self._engine.trial(session.analyst, step)
+            case RunTrial():
+                values = self._request.params
+                return await session.run_trial(step.trial, values, step.parameter_oids)
             case RunQuery():
                 assert decided is not None
                 if await session.hold():

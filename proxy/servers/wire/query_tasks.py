@@ -9,7 +9,7 @@ from typing import TypeVar
 from typing_extensions import ParamSpec, assert_never
 
 from proxy.base.errors import Code
-from proxy.pgwire.calls import Look, LookPrepared, Read, Refuse, RunQuery
+from proxy.pgwire.calls import Look, LookPrepared, PlanTrial, Read, Refuse, RunQuery
 from proxy.pgwire.effects import Result, Wanted
 from proxy.pgwire.statement_look import pieces_of, prepared_of
 from proxy.servers.wire.served_database import EnginePort
@@ -37,7 +37,9 @@ class QueryTasks:
         self._is_closed = False
 
     def start(self, wanted: Wanted) -> None:
-        self._can_be_cancelled = isinstance(wanted, RunQuery | Read)  # others are too short
+        self._can_be_cancelled = isinstance(
+            wanted, RunQuery | PlanTrial | Read
+        )  # others are too short
         self._task = self._loop.create_task(self._finished(wanted))
 
     def cancel(self) -> None:
@@ -60,6 +62,8 @@ class QueryTasks:
             match wanted:
                 case RunQuery():
                     result = await self._engine.run(self._analyst, wanted)
+                case PlanTrial():
+                    result = await self._engine.trial(self._analyst, wanted)
                 case Read():
                     result = await self._in_turn(self._engine.read, wanted)
                 case Look():

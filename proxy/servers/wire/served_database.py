@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from typing_extensions import ParamSpec
 
-from proxy.pgwire.calls import QueryAnswer, Refuse, RunQuery, StatementReader
+from proxy.pgwire.calls import PlanTrial, QueryAnswer, Refuse, RunQuery, StatementReader, Trial
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,6 +21,10 @@ class EnginePort(StatementReader, Protocol):
         self, analyst: str, function: Callable[P, T], *given: P.args, **named: P.kwargs
     ) -> T:
         """Read in a thread, one statement of an analyst at a time."""
+        ...
+
+    async def trial(self, analyst: str, query: PlanTrial) -> Trial | Refuse | None:
+        """Reads and charges nothing. May be cancelled at any time."""
         ...
 
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer | Refuse:

@@ -1,0 +1,58 @@
+"""The text of a rewritten statement, for a trial run with made-up answers."""
+
+from __future__ import annotations
+
+import re
+
+from proxy.engine.policy_statements import ProtectedQuery
+from proxy.pgwire.calls import Trial
+from proxy.query.rewrite.edits import Edit, apply
+from proxy.query.statement_reading import Reading
+from proxy.query.syntax.computed_results import writes_rows
+from proxy.query.syntax.made_by_statement import inner_query
+from proxy.query.syntax.parameters import parameters
+from proxy.query.syntax.selects import selects
+from proxy.query.syntax.settled_literals import settled
+from proxy.query.syntax.statements import Statement, StatementKind
+
+_WORD = re.compile(r"\w+")
+
+
+def trial_of(question: ProtectedQuery, relations: tuple[str, ...]) -> Trial:
+    """
+    Gives    the query alone of what makes a table or a cursor, and of COPY: the rest is rehearsed without rows
+    """
+    statement = question.statement
+    text = settled(_query(statement, question.reading))
+    pieces, numbers, done = [], [], 0
+    for start, end in parameters(text):
+        pieces.append(text[done:start])
+        numbers.append(int(text[start + 1 : end]))
+        done = end
+    pieces.append(text[done:])
+    return Trial(
+        pieces=tuple(pieces),
+        numbers=tuple(numbers),
+        words=tuple(sorted(set(_WORD.findall(text.lower())))),
+        relations=relations,
+        has_rows=not writes_rows(statement),
+    )
+
+
+def _query(statement: Statement, reading: Reading) -> str:
+    if statement.kind is StatementKind.QUERY:
+        into = _into(statement)
+        edits = reading.rewritten.edits
+        return reading.text if into is None else apply(statement.text, (*edits, into))
+    is_insert = statement.lexed.lexemes[0].word == "insert"
+    return reading.text if is_insert else inner_query(statement, reading.text)
+
+
+def _into(statement: Statement) -> Edit | None:
+    """Takes INTO out: the table is rehearsed apart."""
+    lexemes = statement.lexed.lexemes
+    for select in selects(statement):
+        if "into" in select.clauses:
+            first, last = select.clauses["into"]
+            return Edit(lexemes[first - 1].start, lexemes[last - 1].end, "")
+    return None
