@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -31,6 +31,7 @@ from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
 from proxy.engine.table_losses import protected_names
+from proxy.engine.threads import beside
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -40,7 +41,7 @@ from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.ir.binding import bind
 from proxy.query.syntax.statements import StatementKind
-from proxy.release.plausible_answers import PLAUSIBLE_ANSWERS, plausible_relation
+from proxy.release.plausible_answers import PLAUSIBLE_ANSWERS, plausible_relation, plausible_values
 
 _CACHED_SETTINGS = 64
 
@@ -196,7 +197,8 @@ class Engine:
         if private.loss == NOTHING:
             return ()
         numbers = range(1 if is_first else PLAUSIBLE_ANSWERS)
-        return tuple(plausible_relation(private, number) for number in numbers)
+        work = plausible_values(private) * len(numbers)
+        return await beside(work, _plausible, private, numbers)
 
     async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""
@@ -364,6 +366,10 @@ class Engine:
         return NoisyAnswer(
             json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
         )
+
+
+def _plausible(private: PrivatePlan, numbers: Iterable[int]) -> tuple[str, ...]:
+    return tuple(plausible_relation(private, number) for number in numbers)
 
 
 def _shapes(found: PreparedQuery) -> list[str]:

@@ -9,8 +9,8 @@ Plain data. Whoever drives a statement knows no SQL; it needs of the engine:
     PlanTrial(...)  made-up answers of that run, to try it with                   (before the charge)
 
 and of the client's session on the shadow: Analyse, ReadArguments, Rehearse, RunTrial; for EXECUTE also
-LookUpPrepared and Evaluate. The order in which they come is that of `query_sequence.py`. Look, LookPrepared and a long Read take
-long: they are for a thread, and the machine of the relay waits.
+LookUpPrepared and Evaluate. The order in which they come is that of `query_sequence.py`. Look, LookPrepared and
+a long Read take long: they are for a thread, and the machine of the relay waits.
 
 `handle` values are opaque: who answers a look or a read gets its own handle back.
 """

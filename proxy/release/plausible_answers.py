@@ -43,6 +43,8 @@ from proxy.release.noisy_relation import relation_json
 from proxy.release.presenting import presented
 
 _GROUPS = 50
+_PER_INTERVAL = 20  # numbers that take as long as the interval of one expression
+_VALUES = 5_000  # of a block, at most, if it has several groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,22 +61,34 @@ class _Filling:
         return self.rows + self.per_release * release + self.per_group * group
 
 
+_POSITIONS = tuple(Fraction(tenths, 10) for tenths in (5, 2, 9, 4, 7, 1))
+# Between two magnitudes there are others, as an expression may be defined within a narrow range of a count.
+_LADDER = (2, 5, 12, 30, 70, 150, 400, 2_500, 6_000, 15_000, 40_000, 100_000, 250_000, 5_000_000)
 _FILLINGS = (
     _Filling(rows=1_000, per_release=37, per_group=11, position=Fraction(1, 3)),
     _Filling(rows=1, per_release=1, per_group=1, position=Fraction(1, 2)),
     _Filling(rows=0, per_release=0, per_group=0, position=Fraction(0)),
     _Filling(rows=1_000_000, per_release=-1_001, per_group=-17, position=Fraction(2, 3)),
     _Filling(rows=-3, per_release=-2, per_group=5, position=Fraction(1)),
-    _Filling(rows=7, per_release=0, per_group=2, position=Fraction(4, 5)),
+    *(
+        _Filling(
+            rows=rows,
+            per_release=(-1) ** number * (1 + rows // 50),
+            per_group=1 + rows // 70,
+            position=_POSITIONS[number % len(_POSITIONS)],
+        )
+        for number, rows in enumerate(_LADDER)
+    ),
 )
 PLAUSIBLE_ANSWERS = len(_FILLINGS)
 
-# Private keys by type, a list for each relation. NULL is a group of any type, and most functions pass it on.
+# Private keys by type, for one relation after the other. NULL is a group of any type, and most functions
+# pass it on.
 _TEXTS = (("a", "b", "c"), ("1",), (None,), ("2024-01-31", "2024-02-29"), ("{}",), ("",))
 _NUMBERS = (("1", "2", "3"), ("0",), (None,), ("100", "1000"), ("-1",), ("12",))
-_DATES = (("2024-01-31", "2024-02-29"), ("1999-12-31",), (None,), ("2030-06-15",), (None,), (None,))
-_TRUTHS = (("false", "true"), ("true",), (None,), ("false",), (None,), ("true",))
-_OTHERS = ((None,),) * PLAUSIBLE_ANSWERS
+_DATES = (("2024-01-31", "2024-02-29"), ("1999-12-31",), (None,), ("2030-06-15",))
+_TRUTHS = (("false", "true"), ("true",), (None,), ("false",))
+_OTHERS = ((None,),)
 
 
 def plausible_relation(plan: PrivatePlan, number: int) -> str:
@@ -90,11 +104,25 @@ def plausible_relation(plan: PrivatePlan, number: int) -> str:
     return relation_json(tables)
 
 
+def plausible_values(plan: PrivatePlan) -> int:
+    """About how many numbers `plausible_relation` handles."""
+    return sum(_shown(block) * _columns(block) for block in plan.blocks)
+
+
+def _columns(block: BlockPlan) -> int:
+    return 1 + len(block.releases) + _PER_INTERVAL * len(block.expressions)
+
+
+def _shown(block: BlockPlan) -> int:
+    """How many groups a relation has at most."""
+    return max(1, min(_GROUPS, _VALUES // _columns(block)))
+
+
 def _drawn(block: BlockPlan, number: int) -> DrawnBlock:
     filling = _FILLINGS[number]
     groups = (
         DrawnGroup(keys, tuple(_values(block, filling, group)))
-        for group, keys in enumerate(islice(_groups(block, number), _GROUPS))
+        for group, keys in enumerate(islice(_groups(block, number), _shown(block)))
     )
     return DrawnBlock(tuple(groups))
 
@@ -108,13 +136,18 @@ def _groups(block: BlockPlan, number: int) -> Iterator[Keys]:
 def _keys(key: KeyPlan, number: int) -> tuple[str | None, ...]:
     if key.values is not None:
         return key.values
-    if key.type.is_text and key.type is not SqlType.ENUM:
-        return _TEXTS[number]
-    if key.type.is_number:
-        return _NUMBERS[number]
-    if key.type.is_time:
-        return _DATES[number]
-    return (_TRUTHS if key.type is SqlType.BOOL else _OTHERS)[number]
+    samples = _samples(key.type)
+    return samples[number % len(samples)]
+
+
+def _samples(kind: SqlType) -> tuple[tuple[str | None, ...], ...]:
+    if kind.is_text and kind is not SqlType.ENUM:
+        return _TEXTS
+    if kind.is_number:
+        return _NUMBERS
+    if kind.is_time:
+        return _DATES
+    return _TRUTHS if kind is SqlType.BOOL else _OTHERS
 
 
 def _values(block: BlockPlan, filling: _Filling, group: int) -> Iterator[Drawn]:

@@ -38,7 +38,7 @@ def prepared(connection: psycopg.Connection, case: CertainError) -> PGresult:
     return connection.pgconn.exec_prepared(b"named", _values(case))
 
 
-def _values(case: CertainError) -> list[bytes | None]:
+def _values(case: CertainError) -> list[bytes]:
     return [value.encode() for value in case.parameters]
 
 
