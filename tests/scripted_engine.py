@@ -20,11 +20,13 @@ from proxy.base.errors import Code, Refusal
 from proxy.pgwire.calls import (
     ExecutePrepared,
     Inspect,
+    PlanTrial,
     QueryAnswer,
     Read,
     Refuse,
     RunQuery,
     Substitute,
+    Trial,
     Verbatim,
 )
 from proxy.servers.error_boundary import refuses, refuses_later
@@ -133,6 +135,9 @@ class ScriptedEngine:
             Question(whole, match["bound"]),
             "EXPLAIN" if explains else None,
         )
+
+    async def trial(self, analyst: str, query: PlanTrial) -> Trial | Refuse | None:
+        raise AssertionError("statements of this engine are not rehearsed")
 
     @refuses_later("run")
     async def run(self, analyst: str, request: RunQuery) -> QueryAnswer | Refuse:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from proxy.pgwire import frames
 from proxy.pgwire.answers import Answers
-from proxy.pgwire.calls import Look, LookPrepared, Read
+from proxy.pgwire.calls import Look, LookPrepared, Read, RunQuery
 from proxy.pgwire.effects import Effects, Result, Wanted
 from proxy.pgwire.expectations import Expectation, MessageKind
 from proxy.pgwire.frames import ProtocolError
@@ -62,6 +62,7 @@ class Link:
             return prepared_of(self.engine, request)
         if isinstance(request, Read):
             return self.engine.read(request)
+        assert isinstance(request, RunQuery), "nothing is rehearsed"
         return asyncio.run(self.engine.run("alice", request))
 
     def listen(self, ready: int, piece: int = 1 << 16) -> bytes:
