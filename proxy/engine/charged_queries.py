@@ -351,6 +351,7 @@ def answer_of(
         relation.clipped,
         published,
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
+        is_reused=paid.claim is not None,
     )
 
 

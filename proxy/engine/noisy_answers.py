@@ -53,7 +53,8 @@ _PER_INTERVAL = 20  # numbers that take as long as the interval of one value, co
 class NoisyAnswer:
     """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
     it was run, None where nothing was planned to be run; published: the released tables that it is made of;
-    outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout."""
+    outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout; is_reused:
+    whether a later statement has the same values."""
 
     relation: str
     loss: Loss
@@ -66,6 +67,20 @@ class NoisyAnswer:
     clipped: tuple[ClippedUnits, ...] = ()
     published: tuple[str, ...] = ()
     outlasts_timeout: bool = False
+    is_reused: bool = False
+
+    @property
+    def paid_hint(self) -> str | None:
+        """For an error that comes after the charge. It holds no released value."""
+        if self.receipt is None:
+            return None
+        then = "Another statement is charged again."
+        if self.is_reused:
+            then = (
+                "A corrected statement with the same aggregates, conditions and groups costs nothing while the"
+                " answer is reused."
+            )
+        return f"The answer is paid (receipt {self.receipt}). {then}"
 
     @property
     def accuracy(self) -> tuple[Accuracy, ...]:

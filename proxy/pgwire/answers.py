@@ -42,6 +42,7 @@ class Answers:
 
     def __init__(self, client_encoding: bytes) -> None:
         self.transaction_status = b"I"
+        self.paid_hint: bytes | None = None  # of an error of what is charged and run
         self.has_executed = False  # something of the client's since the last ReadyForQuery
         self.has_bound = (
             False  # a portal of the client's since the last Sync or Query that was sent
@@ -288,6 +289,7 @@ class Answers:
 
     def _ready(self, transaction_status: bytes) -> None:
         self.transaction_status = transaction_status
+        self.paid_hint = None
         self.client_encoding = self._reported_encoding
         self.has_executed = False
         self.copying_in = False
@@ -334,8 +336,9 @@ class Answers:
         self.copying_in = False
         if head is None:
             return reword(payload, None)
+        hint = self.paid_hint
         if head.kind in (MessageKind.QUERY, MessageKind.SYNC):
-            return reword(payload, head.wording)
+            return reword(payload, head.wording, hint)
         self.failed_ours = head.reply is not None
         self._answered = 0
         undone: list[Callable[[], None]] = []
@@ -350,4 +353,4 @@ class Answers:
         self.skipping = not self._queue
         for undo in reversed(undone):
             undo()
-        return reword(payload, head.wording)
+        return reword(payload, head.wording, hint)

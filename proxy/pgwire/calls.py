@@ -347,6 +347,7 @@ class QueryAnswer:
     the literal in ASCII (JSON escapes), so that no client_encoding changes it.
     handle: what else there is to tell of the answer; opaque.
     outlasts_timeout: whether the session's statement_timeout could have ended it, and was not heeded.
+    paid_hint: of an error that comes after the charge; None where nothing was charged.
     """
 
     relation: str
@@ -354,6 +355,7 @@ class QueryAnswer:
     inlined_text: str | None = None
     handle: Any = None
     outlasts_timeout: bool = False
+    paid_hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +363,7 @@ class ShadowStatement:
     """A statement to run on the shadow in the client's place.
 
     values: in text format, or as they came. relation: the value of one more parameter, jsonb, if it has one.
+    paid_hint: as of QueryAnswer.
     """
 
     text: str
@@ -368,6 +371,7 @@ class ShadowStatement:
     values: tuple[bytes | None, ...] = ()
     relation: str | None = None
     command_tag: str | None = None
+    paid_hint: str | None = None
 
 
 class StatementReader(Protocol):

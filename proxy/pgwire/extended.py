@@ -197,7 +197,7 @@ def _bind_substituted(
             again = replace(message, statement=INTERNAL)  # decided anew
             _bind_run(session, message, run, again.with_appended(bind_values(run)[-1]))
         case ShadowStatement():
-            _tag(session, message, run.command_tag)
+            _note_run(session, message, run)
             session.send(message.with_appended(bind_values(run)[-1]), BOUND)
         case _:
             assert_never(run)
@@ -238,7 +238,7 @@ def _bind_run(
     wording = Wording(has_position=False)
     if bound is None:
         bound = bind(message.portal, INTERNAL, bind_values(run), (), message.result_formats)
-    _tag(session, message, run.command_tag)
+    _note_run(session, message, run)
     for sent, kind, forwarded in (
         (close_statement(INTERNAL), MessageKind.CLOSE, Forwarded.NOTHING),
         (parse_of(INTERNAL, run), MessageKind.PARSE, Forwarded.NOTHING),
@@ -248,11 +248,12 @@ def _bind_run(
         session.send(sent, Expectation(kind, forwarded, wording=wording))
 
 
-def _tag(session: Session, message: Bind, command_tag: str | None) -> None:
-    if command_tag is None:
+def _note_run(session: Session, message: Bind, run: ShadowStatement) -> None:
+    session.note_paid(run)
+    if run.command_tag is None:
         session.command_tags.pop(message.portal, None)
     else:
-        session.command_tags[message.portal] = command_tag.encode()
+        session.command_tags[message.portal] = run.command_tag.encode()
 
 
 def bind_frame(

@@ -247,13 +247,18 @@ def run_prepared(execute: ExecutePrepared) -> ExecuteSequence[Verbatim | Refuse 
 def _run_of(rewritten: Rewritten, answered: QueryAnswer, arguments: Arguments) -> ShadowStatement:
     substitute = rewritten.substitute
     if substitute.as_literal and answered.inlined_text is not None:
-        return ShadowStatement(answered.inlined_text, command_tag=substitute.command_tag)
+        return ShadowStatement(
+            answered.inlined_text,
+            command_tag=substitute.command_tag,
+            paid_hint=answered.paid_hint,
+        )
     return ShadowStatement(
         substitute.text,
         rewritten.parameter_oids,
         arguments.values,
         answered.relation,
         substitute.command_tag,
+        answered.paid_hint,
     )
 
 

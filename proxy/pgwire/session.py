@@ -20,6 +20,7 @@ from proxy.pgwire.calls import (
     Read,
     Refuse,
     RunQuery,
+    ShadowStatement,
     StatementReader,
 )
 from proxy.pgwire.expectations import (
@@ -129,6 +130,10 @@ class Session:
         )
         self.send(messages.data, expectation)
         return reply
+
+    def note_paid(self, run: ShadowStatement) -> None:
+        """An error of the run tells that it is paid."""
+        self.answers.paid_hint = None if run.paid_hint is None else self.encode(run.paid_hint)
 
     def notice(self, text: str) -> None:
         self.to_client.append(report(b"N", b"NOTICE", "00000", self.encode(text)))

@@ -85,7 +85,9 @@ def simple_query(
                     session, ShadowStatement(statement), Wording(shift=offset)
                 )
             case ShadowStatement():
+                session.note_paid(decided)
                 outcome = yield from _run(session, decided, Wording(has_position=False))
+                session.answers.paid_hint = None
                 _end_hold(session, outcome, len(pieces) > 1)
             case Refuse():
                 reply = raise_refusal(session, decided, offset)

@@ -57,10 +57,13 @@ class Wording:
     renamed: tuple[tuple[bytes, bytes], ...] = ()
 
 
-def reword(payload: bytes, wording: Wording | None) -> bytes | None:
-    """The whole new ErrorResponse frame, or None where it passes as it is."""
+def reword(payload: bytes, wording: Wording | None, paid_hint: bytes | None = None) -> bytes | None:
+    """The whole new ErrorResponse frame, or None where it passes as it is.
+
+    Given    paid_hint: follows PostgreSQL's own hint
+    """
     ours = _OUR_FUNCTION in payload or _REHEARSAL.search(payload) is not None
-    if wording is None and not ours and _DENIED not in payload:
+    if wording is None and paid_hint is None and not ours and _DENIED not in payload:
         return None
     try:
         fields = dict(decode_report(payload))
@@ -82,8 +85,11 @@ def reword(payload: bytes, wording: Wording | None) -> bytes | None:
     hint = denied_hint(fields.get(b"C", b""), fields.get(b"M", b""))
     if hint is not None:
         fields.setdefault(b"H", hint)
-    elif wording is None and not ours:
+    elif wording is None and paid_hint is None and not ours:
         return None
+    if paid_hint is not None:
+        own = fields.get(b"H")
+        fields[b"H"] = paid_hint if own is None else b"%s %s" % (own, paid_hint)
     if wording is not None:
         _apply(fields, wording)
     return frame(b"E", encode_report(_in_order(fields)))

@@ -132,7 +132,12 @@ class EngineAdapter:
         charged = [_notice(answer)] if answer.notice else []
         notice = "\n".join((*charged, *answer.withheld)) or None
         return QueryAnswer(
-            answer.relation, notice, inlined, answer, outlasts_timeout=answer.outlasts_timeout
+            answer.relation,
+            notice,
+            inlined,
+            answer,
+            outlasts_timeout=answer.outlasts_timeout,
+            paid_hint=answer.paid_hint,
         )
 
     @refuses_later("explain")

@@ -98,3 +98,39 @@ def test_what_may_succeed_is_charged(
     assert live.when_settled(analyst)[0] == 1
     listeners.query(text, analyst=analyst)
     assert live.when_settled(analyst)[0] in (1, 2)
+
+
+_BY_NOISE = "SELECT count(*)::smallint FROM shop.orders"  # there are more orders
+
+
+@pytest.mark.parametrize("way", [simple, extended, prepared])
+def test_an_error_after_the_charge_tells_the_receipt(
+    live: LiveProxy, analyst: str, way: Way
+) -> None:
+    with live.connect(analyst=analyst) as connection:
+        result = way(connection, CertainError("by_noise", _BY_NOISE, "22003"))
+        hint = (result.error_field(DiagnosticField.MESSAGE_HINT) or b"").decode()
+        assert live.when_settled(analyst)[0] == 1
+        assert f"(receipt {_receipt(connection)})" in hint
+        message = result.error_field(DiagnosticField.MESSAGE_PRIMARY)
+        assert message == b"smallint out of range"
+        # An error of something else does not.
+        failed = way(connection, CertainError("free", "SELECT 1 / 0", "22012"))
+        assert failed.error_field(DiagnosticField.MESSAGE_HINT) is None
+        if "costs nothing" in hint:
+            connection.execute("SELECT count(*) / 1000 FROM shop.orders")
+            assert live.when_settled(analyst)[0] == 1
+
+
+def test_an_error_after_the_charge_tells_the_receipt_over_http(
+    listeners: BothListeners, analyst: str
+) -> None:
+    body = listeners.query(_BY_NOISE, analyst=analyst).json()
+    assert body["sqlstate"] == "22003"
+    assert f"(receipt {body['receipt']})" in body["hint"]
+
+
+def _receipt(connection: psycopg.Connection) -> int:
+    row = connection.execute("SELECT max(receipt) FROM dp.history").fetchone()
+    assert row is not None
+    return int(row[0])

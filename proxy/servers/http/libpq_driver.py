@@ -253,6 +253,8 @@ class LibpqDriver:
             if self._answer is None or (problem := problem_of(error)) is None:
                 raise
             problem.receipt = self._answer.receipt
+            hints = (problem.hint, self._answer.paid_hint)
+            problem.hint = " ".join(hint for hint in hints if hint is not None) or None
             raise problem from None
 
 
