@@ -208,3 +208,19 @@ def test_the_present_is_in_steps() -> None:
         finally:
             proxy.stop()
     assert paid[0] <= 4.01 < paid[1]
+
+
+def test_a_corrected_statement_costs_nothing(keeping: LiveProxy) -> None:
+    """And the error that came after the charge says so."""
+    analyst = keeping.servers.new_analyst()
+    with keeping.connect(DATABASE, analyst=analyst) as connection:
+        with pytest.raises(psycopg.DataError) as raised:
+            connection.execute(
+                "SELECT (count(*) * 10000)::smallint FROM k.orders WHERE amount < 71"
+            )
+        paid = keeping.when_settled(analyst)
+        assert paid[0] == 1
+        assert "(receipt " in (raised.value.diag.message_hint or "")
+        assert "costs nothing while the answer is reused" in (raised.value.diag.message_hint or "")
+        connection.execute("SELECT (count(*) * 10000)::integer FROM k.orders WHERE amount < 71")
+    assert keeping.when_settled(analyst)[1] == paid[1]
