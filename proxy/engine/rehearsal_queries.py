@@ -1,8 +1,8 @@
 """What PostgreSQL can say of a rewritten statement before its query is charged.
 
-Nothing of the statement is executed here, so nothing that it does can happen twice: it is planned (EXPLAIN,
-which checks rights on tables and functions); its LIMIT and OFFSET, frames, and arguments of window functions are
-evaluated where they are made of constants and parameters alone; and what it would make (a table, a cursor, a
+Nothing of the statement is executed here, so nothing that it does can happen twice. It is planned (EXPLAIN,
+which checks rights on tables and functions). Its LIMIT and OFFSET, frames, and arguments of window functions
+are evaluated where they are made of constants and parameters alone. What it would make (a table, a cursor, a
 COPY) is made of NULLs, and undone. A statement that computes with its answers has a trial run after that
 (proxy.engine.trial_statement).
 """

@@ -50,7 +50,7 @@ _VALUES = 5_000  # of a block, at most, if it has several groups
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Filling:
     """rows: of the first group and release; per_release, per_group: how many more each further one has;
-    position: of each operand between its bounds."""
+    position: of the first operand between its bounds, 0 to 1; those of further groups and releases differ."""
 
     rows: int
     per_release: int
@@ -59,6 +59,13 @@ class _Filling:
 
     def rows_of(self, release: int, group: int) -> int:
         return self.rows + self.per_release * release + self.per_group * group
+
+    def position_of(self, release: int, group: int) -> Fraction:
+        if self.per_release == 0:
+            return self.position
+        sign = 1 if self.per_release > 0 else -1
+        shift = sign * (Fraction(release, 20) + Fraction(group, 37))
+        return (self.position + shift) % 1 if shift else self.position
 
 
 _POSITIONS = tuple(Fraction(tenths, 10) for tenths in (5, 2, 9, 4, 7, 1))
@@ -153,7 +160,8 @@ def _samples(kind: SqlType) -> tuple[tuple[str | None, ...], ...]:
 def _values(block: BlockPlan, filling: _Filling, group: int) -> Iterator[Drawn]:
     for number, release in enumerate(block.releases):
         rows = filling.rows_of(number, group)
-        yield NOTHING if number in block.withheld else _value(release, rows, filling.position)
+        position = filling.position_of(number, group)
+        yield NOTHING if number in block.withheld else _value(release, rows, position)
 
 
 def _value(release: Release, rows: int, position: Fraction) -> Drawn:

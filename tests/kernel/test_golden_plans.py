@@ -48,6 +48,10 @@ def _golden() -> Iterator[tuple[str, World, PrivatePlan]]:
             yield case.statement, world, found.plan
 
 
+def golden_plans() -> tuple[tuple[str, World, PrivatePlan], ...]:
+    return _plans()
+
+
 def golden_blocks() -> Iterator[tuple[str, World, BlockPlan]]:
     for statement, world, plan in _plans():
         for block in plan.blocks:

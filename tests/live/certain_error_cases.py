@@ -265,8 +265,12 @@ POSSIBLE = [
     f"SELECT sqrt(count(*) - count(DISTINCT product_id)) {_FROM}",
     f"SELECT sqrt(count(DISTINCT product_id) - count(*)) {_FROM}",
     f"SELECT width_bucket(avg(total), sum(total) / 1000000, sum(total), 5) {_FROM}",
+    "SELECT count(*) / (percentile_cont(0.75) WITHIN GROUP (ORDER BY total)"
+    f" - percentile_cont(0.25) WITHIN GROUP (ORDER BY total)) {_FROM}",
     f"SELECT chr((count(*) / 1000)::int) {_FROM}",
     f"SELECT status, count(*) / (count(*) - lag(count(*), 1, 0::bigint) OVER ()) {_GROUPS}",
+    f"SELECT status, 1 / (avg(total) - lag(avg(total), 1, 0::numeric) OVER ()) {_GROUPS}",
+    f"SELECT 1 / (max(avg(total)) OVER () - min(avg(total)) OVER ()) {_GROUPS}",
     f"SELECT count(*) / stddev(count(*)) OVER () {_GROUPS}",
     f"SELECT count(*) / (CASE status WHEN 'paid' THEN 0 ELSE 1 END) {_FROM} WHERE status <> 'paid'"
     " GROUP BY status",
