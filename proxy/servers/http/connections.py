@@ -19,7 +19,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from proxy.servers.client_address import network_of
-from proxy.servers.http.request_mark import is_under_way
+from proxy.servers.http.request_mark import is_refused, is_under_way
 from proxy.servers.http.strict_framing import StrictBuffer
 
 _PIECE_BYTES = 4 * 1024
@@ -34,8 +34,8 @@ _PAUSE_SECONDS = 0.1  # where the system has no file descriptor left
 class ConnectionLimits:
     """
     at_once, each: connections in all and of one address; where they are all taken, a new one takes the place of
-    the oldest without a request under way (request_mark.py): first where no whole request has come, and there
-    one that has never had any
+    the oldest without a request under way (request_mark.py): where no whole request has come, or where its
+    refusal is held back, whichever are more; of those one that has never had any under way
     header_seconds: for a TLS handshake, and for a whole header from its first byte, the first from the start
     rest_seconds: for what follows a request that has been answered: its body, the client's end
     stalled_seconds: in which a client must read at least stalled_bytes, or all that is left
@@ -174,13 +174,20 @@ class HttpConnection(asyncio.BufferedProtocol):
         return self.has_request and not self.inner.cycle.more_body
 
     @property
+    def is_refused(self) -> bool:
+        """Whether a request waits for nothing but its refusal."""
+        return self.has_come and is_refused(self.inner.cycle.scope)
+
+    @property
     def is_under_way(self) -> bool:
         """Whether it may not be closed for another one.
 
         Before a request's caller has logged in, its body has come and it has a place, the connection waits.
         """
         cycle = self.inner.cycle
-        return self.has_request and (cycle.response_started or is_under_way(cycle.scope))
+        return self.has_request and (
+            cycle.response_started or (is_under_way(cycle.scope) and not cycle.more_body)
+        )
 
     @property
     def has_served(self) -> bool:
@@ -301,6 +308,9 @@ class Connections:
             self._open[connection] = None
             self._of_addresses[address] += 1
             connection.opening = loop.create_task(self._serve(connection, client))
+            await asyncio.sleep(
+                0
+            )  # many may come at once: each is read before it may be closed for another
 
     def _close_one_waiting(self, address: str) -> bool:
         """Whether there is a place, if need be one that was taken from somebody."""
@@ -317,8 +327,11 @@ class Connections:
         ]
         if not waiting:
             return False
-        # The oldest of those; a request that has come waits for its check alone, which is soon done.
-        closed = min(waiting, key=lambda one: (one.has_come, one.has_served))
+        not_come = [one for one in waiting if not one.has_come]
+        refused = [one for one in waiting if one.is_refused]
+        # Those of one flood are of one kind, and the most. A request that is checked is soon done.
+        many = max(not_come, refused, key=len) or waiting
+        closed = min(many, key=lambda one: one.has_served)  # the oldest
         self._remove(closed)
         closed.abort()
         return True

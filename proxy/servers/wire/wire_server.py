@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 
+from proxy.engine.role_readiness import RoleReadiness
 from proxy.pgwire.frames import fatal
 from proxy.servers.admission import no_access
 from proxy.servers.login_gate import LoginGate
@@ -36,12 +37,20 @@ class WireServer:
         *,
         requires_tls: bool = False,
         let_in: LetIn | None = None,
+        readiness: RoleReadiness | None = None,
     ) -> None:
-        """let_in: None where every analyst may query every database, by a password."""
+        """let_in: None where every analyst may query every database, by a password; readiness: None where the
+        shadow's server has its roles as long as it runs."""
         if requires_tls and tls is None:
             raise ValueError("TLS cannot be required without a certificate")
         self._state = SharedServerState(
-            databases, tls, limits or Limits(), gate or LoginGate(), requires_tls, let_in
+            databases,
+            tls,
+            limits or Limits(),
+            gate or LoginGate(),
+            requires_tls,
+            let_in,
+            readiness or RoleReadiness(),
         )
         self._connections: set[ClientConnection] = set()
         held = self._state.limits

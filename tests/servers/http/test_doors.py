@@ -274,10 +274,68 @@ def test_whole_requests_stay_where_bodies_do_not_come(
 def _head(user: str) -> bytes:
     """Of a request whose body is announced."""
     credentials = base64.b64encode(f"{user}:{PASSWORD}".encode())
+    return _head_with(b"Basic " + credentials)
+
+
+def _head_with(authorization: bytes) -> bytes:
     return (
         b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Authorization: Basic " + credentials + b"\r\nContent-Length: 100\r\n\r\n{"
+        b"Authorization: " + authorization + b"\r\nContent-Length: 100\r\n\r\n{"
     )
+
+
+_MISUSING = 150  # threads: more than an address may have connections
+_PATIENCE_SECONDS = 4.0
+
+
+def _told_on(address: tuple[str, int], request: bytes) -> str:
+    """The status of the answer to a request that may be cut short; "closed" if there is none."""
+    with socket.create_connection(address, _PATIENCE_SECONDS) as connection:
+        connection.sendall(request)
+        return connection.recv(16)[9:12].decode() or "closed"
+
+
+_REQUESTS: dict[str, Callable[[bytes], bytes]] = {
+    "bodies that do not come": _head_with,
+    "heads that do not come": lambda credential: _head_with(credential)[:-20],
+    "whole requests": lambda credential: _head_with(credential) + b" " * 98 + b"}",
+}
+_MISUSED = ("token", "wrong token", "password", "wrong password")
+
+
+def _credential(doors: Doors, misused: str) -> bytes:
+    """Of an analyst who is not bob."""
+    pair = doors.http.proxy.servers
+    mallory = pair.new_analyst()
+    match misused:
+        case "token":
+            return b"Bearer " + create_token(pair.ledger_dsn, mallory, days=1).text.encode()
+        case "wrong token":
+            return b"Bearer dpp_" + b"x" * 43
+        case "password":
+            return b"Basic " + base64.b64encode(f"{mallory}:{PASSWORD}".encode())
+        case _:
+            return b"Basic " + base64.b64encode(f"{mallory}:wrong".encode())
+
+
+@pytest.mark.every(4)
+@pytest.mark.timed
+@pytest.mark.parametrize("misused", _MISUSED)
+@pytest.mark.parametrize("requests", _REQUESTS)
+def test_one_credential_keeps_nobody_else_out(
+    requests: str, misused: str, listeners: BothListeners, tmp_path: Path
+) -> None:
+    """Its checks wait for each other, and nobody else's for them."""
+    with _doors(listeners, tmp_path) as doors:
+        request = _REQUESTS[requests](_credential(doors, misused))
+        address = doors.http.server.address
+        with guessing(_MISUSING, lambda _: _told_on(address, request)) as told:
+            until(lambda: sum(told.answers.values()) > _MISUSING)
+            ends = time.monotonic() + _WATCHED_SECONDS
+            while time.monotonic() < ends:
+                _check_all_doors(doors)
+        assert "200" not in told.answers
+        print(requests, misused, told.answers)
 
 
 def test_a_connection_that_has_served_is_closed_last(
