@@ -13,6 +13,7 @@ import ssl
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import h11
@@ -258,6 +259,12 @@ def _was_let_in(cycle: RequestResponseCycle | None) -> bool:
     return cycle is not None and is_under_way(cycle.scope) and not cycle.more_body
 
 
+def _close_if_cancelled(client: socket.socket, opening: asyncio.Task[None]) -> None:
+    """A task that is cancelled before its first step closes nothing by itself."""
+    if opening.cancelled():
+        client.close()
+
+
 class Connections:
     """
     Given    make: uvicorn's protocol for a new connection; tls, if there is a certificate
@@ -291,29 +298,45 @@ class Connections:
             connection.abort()
 
     async def _accept(self, listening: socket.socket) -> None:
+        """Take connections until cancelled. One that was taken is registered before anything is awaited."""
         loop = asyncio.get_running_loop()
         listening.setblocking(False)
-        while True:
-            try:
-                client, peer = await loop.sock_accept(listening)
-            except ConnectionError:
-                continue
-            except OSError:
-                if listening.fileno() < 0:
-                    return
-                await asyncio.sleep(_PAUSE_SECONDS)
-                continue
-            address = network_of(peer[0] if isinstance(peer, tuple) else None)
-            if not self._close_one_waiting(address):
-                client.close()
-                continue
-            connection = HttpConnection(address, self._make(), self._limits, self._remove)
-            self._open[connection] = None
-            self._of_addresses[address] += 1
-            connection.opening = loop.create_task(self._serve(connection, client))
-            await asyncio.sleep(
-                0
-            )  # many may come at once: each is read before it may be closed for another
+        number = listening.fileno()
+        come = asyncio.Event()
+        loop.add_reader(number, come.set)
+        try:
+            while True:
+                await come.wait()
+                try:
+                    client, peer = listening.accept()
+                except BlockingIOError:
+                    come.clear()
+                except ConnectionError:
+                    continue
+                except OSError:
+                    if listening.fileno() < 0:
+                        return
+                    loop.remove_reader(number)
+                    await asyncio.sleep(_PAUSE_SECONDS)
+                    loop.add_reader(number, come.set)
+                else:
+                    self._begin(client, peer)
+                    # Many may come at once: each is read before it may be closed for another one.
+                    await asyncio.sleep(0)
+        finally:
+            loop.remove_reader(number)
+
+    def _begin(self, client: socket.socket, peer: object) -> None:
+        client.setblocking(False)
+        address = network_of(peer[0] if isinstance(peer, tuple) else None)
+        if not self._close_one_waiting(address):
+            client.close()
+            return
+        connection = HttpConnection(address, self._make(), self._limits, self._remove)
+        self._open[connection] = None
+        self._of_addresses[address] += 1
+        connection.opening = asyncio.create_task(self._serve(connection, client))
+        connection.opening.add_done_callback(partial(_close_if_cancelled, client))
 
     def _close_one_waiting(self, address: str) -> bool:
         """Whether there is a place, if need be one that was taken from somebody."""

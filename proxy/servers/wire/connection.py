@@ -225,6 +225,12 @@ class ClientConnection(asyncio.Protocol):
             self._deadline.cancel()
             self._deadline = None
 
+    @property
+    def name_under_way(self) -> str | None:
+        """Whose login is under way. None while the client has to say something."""
+        login = self._login
+        return None if login is None or login.awaits_client else login.analyst
+
     def _leave_unauthenticated(self) -> None:
         self.authentication_is_over()
         self._strangers.remove(self, self._address)

@@ -55,7 +55,9 @@ class WireServer:
         self._connections: set[ClientConnection] = set()
         held = self._state.limits
         self._strangers: Strangers[ClientConnection] = Strangers(
-            held.unauthenticated_connections, held.unauthenticated_per_address
+            held.unauthenticated_connections,
+            held.unauthenticated_per_address,
+            lambda one: one.name_under_way,
         )
         self._server: asyncio.AbstractServer | None = None
         self._address: tuple[str, int] | None = None

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.people_reader import PeopleReader
@@ -30,6 +31,7 @@ from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.inner_logins import InnerLogins
+from tests.servers.flood import flooding, flooding_with_logins
 from tests.servers.guessers import guessing, seconds_of
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers.wire.bare_connection import startup
@@ -146,9 +148,7 @@ def test_right_credentials_are_served_while_their_address_guesses(
         doors.on_the_wire(doors.bob)
         with guessing(_THREADS, lambda n: _GUESSED[guessed](doors, n)) as guesses:
             until(lambda: guesses.answers.get("refused", 0) > 0)
-            ends = time.monotonic() + _WATCHED_SECONDS
-            while time.monotonic() < ends:
-                _check_all_doors(doors)
+            _watch_all_doors(doors)
             assert seconds_of(lambda: _served(doors.over_http(stranger))) < 1
             assert seconds_of(lambda: _served(doors.on_the_wire(stranger))) < 1
     assert "served" not in guesses.answers
@@ -286,17 +286,6 @@ def _head_with(authorization: bytes, path: bytes = b"/v1/query") -> bytes:
     )
 
 
-_MISUSING = 150  # threads: more than an address may have connections
-_PATIENCE_SECONDS = 4.0
-
-
-def _told_on(address: tuple[str, int], request: bytes) -> str:
-    """The status of the answer to a request that may be cut short; "closed" if there is none."""
-    with socket.create_connection(address, _PATIENCE_SECONDS) as connection:
-        connection.sendall(request)
-        return connection.recv(16)[9:12].decode() or "closed"
-
-
 _REQUESTS: dict[str, Callable[[bytes], bytes]] = {
     "bodies that do not come": lambda credential: _head_with(credential),
     "heads that do not come": lambda credential: _head_with(credential)[:-20],
@@ -338,7 +327,8 @@ def test_one_credential_keeps_nobody_else_out(
         if "secret" in misused:
             request = request.replace(b"/v1/query", b"/admin/v1/users")
             address = doors.admin.address
-        _check_beside(doors, lambda _: _told_on(address, request))
+        with flooding(address, request):
+            _watch_all_doors(doors)
 
 
 @pytest.mark.every(3)
@@ -348,23 +338,20 @@ def test_one_name_on_the_wire_keeps_nobody_else_out(
     misused: str, listeners: BothListeners, tmp_path: Path
 ) -> None:
     with _doors(listeners, tmp_path) as doors:
-        mallory = doors.http.proxy.servers.new_analyst()
+        pair, port = doors.http.proxy.servers, doors.wire.address[1]
+        mallory = pair.new_analyst()
+        password = PASSWORD if misused == "right" else "wrong"
+        dsn = make_conninfo(pair.analyst_dsn("shop", mallory, port), password=password)
+        half = startup(user=mallory, database="shop")[:-5]
+        stalled = misused == "stalled"
+        with flooding(doors.wire.address, half) if stalled else flooding_with_logins(dsn):
+            _watch_all_doors(doors)
 
-        def misuse(_: int) -> str:
-            if misused == "stalled":
-                return _told_on(doors.wire.address, startup(user=mallory, database="shop")[:-5])
-            return doors.on_the_wire(mallory, PASSWORD if misused == "right" else "wrong")
 
-        _check_beside(doors, misuse)
-
-
-def _check_beside(doors: Doors, misuse: Callable[[int], str]) -> None:
-    with guessing(_MISUSING, misuse) as told:
-        until(lambda: sum(told.answers.values()) > _MISUSING)
-        ends = time.monotonic() + _WATCHED_SECONDS
-        while time.monotonic() < ends:
-            _check_all_doors(doors)
-    print(told.answers)
+def _watch_all_doors(doors: Doors) -> None:
+    ends = time.monotonic() + _WATCHED_SECONDS
+    while time.monotonic() < ends:
+        _check_all_doors(doors)
 
 
 def test_a_connection_that_has_served_is_closed_last(
