@@ -19,6 +19,7 @@ from typing import Any, cast
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from proxy.servers.accepting import accept_in_turns, close_if_cancelled
 from proxy.servers.client_address import network_of
 from proxy.servers.http.request_mark import is_refused, is_under_way
 from proxy.servers.http.strict_framing import StrictBuffer
@@ -28,7 +29,6 @@ _REQUEST_BYTES = (
     512 * 1024
 )  # of one request on the line: a body in chunks is longer than its content
 _TICK_SECONDS = 0.25
-_PAUSE_SECONDS = 0.1  # where the system has no file descriptor left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,12 +259,6 @@ def _was_let_in(cycle: RequestResponseCycle | None) -> bool:
     return cycle is not None and is_under_way(cycle.scope) and not cycle.more_body
 
 
-def _close_if_cancelled(client: socket.socket, opening: asyncio.Task[None]) -> None:
-    """A task that is cancelled before its first step closes nothing by itself."""
-    if opening.cancelled():
-        client.close()
-
-
 class Connections:
     """
     Given    make: uvicorn's protocol for a new connection; tls, if there is a certificate
@@ -289,7 +283,7 @@ class Connections:
     async def serve(self, listening: socket.socket) -> None:
         watching = asyncio.ensure_future(self._watch())
         try:
-            await self._accept(listening)
+            await accept_in_turns(listening, self._begin)
         finally:
             watching.cancel()
 
@@ -297,37 +291,7 @@ class Connections:
         for connection in list(self._open):
             connection.abort()
 
-    async def _accept(self, listening: socket.socket) -> None:
-        """Take connections until cancelled. One that was taken is registered before anything is awaited."""
-        loop = asyncio.get_running_loop()
-        listening.setblocking(False)
-        number = listening.fileno()
-        come = asyncio.Event()
-        loop.add_reader(number, come.set)
-        try:
-            while True:
-                await come.wait()
-                try:
-                    client, peer = listening.accept()
-                except BlockingIOError:
-                    come.clear()
-                except ConnectionError:
-                    continue
-                except OSError:
-                    if listening.fileno() < 0:
-                        return
-                    loop.remove_reader(number)
-                    await asyncio.sleep(_PAUSE_SECONDS)
-                    loop.add_reader(number, come.set)
-                else:
-                    self._begin(client, peer)
-                    # Many may come at once: each is read before it may be closed for another one.
-                    await asyncio.sleep(0)
-        finally:
-            loop.remove_reader(number)
-
     def _begin(self, client: socket.socket, peer: object) -> None:
-        client.setblocking(False)
         address = network_of(peer[0] if isinstance(peer, tuple) else None)
         if not self._close_one_waiting(address):
             client.close()
@@ -336,7 +300,7 @@ class Connections:
         self._open[connection] = None
         self._of_addresses[address] += 1
         connection.opening = asyncio.create_task(self._serve(connection, client))
-        connection.opening.add_done_callback(partial(_close_if_cancelled, client))
+        connection.opening.add_done_callback(partial(close_if_cancelled, client))
 
     def _close_one_waiting(self, address: str) -> bool:
         """Whether there is a place, if need be one that was taken from somebody."""

@@ -226,10 +226,9 @@ class ClientConnection(asyncio.Protocol):
             self._deadline = None
 
     @property
-    def name_under_way(self) -> str | None:
-        """Whose login is under way. None while the client has to say something."""
-        login = self._login
-        return None if login is None or login.awaits_client else login.analyst
+    def name(self) -> str | None:
+        """Who logs in. None before the client has said it."""
+        return None if self._login is None else self._login.analyst
 
     def _leave_unauthenticated(self) -> None:
         self.authentication_is_over()

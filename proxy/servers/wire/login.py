@@ -170,10 +170,6 @@ class Login:
         return generation is None or generation != self._generation
 
     @property
-    def awaits_client(self) -> bool:
-        return self._silence is not None
-
-    @property
     def is_refusing(self) -> bool:
         """Whether the client's refusal is on its way; the shadow has hung up by then."""
         return self._refusal is not None

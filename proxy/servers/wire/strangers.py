@@ -12,11 +12,11 @@ T = TypeVar("T")
 class Strangers(Generic[T]):
     """Where there are too many, one makes room: a client that means it is gone from here in a moment.
 
-    It is the oldest of those that have to say something, or of the name with most logins under way, whichever
-    are more. So neither silent clients nor one name keep anybody else out.
+    It is the oldest of those that have named nobody yet, if they are more than half, or of the name with most
+    connections. So neither silent clients nor one name keep anybody else out.
 
     Args:
-        name_of: Whose login is under way on a connection; None if it is its client's turn.
+        name_of: Who logs in on a connection; None if its client has not said it.
     """
 
     def __init__(
@@ -49,8 +49,7 @@ class Strangers(Generic[T]):
 
     def _one_of_most(self, held: dict[T, None]) -> T:
         names = [self._name_of(one) for one in held]
-        silent = names.count(None)
-        if 2 * silent > len(names):
+        if 2 * names.count(None) > len(names):
             most = None
         else:
             most = Counter(name for name in names if name is not None).most_common(1)[0][0]
