@@ -383,3 +383,25 @@ def test_names_of_inner_roles_are_nobodys(people: str) -> None:
     assert stand_in(name) not in (None, name)
     with pytest.raises(UserError, match="reserved"):
         add_analyst(people, name, "x")
+
+
+def test_checks_of_one_token_keep_no_other_one_waiting(people: str) -> None:
+    """Issue 26, F3: they were one queue, which ended in "the ledger is not available" for everybody."""
+    often = create_token(people, "ann", days=1).text
+    once = create_token(people, "bob", days=1).text
+
+    async def check() -> int:
+        tokens = PresentedTokens(people)
+        await tokens.open()
+        try:
+            assert await tokens.find(often) is not None
+            checked = [asyncio.ensure_future(tokens.find(often)) for _ in range(200)]
+            await asyncio.sleep(0)
+            assert await tokens.find(once) is not None
+            before = sum(one.done() for one in checked)
+            assert None not in await asyncio.gather(*checked)
+            return before
+        finally:
+            await tokens.close()
+
+    assert asyncio.run(check()) < 20
