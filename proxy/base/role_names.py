@@ -1,13 +1,62 @@
-"""Names that are never an analyst's."""
+"""Names that are never an analyst's, nor a group's."""
 
 from __future__ import annotations
 
 import hashlib
 import unicodedata
 
+from proxy.base.limits import IDENTIFIER_BYTES
+
 _SUPERUSER = "postgres"  # of the embedded servers (proxy/postgres/embedded.py)
 _RESERVED = "pg_"  # PostgreSQL's own roles
 _INNER = "dp_inner_"
+_OURS = "dp_"
+# Of PostgreSQL (RoleSpec in gram.y), of our servers, and what rules for certificates mean otherwise.
+_RESERVED_WORDS = frozenset(
+    [
+        "public",
+        "none",
+        "current_role",
+        "current_user",
+        "session_user",
+        "system_user",
+        "user",
+        "all",
+        "any",
+    ]
+) | {_SUPERUSER}
+_MEANINGFUL = ('"', ",", "\\")  # in rules and files that list names
+_BEGINNINGS = ("+", "@", "#", "(")
+_REPLACEMENT = "\ufffd"  # in place of bytes that were no text
+
+
+def objection_to_name(name: str) -> str | None:
+    """Why nobody can be added by this name, an analyst or a group, and what to do. None: it is a good name.
+
+    >>> objection_to_name("alice.b@example.org"), objection_to_name("Täglich 2")
+    (None, None)
+    >>> objection_to_name("PUBLIC")
+    'the name "PUBLIC" is reserved: take another, such as public_1'
+    """
+    if not name or "\0" in name or len(name.encode("utf-8", "surrogatepass")) > IDENTIFIER_BYTES:
+        return f"a name has 1 to {IDENTIFIER_BYTES} bytes: take a shorter or longer one"
+    if not name.isprintable() or name != name.strip() or _REPLACEMENT in name:
+        return "a name is printable text without blanks around it: leave other characters out"
+    if unicodedata.normalize("NFC", name) != name:
+        return "a name is in Unicode's composed form (NFC): type it anew"
+    if name.startswith(_BEGINNINGS) or any(one in name for one in _MEANINGFUL):
+        return (
+            f"a name has none of {' '.join(_MEANINGFUL)} and does not begin with one of"
+            f" {' '.join(_BEGINNINGS)}: leave them out"
+        )
+    folded = name.casefold()
+    if folded in _RESERVED_WORDS:
+        return f'the name "{name}" is reserved: take another, such as {folded}_1'
+    if folded.startswith((_RESERVED, _OURS)):
+        return (
+            f"names that begin with {folded[:3]} are reserved: take another, such as {folded[3:]}"
+        )
+    return None
 
 
 def stand_in(name: str) -> str | None:
@@ -37,7 +86,3 @@ def inner_role(analyst: str) -> str:
     'dp_inner_2bd806c97f0e00af1a1fc332'
     """
     return f"{_INNER}{hashlib.sha256(analyst.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
-
-
-def is_inner_role(name: str) -> bool:
-    return name.startswith(_INNER)

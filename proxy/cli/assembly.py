@@ -18,6 +18,7 @@ from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.os_random import OsRandom
 from proxy.engine.publishing import Publishing
 from proxy.engine.query_pipeline import Engine
+from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
@@ -262,6 +263,7 @@ class Assembly:
         *,
         requires_tls: bool = False,
         let_in: LetIn | None = None,
+        readiness: RoleReadiness | None = None,
     ) -> WireServer:
         served = {
             name: ServedDatabase(
@@ -269,7 +271,14 @@ class Assembly:
             )
             for name, database in self.databases.items()
         }
-        return WireServer(served, tls, gate=gate, requires_tls=requires_tls, let_in=let_in)
+        return WireServer(
+            served,
+            tls,
+            gate=gate,
+            requires_tls=requires_tls,
+            let_in=let_in,
+            readiness=readiness,
+        )
 
 
 def assemble(

@@ -9,7 +9,7 @@ from pathlib import Path
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import read_policy_file
 from proxy.doctor.all_findings import diagnose
-from proxy.doctor.installed_postgres import installed_postgres_findings
+from proxy.doctor.installed_postgres import read_installation
 from proxy.policy.check import check
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding, Verdict
@@ -24,7 +24,7 @@ def doctor_verdict(path: Path, environment: Mapping[str, str]) -> Verdict:
     policy, _ = read_policy_file(path, environment)
     try:
         catalog = reachable_catalog(policy.source)
-        verdict = diagnose(policy, catalog, installed_postgres_findings())
+        verdict = diagnose(policy, catalog, read_installation())
     except Unreachable as error:
         raise CliError(f"{path}: the protected database cannot be reached: {error}") from None
     if not check(policy, catalog):

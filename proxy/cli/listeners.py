@@ -30,6 +30,7 @@ from proxy.cli.watching import (
     write_last_mark,
     write_marks,
 )
+from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.servers.http.http_server import HttpServer
 from proxy.servers.login_gate import LoginGate
@@ -83,18 +84,23 @@ async def serve_until_stopped(
             opened_admission(servers, assembly.sources, letting_in)
         )
         addresses = {name: one.shadow.analyst_host_port for name, one in assembly.databases.items()}
-        sessions = ShadowSessions(addresses, inner=admitted.inner)
+        readiness = RoleReadiness()
+        sessions = ShadowSessions(addresses, inner=admitted.inner, readiness=readiness)
         closing.callback(sessions.close)
         gate = LoginGate()
         wire: WireServer = assembly.wire_server(
-            tls, gate, requires_tls=where.requires_tls, let_in=admitted.let_in
+            tls,
+            gate,
+            requires_tls=where.requires_tls,
+            let_in=admitted.let_in,
+            readiness=readiness,
         )
         closing.push_async_callback(write_last_mark, servers)
         reloads = PolicyReloads(databases, policies, SourceVariables()) if policies else None
         http = HttpServer(
             assembly.engines,
             sessions,
-            lambda: _checks(databases),
+            lambda: _checks(databases, readiness),
             where.tls,
             health=lambda: dict.fromkeys(servers.dead(), False),
             policies_taken=lambda: reloads is None or reloads.are_taken,
@@ -113,12 +119,12 @@ async def serve_until_stopped(
             admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls, again)
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, GRACE_SECONDS)
-        roles = asyncio.Lock()
+        matching = asyncio.Lock()
         for lasting in (
             admitted.follow(wire, http.logins),
             copy_public_tables(databases),
             watch_catalogues(databases),
-            match_roles(servers, databases, admitted.inner.verifier, roles=roles),
+            match_roles(servers, databases, admitted.inner.verifier, matching=matching),
             write_marks(servers, databases),
             enforce_limits(servers),
             watch_locks(servers),
@@ -129,7 +135,7 @@ async def serve_until_stopped(
         ports = ListenerPorts(wire.address, http.address, None if admin is None else admin.address)
         losing = (
             keep_servers(servers),
-            keep_shadows(servers, databases, roles),
+            keep_shadows(servers, databases, matching, readiness),
             *(keep_lease(servers, database) for database in databases),
             guard_lost(databases),
         )
@@ -178,12 +184,13 @@ async def _start(server: _Server, address: Address) -> None:
         await server.start(address.host, 0)
 
 
-async def _checks(databases: Sequence[Database]) -> Mapping[str, bool]:
+async def _checks(databases: Sequence[Database], readiness: RoleReadiness) -> Mapping[str, bool]:
     """For /readyz: of all databases together."""
     return {
         "protected": all([await one.protected.is_ready() for one in databases]),
         "ledger": all([await one.ledger.is_ready() for one in databases]),
-        "shadow": all(
+        "shadow": readiness.generation is not None
+        and all(
             [
                 one.shadow.is_built and await _listens(one.shadow.analyst_host_port)
                 for one in databases

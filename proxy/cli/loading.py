@@ -12,10 +12,11 @@ from proxy.catalog.catalog_model import Catalog
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import refusal_text
 from proxy.doctor.all_findings import diagnose
+from proxy.doctor.installed_postgres import Installation
 from proxy.planner.facts import PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import Severity
-from proxy.policy.findings import Finding, Verdict
+from proxy.policy.findings import Verdict
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
@@ -70,10 +71,10 @@ def contents_of(checked: CheckedPolicy) -> PublicContents:
         raise CliError(f"{checked.file}: public tables cannot be read: {error}") from None
 
 
-def verdict_of(checked: CheckedPolicy, installed: Sequence[Finding] = ()) -> Verdict:
+def verdict_of(checked: CheckedPolicy, installation: Installation | None = None) -> Verdict:
     """What is found about the policy, its database and, if given, this installation. Refuses  Stopped"""
     try:
-        return diagnose(checked.policy, checked.catalog, installed)
+        return diagnose(checked.policy, checked.catalog, installation)
     except Unreachable as error:
         reason = f"the protected database cannot be reached: {error}"
         raise CliError(f"{checked.file}: {reason}") from None
@@ -83,12 +84,12 @@ def load_policies(
     paths: Sequence[Path],
     environment: Mapping[str, str],
     *,
-    installed: Sequence[Finding] = (),
+    installation: Installation | None = None,
     quiet: bool = False,
 ) -> list[CheckedPolicy]:
     """All of them, one per database, to be served.
 
-    Given    installed: findings about this installation; quiet: warnings, and findings that are accepted, are
+    Given    installation: what this machine has; quiet: warnings, and findings that are accepted, are
              not logged
     Refuses  Stopped, with the problems of every file, or with the severe findings that nobody accepts
     """
@@ -105,7 +106,7 @@ def load_policies(
     if len(set(names)) != len(names):
         raise CliError("two policies are for the same database")
     for one in loaded:
-        verdict = verdict_of(one, installed)
+        verdict = verdict_of(one, installation)
         if verdict.refuses:
             problems.append(refusal_text(verdict, one.text, one.file))
         if not quiet:

@@ -31,7 +31,7 @@ def policy_check(
     from proxy.cli.loading import contents_of, load_policy, verdict_of
     from proxy.cli.policy_accuracy import policy_accuracy
     from proxy.cli.publication_checks import check_publications
-    from proxy.doctor.installed_postgres import installed_postgres_findings
+    from proxy.doctor.installed_postgres import read_installation
     from proxy.engine.noise_proposal import noise_proposals
     from proxy.planner.bound_proposals import unbounded
     from proxy.planner.facts import planning_context
@@ -52,7 +52,7 @@ def policy_check(
         raise typer.Exit(1) from None
     lines = policy_accuracy(checked.policy, checked.catalog, public)
     proposals = noise_proposals(planning_context(checked.policy, checked.catalog, public))
-    verdict = verdict_of(checked, installed_postgres_findings())
+    verdict = verdict_of(checked, read_installation())
     if as_json:
         reported = accuracy_json(checked.policy, lines, proposals)
         typer.echo(json.dumps({**reported, "findings": findings_json(verdict)}, indent=2))

@@ -1,9 +1,9 @@
 """A serving process outlives its servers: it starts those of its own again, builds the shadows anew, and takes
 the leases on the budgets again.
 
-Statements fail meanwhile. While a shadow is away, nobody can log in. While a lease is lost, nothing is charged
-and nothing is read. The process ends where it cannot go on: the ledger is older than it was, others serve the
-same data with other budgets, or a server of its own does not start any more.
+Statements fail meanwhile. Nobody can log in until a shadow is back and has the analysts' roles. While a lease
+is lost, nothing is charged and nothing is read. The process ends where it cannot go on: the ledger is older
+than it was, others serve the same data with other budgets, or a server of its own does not start any more.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ import structlog
 from proxy.cli.assembly import Database
 from proxy.cli.cli_error import CliError
 from proxy.cli.proxy_servers import ProxyServers
+from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.failure_reason import reason_of
 from proxy.postgres.postgres_error import EmbeddedPostgresError
+from proxy.shadow.shadow_roles import RolesNotMatched
 
 ALIVE_SECONDS = 0.25
 AGAIN_SECONDS = 1.0  # after an attempt that failed
@@ -49,13 +51,15 @@ async def keep_servers(servers: ProxyServers, every_seconds: float = ALIVE_SECON
 async def keep_shadows(
     servers: ProxyServers,
     databases: Sequence[Database],
-    roles: asyncio.Lock,
+    matching: asyncio.Lock,
+    readiness: RoleReadiness,
     every_seconds: float = ALIVE_SECONDS,
 ) -> str:
-    """Build the shadows anew when their server has ended.
+    """Build the shadows anew when their server has ended, and make the analysts' roles there.
 
     Args:
-        roles: held while a shadow is not built, so that no analyst gets a role there
+        matching: held while a shadow is not built, so that no analyst gets a role there
+        readiness: logins wait for it
 
     Returns:
         As `keep_servers`.
@@ -65,21 +69,35 @@ async def keep_shadows(
         await asyncio.sleep(every_seconds)
         if server.is_running() or server not in servers.embedded:
             continue
-        async with roles:
-            for database in databases:
-                await asyncio.to_thread(database.shadow.forget)
-            while not all(database.shadow.is_built for database in databases):
+        readiness.lose()  # before another one runs
+        async with matching:
+            while readiness.generation is None:
                 try:
-                    if not server.is_running():
-                        await _start_again(server)
-                    for database in databases:
-                        await asyncio.to_thread(database.rebuild_shadow)
+                    await _rebuild_shadows(servers, databases)
                 except EmbeddedPostgresError as error:
                     return str(error)
-                except Exception as error:  # the protected server may be away, too
+                except Exception as error:  # the protected server or the ledger may be away, too
                     _told("shadows_not_rebuilt", error)
                     await asyncio.sleep(AGAIN_SECONDS)
+                else:
+                    readiness.regain()
         _log.warning("shadows_rebuilt", databases=[one.policy.database for one in databases])
+
+
+async def _rebuild_shadows(servers: ProxyServers, databases: Sequence[Database]) -> None:
+    """Do what is left to do. Raises whatever is in the way; a role that cannot be made is in nobody else's."""
+    if not servers.shadow.is_running():
+        for database in databases:
+            await asyncio.to_thread(database.shadow.forget)
+        await _start_again(servers.shadow)
+    for database in databases:
+        if not database.shadow.is_built:
+            await asyncio.to_thread(database.rebuild_shadow)
+    names = tuple(database.policy.database for database in databases)
+    try:
+        await asyncio.to_thread(servers.match_roles, names)
+    except RolesNotMatched as error:
+        _log.error("analysts_not_matched", changed=error.changed, failed=dict(error.failed))
 
 
 async def keep_lease(

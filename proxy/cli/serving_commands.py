@@ -182,10 +182,10 @@ def serve(
         state, ledger, pg_bin=pg_bin, shadow_user=shadow_user, policies=policy
     ) as prepared:
         from proxy.cli.loading import load_policies
-        from proxy.doctor.installed_postgres import installed_postgres_findings
+        from proxy.doctor.installed_postgres import read_installation
 
-        installed = installed_postgres_findings(pg_bin, shadow_user)
-        checked = load_policies(policy, SourceVariables(), installed=installed)
+        installation = read_installation(pg_bin, shadow_user, ledger)
+        checked = load_policies(policy, SourceVariables(), installation=installation)
         check_can_open(where)
         # While the servers start, which is waiting: planner and web framework are a second of importing.
         importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.listeners",))

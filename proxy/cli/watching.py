@@ -35,13 +35,13 @@ async def match_roles(
     databases: Sequence[Database],
     inner: InnerVerifier | None = None,
     every_seconds: float = ROLES_SECONDS,
-    roles: asyncio.Lock | None = None,
+    matching: asyncio.Lock | None = None,
 ) -> None:
     """Until it is cancelled. While the ledger cannot be asked, the roles stay as they were.
 
-    Given    roles: held by others while nobody may get a role
+    Given    matching: held by others while nobody may get a role
     """
-    roles = roles or asyncio.Lock()
+    matching = matching or asyncio.Lock()
     names = tuple(database.policy.database for database in databases)
     matcher = RoleMatcher(servers.ledger_dsn, servers.shadow.dsn(), names, inner)
     try:
@@ -49,7 +49,7 @@ async def match_roles(
             try:
                 # Compared each time: an analyst can give their own role another password, which would hold
                 # on this shadow alone, and until its end; the ledger's is put back.
-                async with roles:
+                async with matching:
                     changed = await asyncio.to_thread(matcher.match)
                 if changed:
                     _log.info("analysts_changed", names=list(changed))

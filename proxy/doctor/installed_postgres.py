@@ -2,13 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from proxy.doctor.trusted_socket import trusted_ledger_findings
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.postgres.least_safe_minor import safe_minor
 from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
-from proxy.postgres.postgres_launcher import landlock_version
+from proxy.postgres.postgres_launcher import can_filter, landlock_version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installation:
+    """What a shadow would run on here.
+
+    Attributes:
+        findings: About its PostgreSQL, and about the ledger's server.
+        is_kept_apart: Whether code in the shadow cannot open sockets, or has a system user of its own.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    is_kept_apart: bool = True
+
+
+def read_installation(
+    pg_bin: Path | None = None, shadow_user: str | None = None, ledger_dsn: str | None = None
+) -> Installation:
+    """Look at this machine.
+
+    Args:
+        pg_bin: The folder of `--pg-bin`, if there is one.
+        shadow_user: The user of `--shadow-user`, if there is one.
+        ledger_dsn: The connection string of `--ledger`, if there is one.
+    """
+    is_kept_apart = shadow_user is not None or (landlock_version() > 0 and can_filter())
+    of_ledger = (
+        ()
+        if ledger_dsn is None
+        else trusted_ledger_findings(ledger_dsn, is_kept_apart=is_kept_apart)
+    )
+    return Installation(
+        findings=(*installed_postgres_findings(pg_bin, shadow_user), *of_ledger),
+        is_kept_apart=is_kept_apart,
+    )
 
 
 def installed_postgres_findings(

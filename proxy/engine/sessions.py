@@ -143,6 +143,10 @@ class AnalystSession(Protocol):
 
 
 class AnalystSessions(Protocol):
+    def refuse_unless_ready(self) -> None:
+        """Refuses  Fault: the shadow cannot tell a right password from a wrong one now"""
+        ...
+
     def knows(self, user: str, password: str) -> bool:
         """Whether this password was right a moment ago. Costs nothing, and counts as a guess."""
         ...

@@ -20,6 +20,7 @@ from proxy.ledger.groups import analyst_number
 from proxy.ledger.users import UserError
 
 PREFIX = "dpp_"  # so that scanners of repositories find one that has leaked
+LEAST_DAYS = 1 / (24 * 60)  # a minute: one that has expired when it is shown is a mistake
 LONGEST_DAYS = 366
 LEAST_EPSILON = Decimal("0.000001")  # as of a statement: less could buy nothing
 LARGEST_EPSILON = Decimal(1_000_000)
@@ -77,8 +78,11 @@ def create_token(
              all statements through it may cost together; by: who does it, for the log
     Refuses  UserError
     """
-    if not 0 < days <= LONGEST_DAYS:
-        raise UserError(f"a token expires after more than 0 and at most {LONGEST_DAYS} days")
+    if not LEAST_DAYS <= days <= LONGEST_DAYS:
+        raise UserError(
+            f"a token expires after a minute at least and {LONGEST_DAYS} days at most: give days between"
+            f" {LEAST_DAYS:.4f} and {LONGEST_DAYS}"
+        )
     if epsilon is not None and not (
         epsilon.is_finite() and LEAST_EPSILON <= epsilon <= LARGEST_EPSILON
     ):

@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 
 from proxy.ledger.admin_log import note
-from proxy.ledger.groups import analyst_number, check_group
-from proxy.ledger.users import UserError
+from proxy.ledger.groups import analyst_number
+from proxy.ledger.users import UserError, check_name
 
 _LISTED = """\
 SELECT s.name, r.source IS NOT NULL,
@@ -49,8 +49,10 @@ def allow(
     """
     Given    a source's name in the ledger, and one of analyst and group
     Gives    they may query it; where everybody could before, nobody else can from now on
-    Refuses  UserError: an unknown source or analyst, or they may already
+    Refuses  UserError: an unknown source or analyst, or they may already; a name that no group has
     """
+    if group is not None:
+        check_name(group)
     with psycopg.connect(ledger_dsn) as connection:
         number = source_number(connection, source)
         person = _whom(connection, analyst, group)
@@ -151,8 +153,6 @@ def _whom(
         raise UserError("name either a user or a group")
     if analyst is not None:
         return analyst_number(connection, analyst)
-    assert group is not None
-    check_group(group)
     return None
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 import psycopg
 
-from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.ledger.admin_log import note
-from proxy.ledger.users import UserError
-
-_REPLACEMENT = "\ufffd"  # in place of bytes that were no text
+from proxy.ledger.users import UserError, check_name
 
 
 def add_to_group(ledger_dsn: str, group: str, name: str, *, by: str | None = None) -> None:
@@ -20,7 +16,7 @@ def add_to_group(ledger_dsn: str, group: str, name: str, *, by: str | None = Non
     Given    by: who does it, for the log; None for who runs this process
     Refuses  UserError: no such analyst, in the group already, a name that no group has
     """
-    check_group(group)
+    check_name(group)
     with psycopg.connect(ledger_dsn) as connection:
         added = connection.execute(
             "INSERT INTO ledger.membership (analyst, grp) VALUES (%s, %s) ON CONFLICT DO NOTHING",
@@ -54,16 +50,6 @@ def groups(ledger_dsn: str) -> Mapping[str, tuple[str, ...]]:
             " GROUP BY m.grp ORDER BY m.grp"
         ).fetchall()
     return {group: tuple(names) for group, names in found}
-
-
-def check_group(group: str) -> None:
-    """Refuses  UserError"""
-    if not group or len(group.encode()) > IDENTIFIER_BYTES:
-        raise UserError(f"a group's name has 1 to {IDENTIFIER_BYTES} bytes")
-    if not group.isprintable() or group != group.strip() or _REPLACEMENT in group:
-        raise UserError("a group's name is printable text without blanks around it")
-    if unicodedata.normalize("NFC", group) != group:
-        raise UserError("a group's name is in Unicode's composed form (NFC)")
 
 
 def analyst_number(connection: psycopg.Connection[Any], name: str) -> int:

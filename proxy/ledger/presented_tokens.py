@@ -12,6 +12,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from proxy.base.errors import Fault
+from proxy.engine.fair_share import FairShare
 from proxy.ledger.bearer_tokens import digest_of, is_token
 
 CONNECTIONS = 2
@@ -55,6 +56,8 @@ class PresentedTokens:
             },
             name="tokens",
         )
+        # One check of each token at a time: who presents one often waits behind nobody but themselves.
+        self._checks = FairShare(CONNECTIONS, each=1)
 
     async def open(self) -> None:
         await self._pool.open(wait=False)
@@ -65,12 +68,13 @@ class PresentedTokens:
     async def find(self, presented: str) -> TokenGrant | None:
         """
         Gives    None for what is no token, is revoked or has expired, or whose analyst was removed
-        Refuses  Fault where the ledger cannot be asked
+        Refuses  Fault where the ledger cannot be asked; Busy where too many ask for the same token
         """
         if not is_token(presented):
             return None
         digest = digest_of(presented)
-        row = next(iter(await self._rows(_FOUND, digest)), None)
+        async with self._checks.place(digest.hex(), _WAIT_SECONDS):
+            row = next(iter(await self._rows(_FOUND, digest)), None)
         if row is None or not hmac.compare_digest(bytes(row["digest"]), digest):
             return None
         return TokenGrant(

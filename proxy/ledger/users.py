@@ -8,14 +8,8 @@ from typing import Any
 
 import psycopg
 
-from proxy.base.limits import IDENTIFIER_BYTES
-from proxy.base.role_names import is_inner_role
+from proxy.base.role_names import objection_to_name
 from proxy.ledger.admin_log import note
-from proxy.ledger.analysts_role import ANALYSTS
-from proxy.ledger.bounds_account import POLICY_BOUNDS, PUBLISHED
-from proxy.postgres.embedded import SUPERUSER
-
-_RESERVED = (SUPERUSER, ANALYSTS, POLICY_BOUNDS, PUBLISHED, "public", "none")
 
 LEAST_CHARACTERS = 8  # of a password: whoever guesses one may spend its analyst's budget
 
@@ -31,7 +25,7 @@ def add_analyst(ledger_dsn: str, name: str, password: str | None, *, by: str | N
     Gives    an analyst; only the password's SCRAM verifier leaves this process
     Refuses  an empty password, a name that PostgreSQL reserves or cannot hold, one that is there
     """
-    _check_name(name)
+    check_name(name)
     with psycopg.connect(ledger_dsn) as connection:
         # What nobody knows, and nobody can guess.
         verifier = _verifier(
@@ -44,6 +38,13 @@ def add_analyst(ledger_dsn: str, name: str, password: str | None, *, by: str | N
         except psycopg.errors.UniqueViolation:
             raise UserError(f'there is already an analyst "{name}"') from None
         note(connection, by, "user add", {"name": name, "password": password is not None})
+
+
+def check_name(name: str) -> None:
+    """Of who is added: an analyst or a group. Refuses  UserError"""
+    objection = objection_to_name(name)
+    if objection is not None:
+        raise UserError(objection)
 
 
 def set_password(ledger_dsn: str, name: str, password: str, *, by: str | None = None) -> None:
@@ -87,14 +88,6 @@ def remove_analyst(ledger_dsn: str, name: str, *, by: str | None = None) -> None
         if changed.rowcount != 1:
             raise UserError(f'there is no analyst "{name}"')
         note(connection, by, "user remove", {"name": name})
-
-
-def _check_name(name: str) -> None:
-    """PostgreSQL 17 documentation, section 22.1, and RoleSpec in gram.y: what no role may be called."""
-    if not name or "\0" in name or len(name.encode()) > IDENTIFIER_BYTES:
-        raise UserError(f"a name has 1 to {IDENTIFIER_BYTES} bytes")
-    if name.startswith("pg_") or name in _RESERVED or is_inner_role(name):
-        raise UserError(f'the name "{name}" is reserved')
 
 
 def _verifier(connection: psycopg.Connection, name: str, password: str) -> str:

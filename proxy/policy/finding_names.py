@@ -62,6 +62,11 @@ class FindingName(Enum):
         Severity.SEVERE,
         "The shadow's PostgreSQL has published holes, and nothing separates it from ledger and passwords.",
     )
+    TRUSTED_SOCKET_IN_THE_OPEN = (
+        Severity.SEVERE,
+        "A server of the protected data or of the ledger lets dpproxy's system user in without a password over "
+        "a Unix socket, and nothing keeps code in the shadow from that socket.",
+    )
     ROW_UNIT_NAMES_PEOPLE = (
         Severity.SEVERE,
         "The unit is the row, and a column is called as an identifier of people is: a person can have "
@@ -146,6 +151,11 @@ class FindingName(Enum):
     OLD_POSTGRESQL = (
         Severity.WARNING,
         "The shadow's PostgreSQL has published holes: an analyst can run code as its operating-system user.",
+    )
+    TRUSTED_SOCKET = (
+        Severity.WARNING,
+        "A server of the protected data or of the ledger lets dpproxy's system user in without a password over "
+        "a Unix socket: only walls keep code in the shadow out.",
     )
     REFERENCE_LEADS_ELSEWHERE = (
         Severity.WARNING,

@@ -7,7 +7,8 @@ Each check takes two things:
   per second after that, whatever the number of connections.
 - A backend of the shadow, until PostgreSQL has checked the password.
 
-A lane is a name that has logged in from an address before, or all other names of that address. Clients that
+A lane is a name that has logged in from an address before, or all other names of that address. One of these
+others takes a part of the lane's guesses, so that it keeps none of the others out. Clients that
 wait for their answer do not use up a lane: a wrong password is answered late (login_delay.py), and 30 such
 clients make fewer guesses than a lane gets back. So a right password is checked at once while others guess.
 """
@@ -37,7 +38,7 @@ class GateLimits:
     Args:
         backends: Backends of the shadow that check passwords, in all.
         each_address: Those of one lane.
-        guesses: Wrong passwords of a lane that are checked without waiting.
+        guesses: Wrong passwords of a lane that are checked without waiting; of one of its names four fifths.
         guess_seconds: How long a wrong password counts. A lane has `guesses / guess_seconds` per second: 4.
         abandoned_seconds: The same for a client that opened a backend and left.
         longest_delay_seconds: The latest answer to a wrong password.
@@ -59,6 +60,7 @@ class LoginGate:
         self._delay = LoginDelay(clock, self.limits.longest_delay_seconds)
         self._backends = FairShare(self.limits.backends, self.limits.each_address)
         self._guesses = FairShare(sys.maxsize, self.limits.guesses)
+        self._of_names = FairShare(sys.maxsize, self.limits.guesses - self.limits.guesses // 5)
 
     @property
     def backends(self) -> int:
@@ -67,17 +69,37 @@ class LoginGate:
     def enter_now(self, address: str, name: str) -> Attempt | None:
         """Take a guess if the lane has one. Returns None if it has to be waited for."""
         lane = self.lane(address, name)
-        return Attempt(self, address, name, lane) if self._guesses.take_now(lane) else None
+        line = _line(address, name, lane)
+        if line is not None and not self._of_names.take_now(line):
+            return None
+        if self._guesses.take_now(lane):
+            return Attempt(self, address, name, lane)
+        if line is not None:
+            self._of_names.give_back(line)
+        return None
 
     async def enter(self, address: str, name: str, seconds: float | None = None) -> Attempt:
         """Wait for a guess of the lane. Names of one lane take turns.
 
         Raises:
-            Busy: After `seconds`.
+            Busy: After `seconds`, or twice that.
         """
         lane = self.lane(address, name)
-        await self._guesses.take(lane, seconds, name)
+        line = _line(address, name, lane)
+        if line is not None:
+            await self._of_names.take(line, seconds)
+        try:
+            await self._guesses.take(lane, seconds, name)
+        except BaseException:
+            if line is not None:
+                self._of_names.give_back(line)
+            raise
         return Attempt(self, address, name, lane)
+
+    def _give_back(self, lane: str, line: str | None) -> None:
+        self._guesses.give_back(lane)
+        if line is not None:
+            self._of_names.give_back(line)
 
     def lane(self, address: str, name: str) -> str:
         """Whose guesses a name's are: its own where it has logged in from the address, else the address's."""
@@ -92,6 +114,7 @@ class Attempt:
         self._address = address
         self._name = name
         self._lane = lane
+        self._line = _line(address, name, lane)
         self._has_backend = False
         self._has_ended = False
 
@@ -109,7 +132,9 @@ class Attempt:
         """Whether others wait for what it holds."""
         gate = self._gate
         return not self._has_ended and (
-            gate._guesses.is_awaited(self._lane) or gate._backends.is_awaited(self._lane)
+            gate._guesses.is_awaited(self._lane)
+            or gate._backends.is_awaited(self._lane)
+            or (self._line is not None and gate._of_names.is_awaited(self._line))
         )
 
     def succeeded(self, analyst: str | None = None) -> None:
@@ -147,10 +172,15 @@ class Attempt:
             self._gate._backends.give_back(self._lane)
         if seconds:
             loop = asyncio.get_running_loop()
-            loop.call_later(seconds, self._gate._guesses.give_back, self._lane)
+            loop.call_later(seconds, self._gate._give_back, self._lane, self._line)
         else:
-            self._gate._guesses.give_back(self._lane)
+            self._gate._give_back(self._lane, self._line)
         return True
+
+
+def _line(address: str, name: str, lane: str) -> str | None:
+    """A name among those of a lane; None where the lane is its own."""
+    return f"{address}\0{name}" if lane == address else None
 
 
 def log_login(address: str, analyst: str, **more: str) -> None:

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import hmac
 import os
+import re
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -22,6 +23,7 @@ from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.base.role_names import inner_role, stand_in
 from proxy.base.session_settings import ANSWERED_SETTINGS
 from proxy.engine.fair_share import FairShare
+from proxy.engine.role_readiness import LOGINS_AWAY, RoleReadiness
 from proxy.engine.sessions import PostgresError, WrongCredentials
 from proxy.ledger.analysts_role import ANALYSTS
 from proxy.shadow.analyst_session import ConnectedSession
@@ -33,6 +35,11 @@ _CREDENTIAL_BYTES = 1024
 _REMEMBERED = 4096
 # In place of the environment's, and of what the analyst's role has: a request could not change that.
 _OPTIONS = " ".join(f"-c {name}={value}" for name, value in ANSWERED_SETTINGS.items())
+# Of PostgreSQL's messages of class 28; lc_messages of the shadow is C.
+_REFUSAL = re.compile(
+    r"password authentication failed|pg_hba\.conf"
+    r'|role "[^"]*" (does not exist|is not permitted to log in)'
+)
 _Key = tuple[str, str, bytes]
 
 # The role as PostgreSQL knows it; no row where it is no analyst's.
@@ -75,8 +82,11 @@ class ShadowSessions:
         addresses: Mapping[str, tuple[str, int]],
         limits: SessionLimits | None = None,
         inner: InnerLogins | None = None,
+        readiness: RoleReadiness | None = None,
     ) -> None:
-        """inner: without it nobody comes in but by a password."""
+        """inner: without it nobody comes in but by a password; readiness: None where the shadow's server has
+        its roles as long as it runs."""
+        self._readiness = readiness or RoleReadiness()
         self._inner = inner
         self._addresses = dict(addresses)
         self._limits = limits or SessionLimits()
@@ -102,6 +112,10 @@ class ShadowSessions:
         """Whether PostgreSQL has found it right since `age_seconds`. A comparison: it counts as a guess."""
         until = self._right.get((user, self._digest(password)), float("-inf"))
         return until > asyncio.get_running_loop().time()
+
+    def refuse_unless_ready(self) -> None:
+        if self._readiness.generation is None:
+            raise Fault(LOGINS_AWAY)
 
     async def log_in(self, user: str, password: str) -> None:
         if not (_can_be_name(user) and _can_be_credential(password)):
@@ -220,7 +234,17 @@ class ShadowSessions:
                 del self._idle[key]
 
     async def _log_in(self, database: str, user: str, password: str | None) -> _IdleSession:
-        """password None: as the analyst's inner role."""
+        """password None: as the analyst's inner role. Refuses  WrongCredentials, Fault"""
+        self.refuse_unless_ready()
+        generation = self._readiness.generation
+        try:
+            return await self._logged_in(database, user, password)
+        except WrongCredentials:
+            if self._readiness.generation != generation:  # a server without roles may have said it
+                raise Fault(LOGINS_AWAY) from None
+            raise
+
+    async def _logged_in(self, database: str, user: str, password: str | None) -> _IdleSession:
         host, port = self._addresses[database]
         is_inner = password is None
         async with self._logging_in:
@@ -271,7 +295,7 @@ class ShadowSessions:
         try:
             await inner.ensure(user)
         except psycopg.Error:
-            raise Fault("the database system is not available") from None
+            raise Fault(LOGINS_AWAY) from None
         return inner.role(user), inner.password(user)
 
 
@@ -288,11 +312,11 @@ def _can_be_name(text: str) -> bool:
 
 
 def _refused_login(error: psycopg.OperationalError, user: str) -> Exception:
-    """libpq tells no SQLSTATE of a failed login. The server asked for a password, or its rules refused to."""
+    """libpq tells no SQLSTATE of a failed login. Only what the server says of role and password is a refusal:
+    a connection that is lost meanwhile is none."""
     message = str(error).replace(user, "")  # a name may read like a message
     if "too many" in message or "remaining connection slots" in message:  # 53300
         return Fault("sorry, too many clients already")
-    password_requested = error.pgconn is not None and error.pgconn.used_password
-    if password_requested or "pg_hba.conf" in message:
+    if _REFUSAL.search(message):
         return WrongCredentials()
-    return Fault("the database system is not available")
+    return Fault(LOGINS_AWAY)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import http.client
 import json
 import os
 import signal
+import threading
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
 from proxy.postgres.embedded import EmbeddedPostgres
-from tests.cli.operator_at_work import QUESTION, Listening, Operator
+from tests.cli.operator_at_work import PASSWORD, QUESTION, Listening, Operator
 from tests.waiting import until
 
 
@@ -68,6 +73,64 @@ def _is_answered(listening: Listening, name: str) -> bool:
         with listening.connect(name) as connection:
             return connection.execute(QUESTION).fetchone() is not None
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class LoginAnswers:
+    """What an analyst's logins were told: statuses and SQLSTATEs, or the kind of a lost connection."""
+
+    right: Counter[str] = field(default_factory=Counter)
+
+
+@contextlib.contextmanager
+def logging_in(listening: Listening, name: str) -> Iterator[LoginAnswers]:
+    """Log in with the right password over both listeners, as fast as it is answered, until the block ends."""
+    answers, stop = LoginAnswers(), threading.Event()
+
+    def go_on(log_in: Callable[[Listening, str, str], str]) -> None:
+        while not stop.is_set():
+            answers.right[log_in(listening, name, PASSWORD)] += 1
+
+    ways = (login_over_http, login_over_the_wire) * 2
+    running = [threading.Thread(target=go_on, args=(way,)) for way in ways]
+    for one in running:
+        one.start()
+    try:
+        yield answers
+    finally:
+        stop.set()
+        for one in running:
+            one.join(60)
+
+
+def login_over_http(listening: Listening, name: str, password: str) -> str:
+    token = base64.b64encode(f"{name}:{password}".encode()).decode()
+    connection = http.client.HTTPConnection(*listening.http, timeout=30)
+    try:
+        connection.request("GET", "/v1/databases", headers={"Authorization": f"Basic {token}"})
+        return str(connection.getresponse().status)
+    except (OSError, http.client.HTTPException) as error:
+        return type(error).__name__
+    finally:
+        connection.close()
+
+
+def login_over_the_wire(listening: Listening, name: str, password: str) -> str:
+    host, port = listening.wire
+    try:
+        psycopg.connect(
+            host=host, port=port, user=name, password=password, dbname="shop", connect_timeout=30
+        ).close()
+    except psycopg.OperationalError as error:
+        # libpq has no SQLSTATE of a failed login.
+        for text, told in (
+            ("password authentication failed", "28P01"),
+            ("the database system is not available", "57P03"),
+        ):
+            if text in str(error):
+                return told
+        return str(error)
+    return "in"
 
 
 def recovers(listening: Listening, name: str) -> float:

@@ -16,10 +16,13 @@ from psycopg.conninfo import make_conninfo
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.chosen_slots import with_chosen_slots
-from tests.cli.operator_at_work import QUESTION, Listening, Operator, query_over_the_wire
+from tests.cli.operator_at_work import PASSWORD, QUESTION, Listening, Operator, query_over_the_wire
 from tests.cli.recovery import (
     kill_server,
     kill_with_children,
+    logging_in,
+    login_over_http,
+    login_over_the_wire,
     postmaster,
     readiness,
     recovers,
@@ -62,6 +65,27 @@ def test_a_killed_shadow_is_rebuilt(embedded: tuple[Operator, Listening]) -> Non
     assert postmaster(operator, "shadow") != before
     assert _published(listening) == published, "it is shown as soon as anybody can log in"
     print(f"the shadow was back after {took:.1f} s")
+
+
+def test_no_right_password_is_refused_while_a_shadow_is_rebuilt(
+    embedded: tuple[Operator, Listening],
+) -> None:
+    """A new server has no roles at first, and refuses every password as it refuses a wrong one."""
+    operator, listening = embedded
+    for _ in range(2):
+        with logging_in(listening, "ann") as answers:
+            until(lambda: answers.right["200"] > 5 and answers.right["in"] > 5)
+            kill_with_children(postmaster(operator, "shadow"))
+            until(lambda: answers.right["503"] > 0 and answers.right["57P03"] > 0)
+            recovers(listening, "ann")
+        print(answers.right)
+        told = {one.splitlines()[-1][:60] for one in answers.right}
+        assert told <= {"200", "in", "503", "57P03"}
+    assert "login_failed" not in (operator.folder / "err.txt").read_text(), "none is a guess"
+    assert login_over_http(listening, "ann", "wrong") == "401"
+    assert login_over_the_wire(listening, "ann", "wrong") == "28P01"
+    assert login_over_http(listening, "eve", PASSWORD) == "401"
+    assert login_over_the_wire(listening, "eve", PASSWORD) == "28P01"
 
 
 def test_a_killed_embedded_ledger_is_served_again(embedded: tuple[Operator, Listening]) -> None:

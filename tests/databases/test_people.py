@@ -34,6 +34,7 @@ from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.presented_tokens import PresentedTokens, TokenGrant
 from proxy.ledger.users import UserError, add_analyst, remove_analyst, set_password
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits, with_ledger
+from tests.ledger_of_before import create_expired_token
 
 
 @pytest.fixture
@@ -96,6 +97,12 @@ def test_groups(people: str) -> None:
         (lambda: add_to_group(people, "research", "eve"), 'no analyst "eve"'),
         (lambda: add_to_group(people, "", "bob"), "1 to 63 bytes"),
         (lambda: add_to_group(people, "a\nb", "bob"), "printable text"),
+        (lambda: add_to_group(people, '"', "bob"), "leave them out"),
+        (lambda: add_to_group(people, "a,", "bob"), "leave them out"),
+        (lambda: add_to_group(people, "PUBLIC", "bob"), "reserved: take another"),
+        (lambda: add_to_group(people, "dp_analyst", "bob"), "reserved: take another"),
+        (lambda: add_to_group(people, "pg_monitor", "bob"), "reserved: take another"),
+        (lambda: allow(people, "data", group="a,"), "leave them out"),
         (lambda: remove_from_group(people, "research", "ann"), "not in the group"),
     ]
     for act, why in refused:
@@ -179,7 +186,7 @@ def test_a_token_is_found_by_its_text_alone(people: str) -> None:
 
 
 def test_an_expired_token_and_one_of_who_was_removed_are_none(people: str) -> None:
-    expired = create_token(people, "ann", days=1e-9)
+    expired = create_expired_token(people, "ann")
     removed = create_token(people, "bob", days=1)
     assert find(people, expired.text) is None
     assert find(people, removed.text) is not None
@@ -281,7 +288,9 @@ def test_many_at_once_never_pass_a_tokens_epsilon(people: str) -> None:
 @pytest.mark.parametrize(
     ("days", "epsilon", "note", "why"),
     [
-        (0, None, "", "expires after"),
+        (0, None, "", "expires after a minute"),
+        (1e-9, None, "", "expires after a minute"),
+        (59 / 86400, None, "", "expires after a minute"),
         (367, None, "", "expires after"),
         (float("nan"), None, "", "expires after"),
         (1, Decimal("0"), "", "a number from"),
@@ -374,3 +383,25 @@ def test_names_of_inner_roles_are_nobodys(people: str) -> None:
     assert stand_in(name) not in (None, name)
     with pytest.raises(UserError, match="reserved"):
         add_analyst(people, name, "x")
+
+
+def test_checks_of_one_token_keep_no_other_one_waiting(people: str) -> None:
+    """Issue 26, F3: they were one queue, which ended in "the ledger is not available" for everybody."""
+    often = create_token(people, "ann", days=1).text
+    once = create_token(people, "bob", days=1).text
+
+    async def check() -> int:
+        tokens = PresentedTokens(people)
+        await tokens.open()
+        try:
+            assert await tokens.find(often) is not None
+            checked = [asyncio.ensure_future(tokens.find(often)) for _ in range(200)]
+            await asyncio.sleep(0)
+            assert await tokens.find(once) is not None
+            before = sum(one.done() for one in checked)
+            assert None not in await asyncio.gather(*checked)
+            return before
+        finally:
+            await tokens.close()
+
+    assert asyncio.run(check()) < 20

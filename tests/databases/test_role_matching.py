@@ -155,7 +155,9 @@ def test_nobody_gets_a_role_while_a_shadow_is_built(watched: Watched, tmp_path: 
     async def serve() -> None:
         roles = asyncio.Lock()
         async with roles:
-            keeping = asyncio.create_task(match_roles(servers, (), every_seconds=0.02, roles=roles))
+            keeping = asyncio.create_task(
+                match_roles(servers, (), every_seconds=0.02, matching=roles)
+            )
             await asyncio.sleep(0.5)
             assert not await asyncio.to_thread(watched.new)
         await asyncio.to_thread(until, lambda: len(watched.new()) == 2)

@@ -17,12 +17,14 @@ from proxy.ledger.users import (
     set_password,
 )
 from proxy.shadow.shadow_roles import RolesNotMatched
+from tests.ledger_of_before import add_analyst_of_any_name
 from tests.servers_fixture import Servers
 
 
 def test_add_use_change_remove(pair: Servers) -> None:
     name, password = 'O"Hara; drop', "it's a 'secret' \\ pässword"
-    pair.add_analyst(name, password)
+    add_analyst_of_any_name(pair.ledger_dsn, name, password)
+    pair.match_roles()
     assert name in list_analysts(pair.ledger_dsn)
     with psycopg.connect(pair.shadow_server.dsn()) as connection:
         row = connection.execute(
@@ -87,10 +89,25 @@ def test_who_is_added_again_is_another_with_the_same_name(pair: Servers) -> None
         ("", "x", "1 to 63 bytes"),
         ("ä" * 32, "x", "1 to 63 bytes"),
         ("a\0b", "x", "1 to 63 bytes"),
-        ("pg_read_all_data", "x", "reserved"),
-        ("public", "x", "reserved"),
-        ("postgres", "x", "reserved"),
-        ("dp_analyst", "x", "reserved"),
+        ("pg_read_all_data", "x", "reserved: take another"),
+        ("PG_monitor", "x", "reserved: take another"),
+        ("public", "x", "reserved: take another"),
+        ("PUBLIC", "x", "reserved: take another"),
+        ("none", "x", "reserved: take another"),
+        ("current_user", "x", "reserved: take another"),
+        ("all", "x", "reserved: take another"),
+        ("postgres", "x", "reserved: take another"),
+        ("dp_analyst", "x", "reserved: take another"),
+        ("dp_inner_0", "x", "reserved: take another"),
+        ("(policy bounds)", "x", "does not begin with"),
+        ("+research", "x", "does not begin with"),
+        ('a"b', "x", "leave them out"),
+        ("a,", "x", "leave them out"),
+        ("a\\b", "x", "leave them out"),
+        ("a\nb", "x", "printable text"),
+        (" a", "x", "printable text"),
+        ("a\u202eb", "x", "printable text"),
+        ("a\u0308", "x", "composed form"),
         ("alice", "x", "already an analyst"),
         ("zoe", "", "password is empty"),
     ],

@@ -51,7 +51,7 @@ from proxy.servers.http.documented_app import (
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_problem import HttpProblem, not_let_in
 from proxy.servers.http.json_models import Text
-from proxy.servers.http.request_mark import mark_under_way
+from proxy.servers.http.request_mark import mark_refused, mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.login_gate import LoginGate, log_login
 
@@ -159,6 +159,7 @@ class AdminRoutes:
         # Compared before the gate: a secret has 32 characters or more, so nobody guesses it, however fast.
         name = self._credentials.name_of(given.text) if isinstance(given, Presented) else None
         if name is None:
+            mark_refused(request)
             attempt = await self._gate.enter(address, _GATE_NAME, _LOGIN_SECONDS)
             await asyncio.sleep(attempt.failed())
             raise not_let_in()

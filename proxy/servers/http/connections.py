@@ -13,13 +13,15 @@ import ssl
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
+from proxy.servers.accepting import accept_in_turns, close_if_cancelled
 from proxy.servers.client_address import network_of
-from proxy.servers.http.request_mark import is_under_way
+from proxy.servers.http.request_mark import is_refused, is_under_way
 from proxy.servers.http.strict_framing import StrictBuffer
 
 _PIECE_BYTES = 4 * 1024
@@ -27,15 +29,14 @@ _REQUEST_BYTES = (
     512 * 1024
 )  # of one request on the line: a body in chunks is longer than its content
 _TICK_SECONDS = 0.25
-_PAUSE_SECONDS = 0.1  # where the system has no file descriptor left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionLimits:
     """
     at_once, each: connections in all and of one address; where they are all taken, a new one takes the place of
-    the oldest without a request under way (request_mark.py): first where no whole request has come, and there
-    one that has never had any
+    the oldest without a request under way (request_mark.py): where no whole request has come, or where its
+    refusal is held back, whichever are more; of those one that has never had any under way
     header_seconds: for a TLS handshake, and for a whole header from its first byte, the first from the start
     rest_seconds: for what follows a request that has been answered: its body, the client's end
     stalled_seconds: in which a client must read at least stalled_bytes, or all that is left
@@ -174,19 +175,24 @@ class HttpConnection(asyncio.BufferedProtocol):
         return self.has_request and not self.inner.cycle.more_body
 
     @property
+    def is_refused(self) -> bool:
+        """Whether a request waits for nothing but its refusal."""
+        return self.has_come and is_refused(self.inner.cycle.scope)
+
+    @property
     def is_under_way(self) -> bool:
         """Whether it may not be closed for another one.
 
         Before a request's caller has logged in, its body has come and it has a place, the connection waits.
         """
         cycle = self.inner.cycle
-        return self.has_request and (cycle.response_started or is_under_way(cycle.scope))
+        return self.has_request and (cycle.response_started or _was_let_in(cycle))
 
     @property
     def has_served(self) -> bool:
         """Whether a caller has been let in on it."""
         cycle = self.inner.cycle
-        return self._has_served or (cycle is not None and is_under_way(cycle.scope))
+        return self._has_served or _was_let_in(cycle)
 
     def is_overdue(self, now: float) -> bool:
         limits, transport = self._limits, self._transport
@@ -216,7 +222,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     def _count(self, nbytes: int, before: RequestResponseCycle | None) -> None:
         cycle = self.inner.cycle
         if cycle is not before:
-            self._has_served |= before is not None and is_under_way(before.scope)
+            self._has_served |= _was_let_in(before)
             self._request_bytes = 0
             if cycle.more_body and self.has_request:
                 # `receive` goes on with it, once there is somebody whom the body is for.
@@ -248,6 +254,11 @@ class HttpConnection(asyncio.BufferedProtocol):
         return cycle is not None and cycle.more_body
 
 
+def _was_let_in(cycle: RequestResponseCycle | None) -> bool:
+    """Whether a whole request was, of somebody who has logged in. A body that does not come earns nothing."""
+    return cycle is not None and is_under_way(cycle.scope) and not cycle.more_body
+
+
 class Connections:
     """
     Given    make: uvicorn's protocol for a new connection; tls, if there is a certificate
@@ -272,7 +283,7 @@ class Connections:
     async def serve(self, listening: socket.socket) -> None:
         watching = asyncio.ensure_future(self._watch())
         try:
-            await self._accept(listening)
+            await accept_in_turns(listening, self._begin)
         finally:
             watching.cancel()
 
@@ -280,27 +291,16 @@ class Connections:
         for connection in list(self._open):
             connection.abort()
 
-    async def _accept(self, listening: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        listening.setblocking(False)
-        while True:
-            try:
-                client, peer = await loop.sock_accept(listening)
-            except ConnectionError:
-                continue
-            except OSError:
-                if listening.fileno() < 0:
-                    return
-                await asyncio.sleep(_PAUSE_SECONDS)
-                continue
-            address = network_of(peer[0] if isinstance(peer, tuple) else None)
-            if not self._close_one_waiting(address):
-                client.close()
-                continue
-            connection = HttpConnection(address, self._make(), self._limits, self._remove)
-            self._open[connection] = None
-            self._of_addresses[address] += 1
-            connection.opening = loop.create_task(self._serve(connection, client))
+    def _begin(self, client: socket.socket, peer: object) -> None:
+        address = network_of(peer[0] if isinstance(peer, tuple) else None)
+        if not self._close_one_waiting(address):
+            client.close()
+            return
+        connection = HttpConnection(address, self._make(), self._limits, self._remove)
+        self._open[connection] = None
+        self._of_addresses[address] += 1
+        connection.opening = asyncio.create_task(self._serve(connection, client))
+        connection.opening.add_done_callback(partial(close_if_cancelled, client))
 
     def _close_one_waiting(self, address: str) -> bool:
         """Whether there is a place, if need be one that was taken from somebody."""
@@ -317,8 +317,11 @@ class Connections:
         ]
         if not waiting:
             return False
-        # The oldest of those; a request that has come waits for its check alone, which is soon done.
-        closed = min(waiting, key=lambda one: (one.has_come, one.has_served))
+        not_come = [one for one in waiting if not one.has_come]
+        refused = [one for one in waiting if one.is_refused]
+        # Those of one flood are of one kind, and the most. A request that is checked is soon done.
+        many = max(not_come, refused, key=len) or waiting
+        closed = min(many, key=lambda one: one.has_served)  # the oldest
         self._remove(closed)
         closed.abort()
         return True

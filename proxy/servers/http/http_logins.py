@@ -11,21 +11,21 @@ from http import HTTPStatus
 
 from starlette.requests import Request
 
+from proxy.base.errors import Fault
 from proxy.engine.fair_share import Busy
 from proxy.engine.sessions import AnalystSession, AnalystSessions, WrongCredentials
 from proxy.servers.admission import Admission, no_access
 from proxy.servers.client_address import network_of
 from proxy.servers.http.bearers import Bearers, Caller
 from proxy.servers.http.http_problem import HttpProblem, not_let_in, unauthorized
-from proxy.servers.http.request_mark import mark_under_way
+from proxy.servers.http.request_mark import mark_refused, mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
-from proxy.servers.login_gate import GateLimits, LoginGate
+from proxy.servers.login_gate import LoginGate, log_login
 
 _LOGIN_SECONDS = 10.0
 _BEARER_NAME = "(bearer token)"  # for the gate, which counts by name, too
-# Nobody guesses a token: the limit is for the ledger, which is asked whose it is.
-_BEARER_LIMITS = GateLimits(guesses=1_000, guess_seconds=10.0)
-_LOGINS_EACH = 64  # requests of one lane of the gate that wait for their check
+_LOGINS_EACH = 64  # requests with one token, or of one lane of the gate, that wait for their check
+_LOGINS_EACH_NAME = 32  # of one name among those of a lane
 _REQUESTS_EACH = 64  # requests of one analyst, those that wait for a place among them
 
 
@@ -42,9 +42,7 @@ class HttpLogins:
         self._databases = databases
         self._sessions = sessions
         self._gate = gate
-        self._bearer_gate = LoginGate(
-            replace(_BEARER_LIMITS, longest_delay_seconds=gate.limits.longest_delay_seconds)
-        )
+        self._bearer_gate = LoginGate(gate.limits)
         self._bearers = bearers
         self._admission = admission
         self._logging_in: Counter[str] = Counter()
@@ -61,8 +59,8 @@ class HttpLogins:
         given = read_credentials(request)
         address = network_of(None if request.client is None else request.client.host)
         if isinstance(given, Presented):
-            return replace(await self._bearer(address, given.text), request=request)
-        await self._password(address, given.user, given.password)
+            return replace(await self._bearer(address, given.text, request), request=request)
+        await self._password(address, given.user, given.password, request)
         return Caller(analyst=given.user, password=given.password, request=request)
 
     @contextmanager
@@ -94,9 +92,9 @@ class HttpLogins:
         return found
 
     @contextmanager
-    def _one_of(self, lane: str) -> Iterator[None]:
-        """Of those of a lane that wait for their credentials to be checked. Refuses  Busy"""
-        if self._logging_in[lane] >= _LOGINS_EACH:
+    def _one_of(self, lane: str, most: int = _LOGINS_EACH) -> Iterator[None]:
+        """Of those of a lane, or with a token, that wait for their credentials to be checked. Refuses  Busy"""
+        if self._logging_in[lane] >= most:
             raise Busy
         self._logging_in[lane] += 1
         try:
@@ -106,47 +104,52 @@ class HttpLogins:
             if not self._logging_in[lane]:
                 del self._logging_in[lane]
 
-    async def _password(self, address: str, user: str, password: str) -> None:
+    async def _password(self, address: str, user: str, password: str, request: Request) -> None:
         """A password that was right a moment ago does not wait behind others that are checked.
 
         The comparison takes a guess of the gate, as any check does: else it would be a way to guess quickly.
         """
+        self._sessions.refuse_unless_ready()
         attempt = self._gate.enter_now(address, user)
         try:
             if attempt is not None and self._sessions.knows(user, password):
                 attempt.recognised()
                 return
-            with self._one_of(self._gate.lane(address, user)):
+            lane = self._gate.lane(address, user)
+            with self._one_of(f"name {address}\0{user}", _LOGINS_EACH_NAME), self._one_of(lane):
                 attempt = attempt or await self._gate.enter(address, user, _LOGIN_SECONDS)
                 await attempt.take_backend(_LOGIN_SECONDS)
                 await self._sessions.log_in(user, password)
                 attempt.succeeded()
         except WrongCredentials:
             assert attempt is not None
+            mark_refused(request)
             await asyncio.sleep(attempt.failed())
+            raise
+        except Fault:
+            if attempt is not None:
+                attempt.abandoned()  # PostgreSQL has compared nothing
             raise
         finally:
             if attempt is not None:
                 attempt.abandoned(was_compared=True)  # unless it has ended in another way
 
-    async def _bearer(self, address: str, presented: str) -> Caller:
+    async def _bearer(self, address: str, presented: str, request: Request) -> Caller:
         """Refuses  HttpProblem, late, as a wrong password; Busy; Fault"""
         bearers = self._bearers
         if bearers is None:
             raise unauthorized("this needs a user name and a password", "28000")
-        if bearers.knows(presented) and (known := await bearers.caller(presented)) is not None:
-            return known
-        with self._one_of(f"{address}\0{_BEARER_NAME}"):
-            attempt = await self._bearer_gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS)
-            try:
-                caller = await bearers.caller(presented)
-                if caller is not None:
-                    attempt.succeeded(caller.analyst)
-                    return caller
-                delay = attempt.failed()
-            finally:
-                attempt.abandoned()  # unless it has ended in another way
-        await asyncio.sleep(delay)
+        is_known = bearers.knows(presented)
+        # Checked before the gate: nobody guesses 256 random bits, however fast.
+        with self._one_of(bearers.label(presented)):
+            caller = await bearers.caller(presented)
+        if caller is not None:
+            if not is_known:
+                log_login(address, caller.analyst, by=_BEARER_NAME)
+            return caller
+        mark_refused(request)
+        attempt = await self._bearer_gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS)
+        await asyncio.sleep(attempt.failed())
         raise not_let_in()
 
     def session(

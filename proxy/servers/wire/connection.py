@@ -19,7 +19,7 @@ from proxy.servers.client_address import network_of
 from proxy.servers.error_boundary import refuse_of
 from proxy.servers.login_gate import printable
 from proxy.servers.wire.certificate_rules import certificate_of
-from proxy.servers.wire.login import TOO_SLOW, Login
+from proxy.servers.wire.login import SHADOW_AWAY, TOO_SLOW, Login
 from proxy.servers.wire.query_tasks import QueryTasks
 from proxy.servers.wire.shadow_connection import ShadowConnection
 from proxy.servers.wire.shared_server_state import SharedServerState
@@ -225,6 +225,11 @@ class ClientConnection(asyncio.Protocol):
             self._deadline.cancel()
             self._deadline = None
 
+    @property
+    def name(self) -> str | None:
+        """Who logs in. None before the client has said it."""
+        return None if self._login is None else self._login.analyst
+
     def _leave_unauthenticated(self) -> None:
         self.authentication_is_over()
         self._strangers.remove(self, self._address)
@@ -263,7 +268,9 @@ class ClientConnection(asyncio.Protocol):
     def shadow_lost(self) -> None:
         if self._login is not None and self._login.is_refusing:
             return
-        if self._relay is not None and not (self._is_told or self._relay.is_amid_row):
+        if self._relay is None and not self._is_told:
+            self._write(SHADOW_AWAY)
+        elif self._relay is not None and not (self._is_told or self._relay.is_amid_row):
             self._write(_SHADOW_ENDED)
         self._close()
 

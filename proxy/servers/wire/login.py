@@ -13,6 +13,7 @@ import structlog
 from typing_extensions import assert_never
 
 from proxy.base.role_names import stand_in
+from proxy.engine.role_readiness import LOGINS_AWAY, LOGINS_AWAY_HINT
 from proxy.pgwire.authentication import Authentication, InnerLogin, Step
 from proxy.pgwire.frames import fatal
 from proxy.pgwire.startup import Connect
@@ -26,7 +27,7 @@ from proxy.servers.wire.shared_server_state import SharedServerState
 _log = structlog.get_logger("dpproxy.wire")
 
 TOO_SLOW = fatal("57014", "canceling authentication due to timeout")
-_SHADOW_AWAY = fatal("57P03", "the database system is not available")
+SHADOW_AWAY = fatal("57P03", LOGINS_AWAY, LOGINS_AWAY_HINT)
 _TOO_MANY = fatal("53300", "sorry, too many clients already")
 
 
@@ -68,6 +69,7 @@ class Login:
         # Before anything is verified: a name may be given to somebody else meanwhile.
         self.person = None if let_in is None else let_in.admission.number_of(connect.user)
         self._attempt: Attempt | None = None
+        self._generation: int | None = None  # of the server that checks the password
         self._silence: asyncio.TimerHandle | None = None
         self._refusal: asyncio.TimerHandle | None = None
 
@@ -85,8 +87,12 @@ class Login:
         if state.connected >= state.limits.connections:
             self._client.end_with(_TOO_MANY)
             return
+        if state.readiness.generation is None:
+            self._client.end_with(SHADOW_AWAY)
+            return
         self._attempt = await state.gate.enter(self._address, self.analyst)
         await self._attempt.take_backend()
+        self._generation = state.readiness.generation
         try:
             if not await self._is_let_in():
                 self._refuse(_not_let_in(self.analyst, self.database))
@@ -95,13 +101,16 @@ class Login:
             Exception
         ) as error:  # the shadow, of a superuser's connection: nothing is known of it here
             _log.error("inner_role_not_made", kind=type(error).__name__)
-            self._client.end_with(_SHADOW_AWAY)
+            self._client.end_with(SHADOW_AWAY)
+            return
+        if self._is_server_another:
+            self._client.end_with(SHADOW_AWAY)
             return
         try:
             self.shadow = await connect_to_shadow(self.served.shadow, self._client)
         except OSError:
             _log.error("shadow_unreachable")
-            self._client.end_with(_SHADOW_AWAY)
+            self._client.end_with(SHADOW_AWAY)
             return
         self.shadow.write(self.authentication.startup_packet)
 
@@ -137,6 +146,9 @@ class Login:
     def from_shadow(self, data: bytes) -> bool:
         """Whether the relay takes over. Refuses  ProtocolError"""
         step = self.authentication.from_shadow(data)
+        if step.wrong_password and self._is_server_another:
+            self._client.end_with(SHADOW_AWAY)
+            return False
         if step.wrong_password and self._attempt is not None:
             self._refuse(step.to_client)
             return False
@@ -150,6 +162,12 @@ class Login:
             return False
         self._perform(step)
         return True
+
+    @property
+    def _is_server_another(self) -> bool:
+        """Whether the shadow's server may lack roles, or did when it was asked: its refusal says nothing."""
+        generation = self._state.readiness.generation
+        return generation is None or generation != self._generation
 
     @property
     def is_refusing(self) -> bool:

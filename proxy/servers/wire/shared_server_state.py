@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Protocol
 
+from proxy.engine.role_readiness import RoleReadiness
 from proxy.servers.admission import Admission
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.cancelling import CancelRegistry
@@ -59,6 +60,7 @@ class SharedServerState:
     """
     requires_tls: sessions in plain text are refused
     let_in: None where every analyst may query every database, by a password
+    readiness: whether the shadow's server can check a password
     analysts: sessions by name; connected: sessions in all
     """
 
@@ -68,6 +70,7 @@ class SharedServerState:
     gate: LoginGate
     requires_tls: bool = False
     let_in: LetIn | None = None
+    readiness: RoleReadiness = field(default_factory=RoleReadiness)
     cancels: CancelRegistry = field(default_factory=CancelRegistry)
     analysts: Counter[str] = field(default_factory=Counter)
     connected: int = 0

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Mapping
+from functools import partial
 
+from proxy.engine.role_readiness import RoleReadiness
 from proxy.pgwire.frames import fatal
+from proxy.servers.accepting import accept_in_turns, close_if_cancelled
 from proxy.servers.admission import no_access
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.connection import ClientConnection
@@ -36,19 +40,31 @@ class WireServer:
         *,
         requires_tls: bool = False,
         let_in: LetIn | None = None,
+        readiness: RoleReadiness | None = None,
     ) -> None:
-        """let_in: None where every analyst may query every database, by a password."""
+        """let_in: None where every analyst may query every database, by a password; readiness: None where the
+        shadow's server has its roles as long as it runs."""
         if requires_tls and tls is None:
             raise ValueError("TLS cannot be required without a certificate")
         self._state = SharedServerState(
-            databases, tls, limits or Limits(), gate or LoginGate(), requires_tls, let_in
+            databases,
+            tls,
+            limits or Limits(),
+            gate or LoginGate(),
+            requires_tls,
+            let_in,
+            readiness or RoleReadiness(),
         )
         self._connections: set[ClientConnection] = set()
         held = self._state.limits
         self._strangers: Strangers[ClientConnection] = Strangers(
-            held.unauthenticated_connections, held.unauthenticated_per_address
+            held.unauthenticated_connections,
+            held.unauthenticated_per_address,
+            lambda one: one.name,
         )
-        self._server: asyncio.AbstractServer | None = None
+        self._listening: socket.socket | None = None
+        self._accepting: asyncio.Task[None] | None = None
+        self._opening: set[asyncio.Task[None]] = set()
         self._address: tuple[str, int] | None = None
 
     @property
@@ -91,26 +107,38 @@ class WireServer:
                 ended += 1
         return ended
 
-    async def start(self, host: str, port: int, *, reuse_port: bool = False) -> None:
+    async def start(self, host: str, port: int) -> None:
         """Refuses with OSError where the port is taken."""
-        loop = asyncio.get_running_loop()
-        server = await loop.create_server(
-            lambda: ClientConnection(self._state, self._connections, self._strangers),
-            host,
-            port,
-            backlog=512,
-            reuse_port=reuse_port or None,
-        )
-        self._server = server
-        name = server.sockets[0].getsockname()
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listening = socket.create_server((host, port), family=family, backlog=512)
+        name = self._listening.getsockname()
         self._address = (name[0], name[1])
+        self._accepting = asyncio.create_task(accept_in_turns(self._listening, self._begin))
+
+    def _begin(self, client: socket.socket, _peer: object) -> None:
+        opening = asyncio.create_task(self._open(client))
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
+        opening.add_done_callback(partial(close_if_cancelled, client))
+
+    async def _open(self, client: socket.socket) -> None:
+        """Until it is open; from then on its protocol hears when it is lost."""
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: ClientConnection(self._state, self._connections, self._strangers), client
+            )
+        except OSError:
+            client.close()
 
     async def stop(self, grace_seconds: float = 30.0) -> None:
         """No new clients; idle ones are told and closed, the others when their transaction ends or the
         time is over."""
         self._state.is_stopping = True
-        if self._server is not None:
-            self._server.close()
+        if self._accepting is not None:
+            self._accepting.cancel()
+            await asyncio.wait({self._accepting, *self._opening})
+        if self._listening is not None:
+            self._listening.close()
         loop = asyncio.get_running_loop()
         deadline = loop.time() + grace_seconds
         for connection in list(self._connections):

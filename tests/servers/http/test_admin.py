@@ -146,7 +146,10 @@ def test_a_changed_file_of_secrets_counts_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("group", "status"),
-    [("%ff", 400), ("%EF%BF%BD", 409), ("%20a", 409), ("a%E2%80%AE", 409), ("a%CC%88", 409)],
+    [
+        *(("%ff", 400), ("%EF%BF%BD", 409), ("%20a", 409), ("a%E2%80%AE", 409), ("a%CC%88", 409)),
+        *(("%22", 409), ("a,", 409), ("PUBLIC", 409), ("dp_analyst", 409), ("pg_monitor", 409)),
+    ],
 )
 def test_names_of_groups_are_text(group: str, status: int, admin: AdminClient) -> None:
     name = admin.listeners.proxy.servers.new_analyst()

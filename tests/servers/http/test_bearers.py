@@ -22,6 +22,7 @@ from proxy.ledger.users import add_analyst, remove_analyst
 from proxy.servers.admission import Admission
 from proxy.servers.http.bearers import Bearers
 from proxy.shadow.inner_logins import InnerLogins
+from tests.ledger_of_before import create_expired_token
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
 from tests.waiting import until
@@ -143,7 +144,7 @@ def test_a_token_for_one_database(door: Door) -> None:
 
 def test_whatever_is_wrong_with_a_token_is_told_alike(door: Door) -> None:
     name = door.analyst()
-    revoked, expired = create_token(door.dsn, name, days=1), create_token(door.dsn, name, days=1e-9)
+    revoked, expired = create_token(door.dsn, name, days=1), create_expired_token(door.dsn, name)
     assert door.post(revoked.text, "SELECT 1").status_code == 200
     revoke_token(door.dsn, revoked.number)
     removed = door.http.proxy.servers.new_analyst()

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.people_reader import PeopleReader
@@ -30,12 +31,15 @@ from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.inner_logins import InnerLogins
+from tests.servers.flood import flooding, flooding_with_logins
 from tests.servers.guessers import guessing, seconds_of
 from tests.servers.http.both_listeners import BothListeners, open_http
+from tests.servers.wire.bare_connection import startup
 from tests.servers_fixture import PASSWORD
 from tests.waiting import until
 
 _SECRET = "0123456789abcdef" * 4
+_OTHER_SECRET = "fedcba9876543210" * 4
 _THREADS = 32
 _WATCHED_SECONDS = 3.0
 # Twice as fast as in the product, so that no test waits for its guessers for 8 seconds.
@@ -96,7 +100,7 @@ def _doors(
     admission = Admission(sources, reader.read())
     reader.close()
     secrets = folder / "secrets"
-    secrets.write_text(f"console {_SECRET}\n")
+    secrets.write_text(f"console {_SECRET}\nmallory {_OTHER_SECRET}\n")
     secrets.chmod(0o600)
     gate = LoginGate(limits or _LIMITS)
     with contextlib.ExitStack() as closing:
@@ -144,9 +148,7 @@ def test_right_credentials_are_served_while_their_address_guesses(
         doors.on_the_wire(doors.bob)
         with guessing(_THREADS, lambda n: _GUESSED[guessed](doors, n)) as guesses:
             until(lambda: guesses.answers.get("refused", 0) > 0)
-            ends = time.monotonic() + _WATCHED_SECONDS
-            while time.monotonic() < ends:
-                _check_all_doors(doors)
+            _watch_all_doors(doors)
             assert seconds_of(lambda: _served(doors.over_http(stranger))) < 1
             assert seconds_of(lambda: _served(doors.on_the_wire(stranger))) < 1
     assert "served" not in guesses.answers
@@ -274,10 +276,82 @@ def test_whole_requests_stay_where_bodies_do_not_come(
 def _head(user: str) -> bytes:
     """Of a request whose body is announced."""
     credentials = base64.b64encode(f"{user}:{PASSWORD}".encode())
+    return _head_with(b"Basic " + credentials)
+
+
+def _head_with(authorization: bytes, path: bytes = b"/v1/query") -> bytes:
     return (
-        b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Authorization: Basic " + credentials + b"\r\nContent-Length: 100\r\n\r\n{"
+        b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Authorization: " + authorization + b"\r\nContent-Length: 100\r\n\r\n{"
     )
+
+
+_REQUESTS: dict[str, Callable[[bytes], bytes]] = {
+    "bodies that do not come": lambda credential: _head_with(credential),
+    "heads that do not come": lambda credential: _head_with(credential)[:-20],
+    "whole requests": lambda credential: _head_with(credential) + b" " * 98 + b"}",
+}
+_MISUSED = ("token", "wrong token", "password", "wrong password", "secret", "wrong secret")
+
+
+def _credential(doors: Doors, misused: str) -> bytes:
+    """Of an analyst who is not bob, or of another administrator."""
+    pair = doors.http.proxy.servers
+    mallory = pair.new_analyst()
+    match misused:
+        case "token":
+            return b"Bearer " + create_token(pair.ledger_dsn, mallory, days=1).text.encode()
+        case "wrong token":
+            return b"Bearer dpp_" + b"x" * 43
+        case "password":
+            return b"Basic " + base64.b64encode(f"{mallory}:{PASSWORD}".encode())
+        case "wrong password":
+            return b"Basic " + base64.b64encode(f"{mallory}:wrong".encode())
+        case "secret":
+            return b"Bearer " + _OTHER_SECRET.encode()
+        case _:
+            return b"Bearer " + b"0" * 64
+
+
+@pytest.mark.every(6)
+@pytest.mark.timed
+@pytest.mark.parametrize("misused", _MISUSED)
+@pytest.mark.parametrize("requests", _REQUESTS)
+def test_one_credential_keeps_nobody_else_out(
+    requests: str, misused: str, listeners: BothListeners, tmp_path: Path
+) -> None:
+    """Its checks wait for each other, and nobody else's for them."""
+    with _doors(listeners, tmp_path) as doors:
+        request = _REQUESTS[requests](_credential(doors, misused))
+        address = doors.http.server.address
+        if "secret" in misused:
+            request = request.replace(b"/v1/query", b"/admin/v1/users")
+            address = doors.admin.address
+        with flooding(address, request):
+            _watch_all_doors(doors)
+
+
+@pytest.mark.every(3)
+@pytest.mark.timed
+@pytest.mark.parametrize("misused", ["right", "wrong", "stalled"])
+def test_one_name_on_the_wire_keeps_nobody_else_out(
+    misused: str, listeners: BothListeners, tmp_path: Path
+) -> None:
+    with _doors(listeners, tmp_path) as doors:
+        pair, port = doors.http.proxy.servers, doors.wire.address[1]
+        mallory = pair.new_analyst()
+        password = PASSWORD if misused == "right" else "wrong"
+        dsn = make_conninfo(pair.analyst_dsn("shop", mallory, port), password=password)
+        half = startup(user=mallory, database="shop")[:-5]
+        stalled = misused == "stalled"
+        with flooding(doors.wire.address, half) if stalled else flooding_with_logins(dsn):
+            _watch_all_doors(doors)
+
+
+def _watch_all_doors(doors: Doors) -> None:
+    ends = time.monotonic() + _WATCHED_SECONDS
+    while time.monotonic() < ends:
+        _check_all_doors(doors)
 
 
 def test_a_connection_that_has_served_is_closed_last(

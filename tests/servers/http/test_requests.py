@@ -14,6 +14,7 @@ from psycopg import sql as composed
 
 from proxy.ledger.users import remove_analyst, set_password
 from proxy.shadow.analyst_sessions import SessionLimits
+from tests.ledger_of_before import add_analyst_of_any_name
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
 
@@ -77,7 +78,8 @@ def test_the_body_is_not_read_before_the_credentials_are_there(listeners: BothLi
 def test_names_and_passwords_of_any_characters(listeners: BothListeners) -> None:
     servers = listeners.proxy.servers
     name, password = "o'Brien \\ \"é", "p:w'd \\ €"
-    servers.add_analyst(name, password)
+    add_analyst_of_any_name(servers.ledger_dsn, name, password)
+    servers.match_roles()
     try:
         response = listeners.client.post(
             "/v1/query",

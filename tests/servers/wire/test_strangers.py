@@ -161,7 +161,7 @@ def test_leaving_early_does_not_make_guesses_quicker(impatient: Running) -> None
                 client.sendall(scram.answer(client.recv(1 << 10)[5:]))
             client.recv(1)
     assert tried > 10
-    assert gate._guesses.used == 10
+    assert gate._guesses.used == 8  # one name takes four fifths
 
 
 @pytest.mark.timed
