@@ -109,7 +109,7 @@ def _people(tables: Mapping[TableName, Table]) -> Iterator[tuple[TableName, str]
         key = key_of(table)
         word = person_of_table(name.name)
         columns = tuple(column.name for column in table.columns)
-        if word is None and are_people(columns):
+        if word is None and are_people(columns, name.name):
             words = [part for part in words_of(name.name) if part.isalpha()]
             word = singular(words[-1]) if words else "person"
             own = None if key is None else person_of_column(key.name)
