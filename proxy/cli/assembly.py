@@ -23,6 +23,7 @@ from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
+from proxy.ledger.public_columns import note_public_columns
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.bits import RandomBits
@@ -146,6 +147,11 @@ class Database:
                 with suppress(SourceError):  # others may have taken the new limits meanwhile
                     self.lease.change(before[0])
                 raise
+
+    def note_public_columns(self) -> None:
+        """Keep in the ledger what of public tables analysts are shown from now on. Raises: psycopg.Error."""
+        lease = self.lease
+        note_public_columns(lease.ledger_dsn, lease.source, self.policy, self.catalog)
 
     def rebuild_shadow(self) -> None:
         """Build the shadow anew on an empty server, of the policy in force. Waits for all databases.

@@ -20,8 +20,10 @@ from proxy.ledger.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
+from proxy.ledger.public_columns import new_column_problems
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_yaml import locate
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, as_analysts
 from proxy.shadow.shadow_tables import ShadowError
@@ -67,6 +69,15 @@ def refuse_unpublishable(checked: CheckedPolicy, database: Database) -> None:
         refuse_problems(checked, statements, database.engine)
     except PolicyErrors as error:
         raise CliError(str(error)) from None
+
+
+def refuse_new_columns(checked: CheckedPolicy, ledger_dsn: str, source: Source) -> None:
+    """
+    Refuses  Stopped where a public table has columns that came after it was shown first
+    """
+    problems = new_column_problems(ledger_dsn, source.id, checked.policy, checked.catalog)
+    if problems:
+        raise CliError(str(locate(problems, checked.text, checked.file)))
 
 
 def known_source(checked: CheckedPolicy, ledger_dsn: str, file: Path, options: str) -> Source:

@@ -11,10 +11,12 @@ from proxy.doctor.own_role import OWN_ROLE
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding, Verdict
 from proxy.policy.problem import Problem
+from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 
 _MOST_UNNAMED = 50
 _MOST_TOGETHER = 8
+_NOT_TEXTS = ("null", "true", "false", "yes", "no", "on", "off")
 _PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_.]*")  # in YAML as it is
 
 
@@ -55,6 +57,16 @@ def findings_json(verdict: Verdict) -> list[dict[str, Any]]:
 def refusal_text(verdict: Verdict, text: str, file: str) -> str:
     """The severe findings that nobody accepts, each at its place in the policy, and what can be done."""
     severe = verdict.of(Severity.SEVERE)
+    return (
+        f"{located_findings(verdict, text, file)}\n{file}: nothing is served while a severe finding stands. Do "
+        "what its hint says; or, if you take the responsibility, write into the policy\n"
+        f"    {_acceptance(severe)}\n"
+        "(dpproxy policy manual explains them)"
+    )
+
+
+def located_findings(verdict: Verdict, text: str, file: str) -> PolicyErrors:
+    """The severe findings that nobody accepts, each at its place in the policy."""
     problems = [
         Problem(
             finding.path,
@@ -62,26 +74,34 @@ def refusal_text(verdict: Verdict, text: str, file: str) -> str:
             finding.fix,
             at_key=True,
         )
-        for finding, more in _together(severe)
+        for finding, more in _together(verdict.of(Severity.SEVERE))
     ]
-    return (
-        f"{locate(problems, text, file)}\n{file}: nothing is served while a severe finding stands. Do what its "
-        "hint says; or, if you take the responsibility, write into the policy\n"
-        f"    {_acceptance(severe)}\n"
-        "(dpproxy policy manual explains them)"
-    )
+    return locate(problems, text, file)
 
 
 def _acceptance(severe: Sequence[Finding]) -> str:
     """A line of the policy that accepts them all, one by one."""
-    places: dict[str, list[str]] = {}
+    places: dict[str, dict[str, list[str]]] = {}
     for finding in severe:
-        where = finding.where if _PLAIN.fullmatch(finding.where) else json.dumps(finding.where)
-        places.setdefault(finding.name.name, []).append(f'{where}: "the reason"')
+        subjects = places.setdefault(finding.name.name, {}).setdefault(finding.where, [])
+        subjects += [one for one in finding.subjects if one not in subjects]
     listed = (
-        f"{name}: {{{', '.join(dict.fromkeys(reported))}}}" for name, reported in places.items()
+        f"{name}: {{{', '.join(_entry(where, subjects) for where, subjects in reported.items())}}}"
+        for name, reported in places.items()
     )
     return f"accept: {{{', '.join(listed)}}}"
+
+
+def _entry(where: str, subjects: Sequence[str]) -> str:
+    reason = '"the reason"'
+    if subjects:
+        reason = f"{{covers: [{', '.join(map(_in_yaml, subjects))}], because: {reason}}}"
+    return f"{_in_yaml(where)}: {reason}"
+
+
+def _in_yaml(name: str) -> str:
+    is_plain = _PLAIN.fullmatch(name) and name.lower() not in _NOT_TEXTS
+    return name if is_plain else json.dumps(name)
 
 
 def _together(findings: Sequence[Finding]) -> Iterator[tuple[Finding, Sequence[Finding]]]:
@@ -107,6 +127,7 @@ def _described(finding: Finding, reason: str | None) -> dict[str, Any]:
         "name": finding.name.name,
         "severity": finding.severity.value,
         "where": finding.where,
+        "subjects": list(finding.subjects),
         "what": finding.what,
         "fix": finding.fix or None,
         "accepted": reason,

@@ -7,7 +7,6 @@ import contextlib
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from proxy.cli.addresses import Address
@@ -16,6 +15,7 @@ from proxy.cli.assembly import Assembly, Database
 from proxy.cli.cli_error import CliError
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
+from proxy.cli.loading import CheckedPolicy
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publishing_tasks import publishing_tasks, show_first
 from proxy.cli.recovering import keep_lease, keep_servers, keep_shadows
@@ -30,6 +30,7 @@ from proxy.cli.watching import (
     write_last_mark,
     write_marks,
 )
+from proxy.doctor.installed_postgres import Installation
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.servers.http.http_server import HttpServer
@@ -63,11 +64,13 @@ async def serve_until_stopped(
     where: ListenAddresses,
     until: Callable[[ListenerPorts], Awaitable[int]],
     letting_in: LettingIn | None = None,
-    policies: Sequence[Path] = (),
+    policies: Sequence[CheckedPolicy] = (),
+    installation: Installation | None = None,
 ) -> int:
     """
-    Given    databases, assembled on these servers; until: runs while the listeners are open; policies: files of
-             the databases' policies, in their order, which are watched; none are where there are none
+    Given    databases, assembled on these servers; until: runs while the listeners are open; policies: of the
+             databases, in their order, whose files are watched; none are where there are none; installation:
+             findings about this installation
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
@@ -96,7 +99,9 @@ async def serve_until_stopped(
             readiness=readiness,
         )
         closing.push_async_callback(write_last_mark, servers)
-        reloads = PolicyReloads(databases, policies, SourceVariables()) if policies else None
+        reloads = None
+        if policies:
+            reloads = PolicyReloads(databases, policies, SourceVariables(), installation)
         http = HttpServer(
             assembly.engines,
             sessions,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
@@ -17,21 +17,28 @@ from proxy.planner.facts import PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import Policy, PublicTable
+from proxy.policy.problem import Problem
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from proxy.protected.labels_in_rows import with_public_labels
-from proxy.protected.reachable_catalog import Unreachable, reachable_catalog, reachable_contents
+from proxy.protected.reachable_catalog import (
+    Unreachable,
+    missing_grants,
+    reachable_catalog,
+    reachable_contents,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPolicy:
-    """It fits the catalogue."""
+    """It fits the catalogue. verdict: None where nobody has looked for findings yet."""
 
     policy: Policy
     catalog: Catalog
     text: str = ""  # of the file, and its name, for messages
     file: str = ""
+    verdict: Verdict | None = None
 
 
 def read_policy_file(path: Path, environment: Mapping[str, str]) -> tuple[Policy, str]:
@@ -54,21 +61,52 @@ def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
     policy, text = read_policy_file(path, environment)
     try:
         catalog = reachable_catalog(policy.source)
+        if check(policy, catalog):
+            raise locate(check(policy, catalog, missing_grants(policy.source)), text, str(path))
     except Unreachable as error:
         raise CliError(f"{path}: the protected database cannot be reached: {error}") from None
-    problems = check(policy, catalog)
-    if problems:
-        raise locate(problems, text, str(path))
     policy = fitted(policy, catalog)
     return CheckedPolicy(policy, with_public_labels(policy, catalog), text, str(path))
 
 
 def contents_of(checked: CheckedPolicy) -> PublicContents:
     """Read the public tables, by which `serve` plans. Raises: CliError."""
-    try:
-        return reachable_contents(checked.policy, checked.catalog)
-    except Unreachable as error:
-        raise CliError(f"{checked.file}: public tables cannot be read: {error}") from None
+    contents, problems = readable_contents(checked)
+    if problems:
+        raise CliError(str(locate(problems, checked.text, checked.file)))
+    return contents
+
+
+def readable_contents(
+    checked: CheckedPolicy, *, without: Collection[str] = ()
+) -> tuple[PublicContents, list[Problem]]:
+    """Read each public table by itself.
+
+    Args:
+        checked: Policy and catalogue.
+        without: Names of tables that are not read.
+
+    Returns:
+        What was read, and the tables that cannot be read.
+    """
+    read: list[PublicContents] = []
+    problems: list[Problem] = []
+    for name, table in checked.policy.tables.items():
+        if not isinstance(table, PublicTable) or str(name) in without:
+            continue
+        alone = replace(checked.policy, tables={name: table})
+        try:
+            read.append(reachable_contents(alone, checked.catalog))
+        except Unreachable as error:
+            what = f"public table '{name}' cannot be read ({error})"
+            hint = "mend it: the role of source must be able to read all its rows; or take it out of the policy"
+            problems.append(Problem(("tables", str(name)), what, hint, at_key=True))
+    contents = PublicContents(
+        values={key: value for one in read for key, value in one.values.items()},
+        rows={key: value for one in read for key, value in one.rows.items()},
+        bounds={key: value for one in read for key, value in one.bounds.items()},
+    )
+    return contents, problems
 
 
 def verdict_of(checked: CheckedPolicy, installation: Installation | None = None) -> Verdict:
@@ -105,22 +143,34 @@ def load_policies(
     names = [one.policy.database for one in loaded]
     if len(set(names)) != len(names):
         raise CliError("two policies are for the same database")
+    found: list[CheckedPolicy] = []
     for one in loaded:
         verdict = verdict_of(one, installation)
         if verdict.refuses:
             problems.append(refusal_text(verdict, one.text, one.file))
         if not quiet:
-            _log_findings(one.policy.database, verdict)
+            log_findings(one.policy.database, verdict)
+        found.append(replace(one, verdict=verdict))
     if problems:
         raise CliError("\n".join(problems))
-    return loaded
+    return found
 
 
-def _log_findings(database: str, verdict: Verdict) -> None:
-    """At every start: what the owner has accepted, with the reason, and what is not severe enough to refuse."""
+def log_findings(database: str, verdict: Verdict, before: Verdict | None = None) -> None:
+    """Log what the owner has accepted, with the reason, and what is not severe enough to refuse.
+
+    Args:
+        database: Its name.
+        verdict: What was found.
+        before: What was logged last, and is not logged again.
+    """
     log = structlog.get_logger("dpproxy.findings")
     for one in verdict.accepted:
-        name, what = one.finding.name.name, one.finding.what
-        log.warning("finding_accepted", database=database, name=name, what=what, reason=one.reason)
+        if before is None or one not in before.accepted:
+            name, what = one.finding.name.name, one.finding.what
+            log.warning(
+                "finding_accepted", database=database, name=name, what=what, reason=one.reason
+            )
     for finding in verdict.of(Severity.WARNING):
-        log.warning("finding", database=database, name=finding.name.name, what=finding.what)
+        if before is None or finding not in before.open:
+            log.warning("finding", database=database, name=finding.name.name, what=finding.what)

@@ -24,6 +24,7 @@ from proxy.cli.policy_commands import (
     policy_role,
 )
 from proxy.cli.publish_commands import publish
+from proxy.cli.repeated_options import refuse_repeated_options
 from proxy.cli.sample_commands import policy_samples
 from proxy.cli.serving_commands import demo, serve
 from proxy.cli.token_commands import token
@@ -79,7 +80,9 @@ def main() -> None:
     if not __debug__:
         sys.exit("dpproxy: assertions guard the privacy of answers: run Python without -O")
     try:
-        app(prog_name="dpproxy")
+        command = typer.main.get_command(app)
+        refuse_repeated_options(command, sys.argv[1:])
+        command(prog_name="dpproxy")
     except (
         CliError,
         EmbeddedPostgresError,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Optional
@@ -28,34 +29,38 @@ def policy_check(
     """Hold a policy against the live database; print how exact answers will be, and what was found."""
     from proxy.cli.accuracy_report import accuracy_json, accuracy_report, unbounded_report
     from proxy.cli.findings_report import findings_json, findings_lines
-    from proxy.cli.loading import contents_of, load_policy, verdict_of
+    from proxy.cli.loading import load_policy, readable_contents, verdict_of
     from proxy.cli.policy_accuracy import policy_accuracy
     from proxy.cli.publication_checks import check_publications
     from proxy.doctor.installed_postgres import read_installation
     from proxy.engine.noise_proposal import noise_proposals
     from proxy.planner.bound_proposals import unbounded
     from proxy.planner.facts import planning_context
+    from proxy.policy.finding_names import FindingName
+    from proxy.policy_file.policy_yaml import locate
 
     try:
         checked = load_policy(file, SourceVariables())
-        public = contents_of(checked)
-        check_publications(checked, public)
     except PolicyErrors as error:
-        if as_json:
-            problems = [
-                {"line": p.line, "column": p.column, "message": p.message, "hint": p.hint or None}
-                for p in error.problems
-            ]
-            typer.echo(json.dumps({"problems": problems}, indent=2))
-        else:
-            typer.echo(str(error), err=True)
+        typer.echo(
+            json.dumps(_problems(error), indent=2) if as_json else str(error), err=not as_json
+        )
         raise typer.Exit(1) from None
+    verdict = verdict_of(checked, read_installation())
+    large = [one.where for one in verdict.open if one.name is FindingName.PUBLIC_IS_LARGE]
+    public, unreadable = readable_contents(checked, without=large)
+    wrong = locate(unreadable, checked.text, checked.file) if unreadable else None
+    if wrong is None and not large:
+        try:
+            check_publications(checked, public)
+        except PolicyErrors as error:
+            wrong = error
     lines = policy_accuracy(checked.policy, checked.catalog, public)
     proposals = noise_proposals(planning_context(checked.policy, checked.catalog, public))
-    verdict = verdict_of(checked, read_installation())
     if as_json:
         reported = accuracy_json(checked.policy, lines, proposals)
-        typer.echo(json.dumps({**reported, "findings": findings_json(verdict)}, indent=2))
+        more = {} if wrong is None else _problems(wrong)
+        typer.echo(json.dumps({**reported, "findings": findings_json(verdict), **more}, indent=2))
     else:
         for line in (*accuracy_report(checked.policy, lines, proposals), ""):
             typer.echo(line)
@@ -63,8 +68,18 @@ def policy_check(
             typer.echo(line)
         for line in findings_lines(verdict):
             typer.echo(line)
-    if verdict.refuses:
+        if wrong is not None:
+            typer.echo(str(wrong), err=True)
+    if verdict.refuses or wrong is not None:
         raise typer.Exit(1)
+
+
+def _problems(error: PolicyErrors) -> Mapping[str, object]:
+    listed = [
+        {"line": p.line, "column": p.column, "message": p.message, "hint": p.hint or None}
+        for p in error.problems
+    ]
+    return {"problems": listed}
 
 
 def policy_bounds(

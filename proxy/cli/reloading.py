@@ -20,12 +20,17 @@ import structlog
 
 from proxy.cli.assembly import Database
 from proxy.cli.cli_error import CliError
-from proxy.cli.loading import CheckedPolicy, load_policy, verdict_of
+from proxy.cli.findings_report import located_findings
+from proxy.cli.loading import CheckedPolicy, load_policy, log_findings, verdict_of
 from proxy.cli.publication_checks import refuse_problems
+from proxy.doctor.installed_postgres import Installation
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
+from proxy.ledger.public_columns import new_column_problems
 from proxy.policy.finding_names import Severity
+from proxy.policy.findings import Verdict
 from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_yaml import locate
 from proxy.postgres.failure_reason import reason_of
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
@@ -49,11 +54,14 @@ class NotTaken(Exception):
 
 @dataclass(slots=True)
 class PolicyWatch:
-    """One database and the file of its policy. environment: as at the start of the process."""
+    """One database and the file of its policy. environment, installation: as at the start of the process;
+    verdict: on the policy in force, as it was logged; None: nothing was."""
 
     database: Database
     file: Path
     environment: Mapping[str, str]
+    installation: Installation | None = None
+    verdict: Verdict | None = None
     _displayed: object = None  # of the file, when it was looked at last
     _settled: bool = True
     _tried: str = ""  # what was refused: nobody is told twice
@@ -84,8 +92,7 @@ class PolicyWatch:
         elif self._tried and self.database.looks != self._looks:
             self._looks = self.database.looks
             if _digest(self.file) == self.database.policy.digest:  # the database fits it again
-                self._tried = self.refusal = ""
-                self._report()
+                self._forget_refusal()
 
     def _take(self, now: float, *, is_reported: bool) -> None:
         name = self.database.policy.database
@@ -93,7 +100,7 @@ class PolicyWatch:
         self._pending = False
         served = self.database.policy, self.database.catalog
         try:
-            checked = self._checked()
+            checked, verdict = self._checked()
             if (checked.policy, checked.catalog) != served:
                 self._adopt(checked)
         except NotTaken as refused:
@@ -101,9 +108,11 @@ class PolicyWatch:
         except Exception as error:  # whatever it was, the policy in force is whole
             self.give_up(error, now, is_reported=is_reported)
         else:
-            self._tried = self.refusal = ""
-            self._report()
-            if (checked.policy, checked.catalog) != served:
+            if (checked.policy, checked.catalog) == served:
+                self._forget_refusal()
+            else:
+                self._tried = self.refusal = ""
+                self._report()
                 _log.warning(
                     "policy_taken",
                     database=name,
@@ -111,6 +120,20 @@ class PolicyWatch:
                     digest=checked.policy.digest[:12],
                     before=before[:12],
                 )
+            log_findings(name, verdict, self.verdict)
+            self.verdict = verdict
+
+    def _forget_refusal(self) -> None:
+        """Whatever was wrong with the file or the database is mended; the policy in force is the file's."""
+        if self.refusal:
+            _log.warning(
+                "policy_in_force_again",
+                database=self.database.policy.database,
+                file=str(self.file),
+                digest=self.database.policy.digest[:12],
+            )
+        self._tried = self.refusal = ""
+        self._report()
 
     def give_up(self, error: Exception, now: float, *, is_reported: bool) -> None:
         """Note that file or catalogue could not be looked at. The next look tries again.
@@ -136,7 +159,8 @@ class PolicyWatch:
                 reason=refused.reason,
                 problems=list(refused.problems),
             )
-        self._tried, self.refusal = attempt, refused.reason
+        self._tried = attempt
+        self.refusal = ": ".join(filter(None, (refused.reason, "; ".join(refused.problems))))
         self._report()
 
     def _report(self) -> None:
@@ -147,13 +171,12 @@ class PolicyWatch:
             name = self.database.policy.database
             _log.error("policy_not_reported", database=name, reason=str(error))
 
-    def _checked(self) -> CheckedPolicy:
+    def _checked(self) -> tuple[CheckedPolicy, Verdict]:
         served = self.database.policy
         try:
             checked = load_policy(self.file, self.environment)
         except PolicyErrors as errors:
-            found = len(errors.problems)
-            raise NotTaken(f"{found} errors in the file", _listed(errors)) from None
+            raise NotTaken(_errors(errors), _listed(errors)) from None
         except CliError as error:
             raise NotTaken(str(error), for_now=True) from None
         policy = checked.policy
@@ -169,22 +192,27 @@ class PolicyWatch:
         if source is None or source.id != lease.source:
             raise NotTaken("its source holds other data than at the start: that takes a new start")
         try:
-            verdict = verdict_of(checked)
+            verdict = verdict_of(checked, self.installation)
         except CliError as error:
             raise NotTaken(str(error), for_now=True) from None
         if verdict.refuses:
-            severe = [f"{one.name.name}: {one.what}" for one in verdict.of(Severity.SEVERE)]
-            raise NotTaken(f"{len(severe)} severe findings", severe[:_LOGGED_PROBLEMS])
-        return checked
+            severe = located_findings(verdict, checked.text, checked.file)
+            count = len(verdict.of(Severity.SEVERE))
+            raise NotTaken(f"{count} severe finding{'s'[: count != 1]}", _listed(severe))
+        new = new_column_problems(lease.ledger_dsn, lease.source, policy, checked.catalog)
+        if new:
+            later = locate(new, checked.text, checked.file)
+            raise NotTaken("columns of public tables came later", _listed(later))
+        return checked, verdict
 
     def _adopt(self, checked: CheckedPolicy) -> None:
         try:
             self.database.adopt(checked.policy, checked.catalog, partial(refuse_problems, checked))
+            self.database.note_public_columns()
         except PolicyErrors as errors:
             # Their messages quote statements that are published, whose literals may be about people.
             places = [f"{p.line}:{p.column}: {_UNPUBLISHABLE}" for p in errors.problems]
-            found = f"{len(places)} errors in the file"
-            raise NotTaken(found, places[:_LOGGED_PROBLEMS]) from None
+            raise NotTaken(_errors(errors), places[:_LOGGED_PROBLEMS]) from None
         except (BudgetsAwaited, ShadowBusy) as error:
             raise NotTaken(str(error), for_now=True) from None
         except Exception as error:  # whatever it was, the policy in force is whole
@@ -194,6 +222,11 @@ class PolicyWatch:
             ) from error
 
 
+def _errors(errors: PolicyErrors) -> str:
+    count = len(errors.problems)
+    return f"{count} error{'s'[: count != 1]} in the file"
+
+
 def _listed(errors: PolicyErrors) -> list[str]:
     problems = [f"{p.line}:{p.column}: {p.message}" for p in errors.problems]
     return problems[:_LOGGED_PROBLEMS]
@@ -201,15 +234,22 @@ def _listed(errors: PolicyErrors) -> list[str]:
 
 class PolicyReloads:
     """
-    Given    databases, and the files of their policies in their order; environment: as at the start
+    Given    databases, and their policies as they were read at the start, in their order; environment,
+             installation: as at the start
     """
 
     def __init__(
-        self, databases: Sequence[Database], files: Sequence[Path], environment: Mapping[str, str]
+        self,
+        databases: Sequence[Database],
+        policies: Sequence[CheckedPolicy],
+        environment: Mapping[str, str],
+        installation: Installation | None = None,
     ) -> None:
         given = dict(environment)
-        pairs = zip(databases, files, strict=True)
-        self._watches = [PolicyWatch(*pair, given) for pair in pairs]
+        self._watches = [
+            PolicyWatch(database, Path(policy.file), given, installation, policy.verdict)
+            for database, policy in zip(databases, policies, strict=True)
+        ]
         self._turn = asyncio.Lock()
 
     async def follow(self, every_seconds: float = POLL_SECONDS) -> None:

@@ -196,7 +196,12 @@ def serve(
         shadows = shadows_being_built(checked, shadow_server)
         servers = prepared.check_ledger()
         importing.join()
-        from proxy.cli.building import build, known_source, refuse_unpublishable
+        from proxy.cli.building import (
+            build,
+            known_source,
+            refuse_new_columns,
+            refuse_unpublishable,
+        )
         from proxy.cli.listeners import ListenerPorts, serve_until_stopped, stop_signals
 
         options = f"--state {shlex.quote(str(state_folder(state)))}"
@@ -205,12 +210,15 @@ def serve(
             known_source(one, servers.ledger_dsn, file, options)
             for one, file in zip(checked, policy, strict=True)
         ]
+        for one, source in zip(checked, sources, strict=True):
+            refuse_new_columns(one, servers.ledger_dsn, source)
         databases = [
             build(one, servers, source, built)
             for one, source, built in zip(checked, sources, shadows, strict=True)
         ]
         for one, database in zip(checked, databases, strict=True):
             refuse_unpublishable(one, database)
+            database.note_public_columns()
         servers.match_roles(tuple(one.policy.database for one in databases))
 
         async def announce(ports: ListenerPorts) -> int:
@@ -226,7 +234,9 @@ def serve(
             typer.echo("closing the listeners ...")
             return 0
 
-        serving = serve_until_stopped(servers, databases, where, announce, letting_in, policy)
+        serving = serve_until_stopped(
+            servers, databases, where, announce, letting_in, checked, installation
+        )
         raise typer.Exit(run(serving))
 
 

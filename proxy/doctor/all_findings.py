@@ -14,6 +14,7 @@ from proxy.doctor.installed_postgres import Installation
 from proxy.doctor.links_diagnosis import read_relations
 from proxy.doctor.own_role import own_role_fix
 from proxy.doctor.people_diagnosis import people_findings
+from proxy.doctor.public_sizes import public_size_findings
 from proxy.doctor.role_diagnosis import role_findings
 from proxy.doctor.server_diagnosis import server_findings
 from proxy.doctor.table_diagnosis import table_findings
@@ -42,6 +43,7 @@ def diagnose(policy: Policy, catalog: Catalog, installation: Installation | None
             own_role = own_role_fix(connection, policy)
             found = [
                 *people_findings(policy, catalog, relations, declared),
+                *public_size_findings(connection, policy, catalog),
                 *values_findings(connection, policy, catalog),
                 *role_findings(connection, own_role),
                 *server_findings(connection, own_role),

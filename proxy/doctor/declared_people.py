@@ -35,7 +35,7 @@ class DeclaredPeople:
         if word is not None and not is_heir:
             return f"its name says that its rows are people ({word})"
         columns = tuple(sorted(self.relations.links.columns.get(name, ())))
-        if are_people(columns):
+        if are_people(columns, name.name):
             return "its columns are those of people"
         return None
 

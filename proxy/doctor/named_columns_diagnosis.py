@@ -11,6 +11,7 @@ from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.guessed_units import Guess, How
 from proxy.policy.person_words import (
+    is_birth,
     is_free_text,
     is_id_of_person,
     is_identifying,
@@ -59,21 +60,28 @@ def named_column_findings(
                     what=f"{table.name}: the values of '{column.name}' are published, and {reason}",
                     fix="take values out: groups are then those of enough people",
                     path=(*path, "values"),
+                    subjects=(column.name,),
                 )
-        elif column.name not in table.join_keys and _is_naming(real, there, of_people=of_people):
+        elif column.name not in table.join_keys and _is_naming(
+            real, there, of_people=of_people, has_bounds=column.bounds is not None
+        ):
             yield Finding(
                 name=FindingName.IDENTIFYING_COLUMN,
                 where=str(table.name),
                 what=f"{table.name}: column '{column.name}' most likely names people, and is listed",
                 fix="take it out of columns; analysts cannot see it then",
                 path=path,
+                subjects=(column.name,),
             )
 
 
-def _is_naming(real: Column, there: Table, *, of_people: bool) -> bool:
+def _is_naming(real: Column, there: Table, *, of_people: bool, has_bounds: bool) -> bool:
     refers = {column for key in there.foreign_keys for column in key.columns}
-    if real.name in refers or real.type.is_time or real.type is SqlType.DATE:
+    if real.name in refers:
         return False
+    if real.type.is_time:
+        # Bounds are clamps for averages of age, which an owner has thought of.
+        return is_birth(real.name) and not has_bounds
     return is_identifying(real.name, of_people=of_people)
 
 

@@ -8,16 +8,20 @@ from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.declared_people import DeclaredPeople, declared_people
 from proxy.doctor.links_diagnosis import Relations
 from proxy.doctor.named_columns_diagnosis import named_column_findings
+from proxy.doctor.needed_tables import needed_tables
 from proxy.doctor.public_table_diagnosis import PROTECT, public_table_findings
-from proxy.doctor.unit_diagnosis import row_unit_reason, unit_findings, wrong_references
+from proxy.doctor.same_people_diagnosis import same_people_findings
+from proxy.doctor.unit_diagnosis import (
+    RowUnitReason,
+    row_unit_reason,
+    unit_findings,
+    wrong_references,
+)
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
 from proxy.policy.identifier_names import IdentifierNames
 from proxy.policy.people import People, people
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable, RowUnit
-
-_LARGE_ROWS = 5_000_000
-_LARGE_BYTES = 1 << 30
 
 
 def people_findings(
@@ -27,12 +31,13 @@ def people_findings(
     found = people(policy, catalog, relations.links, policy.protected())
     names = IdentifierNames(policy, catalog)
     guessed = declared_people(declared, relations)
+    needed = needed_tables(policy, guessed)
     for table in policy.tables.values():
         if isinstance(table, PublicTable):
             by_keys = list(_public(table.name, policy, catalog, relations, found, names))
             yield from by_keys
             if not any(one.severity is Severity.SEVERE for one in by_keys):
-                yield from public_table_findings(table, policy, catalog, guessed)
+                yield from public_table_findings(table, policy, catalog, guessed, needed)
         else:
             yield from _exposed_twice(table, policy, relations)
             yield from unit_findings(table, policy, catalog, guessed)
@@ -40,7 +45,7 @@ def people_findings(
             if isinstance(table.unit, RowUnit):
                 yield from _row_unit(table, policy, catalog, relations, names, guessed)
             yield from named_column_findings(table, catalog, guessed)
-    yield from _same_people(policy, catalog, relations)
+    yield from same_people_findings(policy, catalog, relations, declared)
 
 
 def _public(
@@ -53,8 +58,9 @@ def _public(
 ) -> Iterator[Finding]:
     why = _why_about(name, relations, found)
     if why is not None:
-        kind, reason = why
-        yield _finding(kind, name, f"{name} is public, and {reason}", PROTECT.format(name))
+        kind, reason, subjects = why
+        what = f"{name} is public, and {reason}"
+        yield _finding(kind, name, what, PROTECT.format(name), subjects=subjects)
     else:
         keys = relations.links.foreign_keys.get(name, ())
         for column, unit in names.named_like(name, keys, found.about):
@@ -63,6 +69,7 @@ def _public(
                 name,
                 f"{name} is public, and its column '{column}' has the name and type of {unit}",
                 PROTECT.format(name),
+                subjects=(column,),
             )
     displayed = sorted(relations.links.readable_from(name) & found.about.keys())
     if displayed:
@@ -72,6 +79,7 @@ def _public(
             name,
             f"{name} is public and shows rows of {which}",
             PROTECT.format(name),
+            subjects=tuple(map(str, displayed)),
         )
     there = relations.known.get(name)
     if there is None:
@@ -82,6 +90,7 @@ def _public(
             name,
             f"{name} is public, and a foreign table that stands for one called {there.foreign_name}",
             PROTECT.format(name),
+            subjects=(str(there.foreign_name),),
         )
     elif there.kind == "f":
         what = f"{name} is public and stands on another server: nothing here says what it holds"
@@ -91,19 +100,21 @@ def _public(
     if any(relations.known[one].calls_functions for one in calling):
         what = f"{name} is public and calls functions: what the functions read is in no catalogue"
         yield _finding(FindingName.PUBLIC_CALLS_FUNCTION, name, what)
-    if there.rows > _LARGE_ROWS or there.size > _LARGE_BYTES:
-        yield _finding(
-            FindingName.PUBLIC_IS_LARGE,
-            name,
-            f"{name} is public and has about {max(there.rows, 0):,.0f} rows in {there.size >> 20:,} MiB, "
-            "which are copied at each start and every hour",
-        )
 
 
 def _why_about(
     name: TableName, relations: Relations, found: People
-) -> tuple[FindingName, str] | None:
+) -> tuple[FindingName, str, tuple[str, ...]] | None:
+    """The worst reason, and all columns that give one."""
     held = [place for place in found.holding if place[0] == name]
+    keys = [
+        key
+        for key in relations.links.foreign_keys.get(name, ())
+        if key.target in found.about and key.target != name
+    ]
+    columns = [place[1] for place in held if found.holding[place] is not None]
+    columns += [column for key in keys for column in key.columns]
+    subjects = tuple(dict.fromkeys(columns))
     for place in sorted(held, key=lambda place: place not in found.listing):
         came_from = found.holding[place]
         if came_from is None:
@@ -111,14 +122,13 @@ def _why_about(
         other = f"{came_from[0]}.{came_from[1]}"
         if place in found.listing:
             reason = f"{other} refers to its column '{place[1]}': it lists the people"
-            return FindingName.PUBLIC_LISTS_PEOPLE, reason
+            return FindingName.PUBLIC_LISTS_PEOPLE, reason, subjects
         reason = f"its column '{place[1]}' refers to {other}, which names people"
-        return FindingName.PUBLIC_REFERS_TO_PEOPLE, reason
-    for key in relations.links.foreign_keys.get(name, ()):
-        if key.target in found.about and key.target != name:
-            columns = ", ".join(key.columns)
-            reason = f"its foreign key ({columns}) refers to {key.target}, which is about people"
-            return FindingName.PUBLIC_REFERS_TO_PEOPLE, reason
+        return FindingName.PUBLIC_REFERS_TO_PEOPLE, reason, subjects
+    for key in keys:
+        listed = ", ".join(key.columns)
+        reason = f"its foreign key ({listed}) refers to {key.target}, which is about people"
+        return FindingName.PUBLIC_REFERS_TO_PEOPLE, reason, subjects
     return None
 
 
@@ -168,11 +178,17 @@ def _row_unit(
         return there is not None and len(columns) == 1 and there.is_unique(columns[0])
 
     reasons = [
-        f"its column '{column}' refers to {came_from[0]}.{came_from[1]}, which names people"
+        (
+            f"its column '{column}' refers to {came_from[0]}.{came_from[1]}, which names people",
+            (column,),
+        )
         for (holder, column), came_from in found.holding.items()
         if holder == name and came_from is not None and not is_one_each((column,))
     ] + [
-        f"its foreign key ({', '.join(key.columns)}) refers to {key.target}, which is about people"
+        (
+            f"its foreign key ({', '.join(key.columns)}) refers to {key.target}, which is about people",
+            key.columns,
+        )
         for key in relations.links.foreign_keys.get(name, ())
         if key.target != name
         and key.target in found.about
@@ -180,7 +196,7 @@ def _row_unit(
     ]
     displayed = relations.links.readable_from(name) & found.about.keys()
     reasons += [
-        f"it shows rows of {read}, which is about people"
+        (f"it shows rows of {read}, which is about people", (str(read),))
         for read in sorted(displayed)
         if read not in policy.tables  # else it is PROTECTED_IN_TWO_WAYS
     ]
@@ -189,25 +205,28 @@ def _row_unit(
         yield _finding(
             FindingName.ROW_UNIT_REFERS_TO_PEOPLE,
             name,
-            f"{name} protects {_unit(table)}, and {reasons[0]}: a person can have more rows",
+            f"{name} protects {_unit(table)}, and {reasons[0][0]}: a person can have more rows",
             fix,
             "unit",
+            subjects=tuple(dict.fromkeys(one for _, names in reasons for one in names)),
         )
         return
     keys = relations.links.foreign_keys.get(name, ())
     named = [
-        (
+        RowUnitReason(
             FindingName.ROW_UNIT_NAMES_PEOPLE,
             f"its column '{column}' has the name and type of {unit}",
+            column,
         )
         for column, unit in names.named_like(name, keys, found.about)
         if not is_one_each((column,))
     ]
     if not displayed and (guess := row_unit_reason(name, guessed)) is not None:
         named.append(guess)
-    for kind, reason in named[:1]:
-        what = f"{name} protects {_unit(table)}, and {reason}: a person may have more rows"
-        yield _finding(kind, name, what, fix, "unit")
+    subjects = tuple(dict.fromkeys(one.column for one in named if one.column is not None))
+    for one in named[:1]:
+        what = f"{name} protects {_unit(table)}, and {one.reason}: a person may have more rows"
+        yield _finding(one.name, name, what, fix, "unit", subjects=subjects)
 
 
 def _is_row_each(
@@ -225,31 +244,6 @@ def _is_row_each(
     return unit.path is None and there.is_unique(unit.column)
 
 
-def _same_people(policy: Policy, catalog: Catalog, relations: Relations) -> Iterator[Finding]:
-    first_of: dict[str, ProtectedTable] = {}
-    for table in policy.protected():
-        if isinstance(table.unit, IdentifierUnit) and table.unit.path is None:
-            first_of.setdefault(table.unit.identifier, table)
-    visited: set[str] = set()
-    for identifier, table in first_of.items():
-        visited.add(identifier)
-        found = people(policy, catalog, relations.links, [table], with_keys=False)
-        for other, other_table in first_of.items():
-            assert isinstance(other_table.unit, IdentifierUnit)
-            if (
-                other not in visited
-                and (other_table.name, other_table.unit.column) in found.holding
-            ):
-                yield _finding(
-                    FindingName.SAME_PEOPLE_TWO_NAMES,
-                    other_table.name,
-                    f"'{other}' of {other_table.name} and '{identifier}' of {table.name} are the same people, "
-                    "by their foreign keys",
-                    f"write unit: {{{identifier}: {other_table.unit.column}}}",
-                    "unit",
-                )
-
-
 def _unit(table: ProtectedTable) -> str:
     match table.unit:
         case RowUnit(rows=rows):
@@ -258,7 +252,13 @@ def _unit(table: ProtectedTable) -> str:
             return f"each {identifier}"
 
 
-def _finding(kind: FindingName, name: TableName, what: str, fix: str = "", *path: str) -> Finding:
-    return Finding(
-        name=kind, where=str(name), what=what, fix=fix, path=("tables", str(name), *path)
-    )
+def _finding(
+    kind: FindingName,
+    name: TableName,
+    what: str,
+    fix: str = "",
+    *path: str,
+    subjects: tuple[str, ...] = (),
+) -> Finding:
+    place = ("tables", str(name), *path)
+    return Finding(name=kind, where=str(name), what=what, fix=fix, path=place, subjects=subjects)

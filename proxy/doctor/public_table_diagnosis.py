@@ -6,18 +6,23 @@ looks like people is severe until the owner accepts it with a reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
+from proxy.doctor.needed_tables import is_plain_lookup
 from proxy.doctor.unit_diagnosis import is_told
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.guessed_units import NotGuessed
 from proxy.policy.people import people
 from proxy.policy.person_words import (
+    is_contact,
     is_identifying,
     is_number_of_something,
+    is_of_an_organisation,
+    is_word_for_things_too,
     names_a_person,
     person_of_column,
     personal_traits,
@@ -41,67 +46,87 @@ PROTECT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Sign:
+    """subjects: the columns, or the other tables, that the reason is about."""
+
+    reason: str
+    subjects: tuple[str, ...] = ()
+
+
 def public_table_findings(
-    table: PublicTable, policy: Policy, catalog: Catalog, declared: DeclaredPeople
+    table: PublicTable,
+    policy: Policy,
+    catalog: Catalog,
+    declared: DeclaredPeople,
+    needed: Collection[TableName],
 ) -> Iterator[Finding]:
-    """At most one that is severe, or else one warning."""
+    """At most one that is severe, or else one warning. needed: public tables that protected ones refer to."""
     name = table.name
-    severe = (
-        _naming(table, catalog, declared)
-        or _showing(name, policy, declared)
-        or _belonging(name, declared)
-    )
+    severe = [
+        *_naming(table, catalog, declared),
+        *_showing(name, policy, declared),
+        *_belonging(name, declared),
+    ]
     if severe:
-        yield _finding(FindingName.PUBLIC_LOOKS_LIKE_PEOPLE, name, severe)
+        subjects = tuple(dict.fromkeys(one for sign in severe for one in sign.subjects))
+        sign = _Sign(severe[0].reason, subjects)
+        yield _finding(FindingName.PUBLIC_LOOKS_LIKE_PEOPLE, name, sign)
         return
     fitting = _fitting_unit(name, policy, catalog, declared)
     if fitting is not None and fitting[0]:
         yield _finding(FindingName.PUBLIC_MAY_LIST_PEOPLE, name, fitting[1])
         return
-    doubtful = _doubtful(table, catalog, declared) or ("" if fitting is None else fitting[1])
-    if doubtful:
+    doubtful = _doubtful(table, catalog, declared) or (None if fitting is None else fitting[1])
+    if doubtful is not None:
         yield _finding(FindingName.PUBLIC_MAY_NAME_PEOPLE, name, doubtful)
+    elif name not in needed and not is_plain_lookup(name, catalog):
+        sign = _Sign("no protected table of the policy refers to it: say why it is public")
+        yield _finding(FindingName.PUBLIC_IS_NOT_NEEDED, name, sign)
 
 
-def _naming(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) -> str:
-    naming = [column for column in _exposed(table, catalog) if names_a_person(column)]
+def _naming(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) -> Iterator[_Sign]:
+    name, exposed = table.name.name, _exposed(table, catalog)
+    naming = [column for column in exposed if names_a_person(column)]
+    if is_of_an_organisation(name):  # it has a telephone
+        naming = [column for column in naming if not is_contact(column)]
     if naming:
-        return f"its columns name people: {', '.join(naming[:_LISTED])}"
-    return declared.are_people(table.name) or ""
+        yield _Sign(f"its columns name people: {', '.join(naming[:_LISTED])}", tuple(naming))
+    reason = declared.are_people(table.name)
+    is_perhaps = is_word_for_things_too(name) and not personal_traits(tuple(exposed))
+    if reason is not None and not (is_perhaps and not naming):
+        yield _Sign(reason)
 
 
-def _showing(name: TableName, policy: Policy, declared: DeclaredPeople) -> str:
+def _showing(name: TableName, policy: Policy, declared: DeclaredPeople) -> Iterator[_Sign]:
     """A view, parent or heir of what looks like people."""
     links = declared.relations.links
     parents = {parent for parent in links.children if name in links.children_of(parent)}
     for other in sorted(links.readable_from(name) | parents):
         if other in policy.tables:
             continue
-        reason = declared.are_people(other) or _belonging(other, declared)
-        if reason:
-            return f"it has rows in common with {other}: {reason}"
-    return ""
+        reason = declared.are_people(other)
+        for sign in [_Sign(reason)] if reason else _belonging(other, declared):
+            yield _Sign(f"it has rows in common with {other}: {sign.reason}", (str(other),))
 
 
-def _belonging(name: TableName, declared: DeclaredPeople) -> str:
+def _belonging(name: TableName, declared: DeclaredPeople) -> Iterator[_Sign]:
     """What `policy init` would give a unit by a key, or by a column that is called as one."""
     guess = declared.referring(name)
-    if guess is None or not isinstance(guess.unit, IdentifierUnit):
-        return ""
-    column = guess.unit.column
-    if not is_told(guess):
-        return ""
-    return (
-        f"its column '{column}' tells which {guess.unit.identifier} a row belongs to ({guess.why})"
+    if guess is None or not isinstance(guess.unit, IdentifierUnit) or not is_told(guess):
+        return
+    column, word = guess.unit.column, guess.unit.identifier
+    yield _Sign(
+        f"its column '{column}' tells which {word} a row belongs to ({guess.why})", (column,)
     )
 
 
 def _fitting_unit(
     name: TableName, policy: Policy, catalog: Catalog, declared: DeclaredPeople
-) -> tuple[bool, str] | None:
+) -> tuple[bool, _Sign] | None:
     """A unit column without a foreign key, whose people nothing lists, and a key that holds the same type;
     first whether a name says so, too."""
-    possible: tuple[bool, str] | None = None
+    possible: tuple[bool, _Sign] | None = None
     there = catalog.tables.get(name)
     keys = [] if there is None else _key_columns(there)
     if there is None or not keys or _is_claimed(there, policy, declared):
@@ -125,13 +150,14 @@ def _fitting_unit(
                 or name in declared.called.of(column, table.name)
                 or plain_name(key) in (plain_name(unit.column), plain_name(unit.identifier))
             )
-            reason = (
+            sign = _Sign(
                 f"its key '{key}' fits {table.name}.{unit.column}, the {unit.identifier}, of which no "
-                "foreign key says where they are listed"
+                "foreign key says where they are listed",
+                (key,),
             )
             if is_called:
-                return True, reason
-            possible = possible or (False, reason)
+                return True, sign
+            possible = possible or (False, sign)
     return possible
 
 
@@ -194,7 +220,7 @@ def _is_claimed(there: Table, policy: Policy, declared: DeclaredPeople) -> bool:
     return False
 
 
-def _doubtful(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) -> str:
+def _doubtful(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) -> _Sign | None:
     name, exposed = table.name, _exposed(table, catalog)
     naming = [column for column in exposed if is_identifying(column, of_people=False)]
     there = catalog.tables.get(name)
@@ -202,21 +228,31 @@ def _doubtful(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) ->
     refers = {column for key in keys for column in key.columns}
     naming += [one for one in exposed if person_of_column(one) and one not in refers]
     if naming:
-        return f"its columns may name people: {', '.join(dict.fromkeys(naming[:_LISTED]))}"
+        listed = tuple(dict.fromkeys(naming))
+        return _Sign(f"its columns may name people: {', '.join(listed[:_LISTED])}", listed)
+    if (reason := declared.are_people(name)) is not None:
+        return _Sign(f"{reason}, or things of that name")
     guess = declared.guesses.get(name)
     if isinstance(guess, NotGuessed) and guess.is_about_people:
-        return guess.why
+        return _Sign(guess.why)
     if len(personal_traits(tuple(exposed))) > 1:
-        return "its columns are traits of people, of whom each row may be one"
+        return _Sign("its columns are traits of people, of whom each row may be one")
+    reason = None if there is None else _many(there, declared)
+    return None if reason is None else _Sign(reason)
+
+
+def _many(there: Table, declared: DeclaredPeople) -> str | None:
+    """A lookup has few rows."""
+    name = there.name
     relation = declared.relations.known.get(name)
-    if there is None or relation is None:
-        return ""
+    if relation is None:
+        return None
     parts = [relation, *(declared.relations.known[one] for one in _children(name, declared))]
     is_many = sum(max(0, part.rows) for part in parts) >= _MANY_ROWS or any(
         part.rows < 0 and part.size >= _MANY_BYTES for part in parts
     )
     if not is_many:
-        return ""
+        return None
     if there.primary_key or there.unique:
         key = ", ".join(there.primary_key or there.unique[0])
         return f"its key ({key}) tells many rows apart, and nothing says what they are"
@@ -243,11 +279,12 @@ def _is_count(column: Column) -> bool:
     )
 
 
-def _finding(name: FindingName, table: TableName, why: str) -> Finding:
+def _finding(name: FindingName, table: TableName, sign: _Sign) -> Finding:
     return Finding(
         name=name,
         where=str(table),
-        what=f"{table} is public, and {why}",
+        what=f"{table} is public, and {sign.reason}",
         fix=PROTECT.format(table),
         path=("tables", str(table)),
+        subjects=sign.subjects,
     )

@@ -6,7 +6,7 @@ Keys say it where they are declared; else the names by which `policy init` would
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
@@ -20,6 +20,7 @@ from proxy.policy.person_words import (
     names_a_person,
     person_of_column,
     rank_of,
+    tells_people_apart,
     words_of,
 )
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, UnitPath
@@ -54,6 +55,7 @@ def unit_findings(
             what=what,
             fix=_FIX.format(unit.identifier),
             path=("tables", str(table.name), "unit"),
+            subjects=(unit.column,),
         )
         return
     twin = _twin(name, own, declared)
@@ -68,13 +70,22 @@ def unit_findings(
         )
 
 
-def row_unit_reason(name: TableName, declared: DeclaredPeople) -> tuple[FindingName, str] | None:
+@dataclass(frozen=True, slots=True)
+class RowUnitReason:
+    """Why a person can have more rows than one. column: which says so; None: of other tables."""
+
+    name: FindingName
+    reason: str
+    column: str | None = None
+
+
+def row_unit_reason(name: TableName, declared: DeclaredPeople) -> RowUnitReason | None:
     """Why a person can have more rows than one, where `policy init` would name the column of their unit."""
     guess = declared.guesses.get(name)
     if isinstance(guess, NotGuessed):
         if not guess.is_about_people:
             return _by_a_name(name, declared)
-        return FindingName.ROW_UNIT_REFERS_TO_PEOPLE, guess.why
+        return RowUnitReason(FindingName.ROW_UNIT_REFERS_TO_PEOPLE, guess.why)
     referring = declared.referring(name)
     there = declared.tables.get(name)
     if referring is None or there is None or not isinstance(referring.unit, IdentifierUnit):
@@ -92,26 +103,25 @@ def row_unit_reason(name: TableName, declared: DeclaredPeople) -> tuple[FindingN
     )
     is_key = referring.how in (How.FOREIGN_KEY, How.THROUGH_KEY)
     kind = FindingName.ROW_UNIT_REFERS_TO_PEOPLE if is_key else FindingName.ROW_UNIT_NAMES_PEOPLE
-    return kind, reason
+    return RowUnitReason(kind, reason, column)
 
 
-def _by_a_name(name: TableName, declared: DeclaredPeople) -> tuple[FindingName, str] | None:
-    """Rows that say of whom they are: patient_name. A name or an address alone may be that of the row."""
+def _by_a_name(name: TableName, declared: DeclaredPeople) -> RowUnitReason | None:
+    """Rows that say of whom they are: patient_name, email. A bare name may be that of the row."""
     there = declared.tables.get(name)
     if there is None or declared.are_people(name):
         return None
     for column in there.columns:
         whose = person_of_column("_".join(words_of(column.name)[:-1]))
-        is_name = whose is not None and column.type.is_text and names_a_person(column.name)
+        is_name = whose is not None and names_a_person(column.name)
+        is_name = column.type.is_text and (is_name or tells_people_apart(column.name))
         if is_name and not there.is_unique(column.name):
             reason = f"its column '{column.name}' names a person"
-            return FindingName.ROW_UNIT_NAMES_PEOPLE, reason
+            return RowUnitReason(FindingName.ROW_UNIT_NAMES_PEOPLE, reason, column.name)
     return None
 
 
-def _by_names_of_a_view(
-    name: TableName, declared: DeclaredPeople
-) -> tuple[FindingName, str] | None:
+def _by_names_of_a_view(name: TableName, declared: DeclaredPeople) -> RowUnitReason | None:
     there = declared.tables.get(name)
     if there is None or name in declared.guesses:
         return None
@@ -119,7 +129,7 @@ def _by_names_of_a_view(
         word = person_of_column(column.name)
         if word is not None and not there.is_unique(column.name):
             reason = f"its column '{column.name}' is called as one that tells which {word} it is"
-            return FindingName.ROW_UNIT_NAMES_PEOPLE, reason
+            return RowUnitReason(FindingName.ROW_UNIT_NAMES_PEOPLE, reason, column.name)
     return None
 
 
@@ -222,18 +232,15 @@ def _of_one(
     """A unit that is a visit, or a line of an order: of which a person has many."""
     for target in sorted(targets):
         whose = declared.referring(target)
-        if declared.are_people(target) or declared.person(target) or whose is None:
+        if declared.are_people(target) or declared.person(target):
             continue
-        if whose.how is How.NAME and not is_told(whose):
-            continue
-        assert isinstance(whose.unit, IdentifierUnit)
-        word = whose.unit.identifier
-        if rank_of(word) > rank_of(_LAST):
-            continue
-        return (
-            f"'{unit.column}' refers to {target}, whose rows belong to a {word}, who can have many "
-            f"({whose.why})"
-        )
+        words = [word for word, _, _ in _people_behind(target, declared)]
+        if whose is not None and (whose.how is not How.NAME or is_told(whose)):
+            assert isinstance(whose.unit, IdentifierUnit)
+            words = [whose.unit.identifier, *words]
+        for word in words:
+            if rank_of(word) <= rank_of(_LAST):
+                return f"'{unit.column}' refers to {target}, whose rows belong to a {word}, who can have many"
     return None
 
 
@@ -252,29 +259,54 @@ def _wrong_key(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) 
 
 
 def _passed_over(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
-    """People to whom a foreign key leads, and who are more likely whom the table is about than its unit is."""
+    """People to whom a column leads, and who are more likely whom the table is about than its unit is."""
     links = declared.relations.links
     own = foreign_targets(name, unit.column, links)
     if unit.path is not None or declared.person(name) is not None:
         return None
     rank = min(rank_of(unit.identifier), rank_of(_LAST))
-    for key in links.foreign_keys.get(name, ()):
-        target, column = key.target, key.columns[0]
+    for column, target in _referred(name, declared):
         if target in own or target == name or column == unit.column:
             continue
-        word, why = declared.person(target), ""
-        whose = declared.referring(target)
-        if word is None and whose is not None and isinstance(whose.unit, IdentifierUnit):
-            if whose.how is not How.FOREIGN_KEY:
+        for word, why, listing in _people_behind(target, declared):
+            if rank_of(word) >= rank or word == unit.identifier:
                 continue
-            word, why = whose.unit.identifier, f"the {whose.unit.identifier} of "
-        if word is None or rank_of(word) >= rank or word == unit.identifier:
-            continue
-        # Whoever is in a household is protected with it.
-        if any(one.target in own for one in links.foreign_keys.get(target, ())):
-            continue
-        return f"'{column}' leads to {why}{target}: a {word} can have rows of many units"
+            # Whoever is in a household is protected with it.
+            if any(one.target in own for one in links.foreign_keys.get(listing, ())):
+                continue
+            return f"'{column}' leads to {why}{target}: a {word} can have rows of many units"
     return None
+
+
+def _referred(name: TableName, declared: DeclaredPeople) -> Iterator[tuple[str, TableName]]:
+    """Columns that refer to another table, by a foreign key or as that table's key is called."""
+    there = declared.tables.get(name)
+    keys = declared.relations.links.foreign_keys.get(name, ())
+    yield from ((key.columns[0], key.target) for key in keys)
+    known = {column for key in keys for column in key.columns}
+    for column in () if there is None else there.columns:
+        if column.name not in known:
+            yield from ((column.name, target) for target in declared.called.of(column, name)[:1])
+
+
+def _people_behind(
+    target: TableName, declared: DeclaredPeople
+) -> Iterator[tuple[str, str, TableName]]:
+    """The people of a table: those whom it lists, or those whom it refers to itself or by one look; the words
+    before its name, and the table that lists them."""
+    word = declared.person(target)
+    if word is not None:
+        yield word, "", target
+        return
+    for _, listing in _referred(target, declared):
+        word = declared.person(listing)
+        if word is not None:
+            yield word, f"the {word} of ", listing
+            continue
+        whose = declared.referring(listing)
+        if whose is not None and whose.how is How.FOREIGN_KEY:
+            assert isinstance(whose.unit, IdentifierUnit)
+            yield whose.unit.identifier, f"the {whose.unit.identifier} of ", listing
 
 
 def _twin(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
@@ -337,7 +369,7 @@ def _wrong_without_keys(
         if declared.are_people(name) or declared.person(name) is not None:
             return None
         reason = row_unit_reason(name, declared)
-        return None if reason is None else f"it is a key of {name}, of which {reason[1]}"
+        return None if reason is None else f"it is a key of {name}, of which {reason.reason}"
     called = declared.called.of(own, name)
     word = plain_name(unit.identifier)
     if called and not any(

@@ -11,7 +11,12 @@ from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.policy.key_texts import has_keys
-from proxy.policy.person_words import is_identifying, is_number_of_something, person_of_column
+from proxy.policy.person_words import (
+    is_birth,
+    is_identifying,
+    is_number_of_something,
+    person_of_column,
+)
 from proxy.policy.type_rules import bounds_kind
 from proxy.policy_file.yaml_text import flow_text
 from proxy.query.checked_columns import CheckedColumn
@@ -60,11 +65,13 @@ def drafted_column(
         return LeftOut(name=name, why=f"names people of {holding[name]}")
     if name not in referred and table.is_unique(name):
         return LeftOut(name=name, why="a key: it tells each row from all others")
-    if name not in refers and is_identifying(name, of_people=of_people):
+    stated = checked.get(name, CheckedColumn())
+    is_clamped = stated.low is not None and stated.high is not None
+    is_age = column.type.is_time and is_birth(name) and is_clamped  # for averages
+    if name not in refers and not is_age and is_identifying(name, of_people=of_people):
         return LeftOut(name=name, why="most likely names somebody")
     if name not in (*refers, *referred) and person_of_column(name) is not None:
         return LeftOut(name=name, why="most likely names somebody")
-    stated = checked.get(name, CheckedColumn())
     values = _values(column, catalog, stated)
     if values is not None:
         listed, source = values

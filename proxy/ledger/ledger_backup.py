@@ -34,6 +34,7 @@ TABLES = (
     ("text_key", "id"),
     ("allowance", None),
     ("policy_version", None),
+    ("public_column", None),
     ("receipt", "id"),
     ("adjustment", "id"),
     ("chain", None),

@@ -12,6 +12,7 @@ from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
 from proxy.policy.join_keys import join_key_problems
 from proxy.policy.key_texts import TRUE_AND_FALSE, has_keys, printed
+from proxy.policy.missing_grants import MissingGrants
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
     Bounds,
@@ -39,9 +40,12 @@ _LISTED_NAMES = 10
 _HINTED_PROBLEMS = 100  # comparing words is slow; after so many, hints help nobody
 
 
-def check(policy: Policy, catalog: Catalog) -> list[Problem]:
-    """Everything in which the policy does not fit the database, in the policy's order."""
-    return _Check(policy, catalog).problems
+def check(policy: Policy, catalog: Catalog, grants: MissingGrants | None = None) -> list[Problem]:
+    """Everything in which the policy does not fit the database, in the policy's order.
+
+    Given    catalog: of what the role may read; grants: what else there is
+    """
+    return _Check(policy, catalog, grants).problems
 
 
 def fitted(policy: Policy, catalog: Catalog) -> Policy:
@@ -59,7 +63,10 @@ def fitted(policy: Policy, catalog: Catalog) -> Policy:
 
 
 class _Check:
-    def __init__(self, policy: Policy, catalog: Catalog) -> None:
+    def __init__(
+        self, policy: Policy, catalog: Catalog, grants: MissingGrants | None = None
+    ) -> None:
+        self._grants = grants
         self.problems: list[Problem] = []
         self.tables: dict[TableName, ProtectedTable | PublicTable] = {}
         self._policy = policy
@@ -106,8 +113,7 @@ class _Check:
         path = ("tables", str(table.name))
         there = self._catalog.tables.get(table.name)
         if there is None:
-            hint = self._nearest(str(table.name), map(str, self._catalog.tables))
-            self._add(path, f"table '{table.name}' is not in the database", hint, at_key=True)
+            self._no_table(table.name, path, at_key=True)
             return table
         self.problems += join_key_problems(table, there)
         if isinstance(table, PublicTable):
@@ -127,8 +133,7 @@ class _Check:
         path_of_unit = (*path, "unit", unit.identifier)
         column = there.column(unit.column)
         if column is None:
-            hint = self._nearest(unit.column, (known.name for known in there.columns))
-            self._add(path_of_unit, f"'{there.name}' has no column '{unit.column}'", hint)
+            self._no_column(unit.column, there, path_of_unit, at_key=False)
             return
         if family(column) is None:
             self._add(
@@ -161,8 +166,7 @@ class _Check:
         if target is not None and len(target.primary_key) == 1:
             key = target.column(target.primary_key[0])
         if target is None:
-            hint = self._nearest(str(leads.table), map(str, self._catalog.tables))
-            self._add(path, f"table '{leads.table}' is not in the database", hint)
+            self._no_table(leads.table, path)
         elif not isinstance(exposed, ProtectedTable):
             self._add(
                 path,
@@ -208,9 +212,23 @@ class _Check:
             self._reference(column.references, real, (*path, "references"))
         return column
 
-    def _no_column(self, name: str, there: Table, path: tuple[str, ...]) -> None:
-        hint = self._nearest(name, (known.name for known in there.columns))
-        self._add(path, f"'{there.name}' has no column '{name}'", hint, at_key=True)
+    def _no_table(self, name: TableName, path: tuple[str, ...], *, at_key: bool = False) -> None:
+        grant = None if self._grants is None else self._grants.of_table(name)
+        what, hint = f"the role of source may not read table '{name}'", grant
+        if hint is None:
+            what = f"table '{name}' is not in the database"
+            hint = self._nearest(str(name), map(str, self._catalog.tables))
+        self._add(path, what, hint, at_key=at_key)
+
+    def _no_column(
+        self, name: str, there: Table, path: tuple[str, ...], *, at_key: bool = True
+    ) -> None:
+        grant = None if self._grants is None else self._grants.of_column(there.name, name)
+        what, hint = f"the role of source may not read column '{name}' of '{there.name}'", grant
+        if hint is None:
+            what = f"'{there.name}' has no column '{name}'"
+            hint = self._nearest(name, (known.name for known in there.columns))
+        self._add(path, what, hint, at_key=at_key)
 
     def _bounds(
         self, column: ColumnPolicy, bounds: Bounds, real: Column, path: tuple[str, ...]
@@ -307,13 +325,11 @@ class _Check:
         target = self._catalog.tables.get(target_name)
         exposed = self._policy.tables.get(target_name)
         if target is None:
-            hint = self._nearest(str(target_name), map(str, self._catalog.tables))
-            self._add(path, f"table '{target_name}' is not in the database", hint)
+            self._no_table(target_name, path)
             return
         there = target.column(target_column)
         if there is None:
-            hint = self._nearest(target_column, (known.name for known in target.columns))
-            self._add(path, f"'{target_name}' has no column '{target_column}'", hint)
+            self._no_column(target_column, target, path, at_key=False)
         elif exposed is None:
             self._add(path, f"table '{target_name}' is not in this policy", "add it to tables")
         elif not _is_there(exposed, target_column):

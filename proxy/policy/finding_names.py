@@ -93,6 +93,10 @@ class FindingName(Enum):
         Severity.SEVERE,
         "The public keys of a column have values that a CHECK constraint of the table forbids.",
     )
+    PUBLIC_IS_LARGE = (
+        Severity.SEVERE,
+        "A public table has more than 2,000,000 rows or 1 GiB: it is copied at each start and every hour.",
+    )
     ROLE_ATTRIBUTE = (
         Severity.SEVERE,
         "The role of `source` has an attribute that allows more than reading.",
@@ -175,6 +179,10 @@ class FindingName(Enum):
         "A public table may be about people: it has addresses, words for people, many rows, or a key of the "
         "type of a unit column.",
     )
+    PUBLIC_IS_NOT_NEEDED = (
+        Severity.WARNING,
+        "No protected table refers to a public table, and it is no plain lookup: say why it is public.",
+    )
     PUBLIC_CALLS_FUNCTION = (
         Severity.WARNING,
         "A public view calls a function of your own: what the function reads is in no catalogue.",
@@ -182,10 +190,6 @@ class FindingName(Enum):
     PUBLIC_IS_FOREIGN = (
         Severity.WARNING,
         "A public table stands on another server: whether it is about people cannot be looked at here.",
-    )
-    PUBLIC_IS_LARGE = (
-        Severity.WARNING,
-        "A public table is large: it is copied at each start and every hour.",
     )
     IDENTIFYING_COLUMN = (
         Severity.WARNING,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.policy_model import Acceptance
@@ -13,13 +13,15 @@ from proxy.policy.policy_model import Acceptance
 class Finding:
     """where: the table, setting, role or attribute, as `accept` names it. fix: SQL for an administrator of
     the protected database, or YAML for the policy; empty where there is nothing to do. path: of the keys of
-    the policy that it is about, as in a Problem."""
+    the policy that it is about, as in a Problem. subjects: the columns of `where`, or the other tables, that
+    the finding names. An acceptance of a severe finding names them all, so that what comes later is open."""
 
     name: FindingName
     where: str
     what: str
     fix: str = ""
     path: tuple[str | int, ...] = ("source",)
+    subjects: tuple[str, ...] = ()
 
     @property
     def severity(self) -> Severity:
@@ -55,25 +57,45 @@ def judged(findings: Iterable[Finding], acceptances: Sequence[Acceptance]) -> Ve
     open_findings: list[Finding] = []
     accepted: list[AcceptedFinding] = []
     used: set[Acceptance] = set()
+    covered: set[tuple[Acceptance, str]] = set()
     for finding in dict.fromkeys(findings):
-        matching = [a for a in acceptances if _accepts(a, finding)]
-        used.update(matching)
+        about = [one for one in acceptances if _is_about(one, finding)]
+        used.update(about)
+        covered.update((one, subject) for one in about for subject in finding.subjects)
+        matching = [one for one in about if not uncovered(finding, one)]
         if matching:
             accepted.append(AcceptedFinding(finding=finding, reason=matching[0].reason))
         else:
-            open_findings.append(finding)
+            open_findings.append(_reopened(finding, about[0]) if about else finding)
     for one in acceptances:
         places = [each.finding.where for each in accepted if each.finding.name is one.name]
-        if one in used and one.where is None and _is_of_public_tables(one.name):
+        if places and one.where is None and _is_of_public_tables(one.name):
             open_findings.append(_wherever(one, places))
     open_findings += [_without_effect(one) for one in acceptances if one not in used]
+    for one in used:
+        stale = [subject for subject in one.covers or () if (one, subject) not in covered]
+        if stale:
+            open_findings.append(_without_effect(one, sorted(stale)))
     rank = list(Severity)
     open_findings.sort(key=lambda finding: rank.index(finding.severity))
     return Verdict(open=tuple(open_findings), accepted=tuple(accepted))
 
 
-def _accepts(acceptance: Acceptance, finding: Finding) -> bool:
+def _is_about(acceptance: Acceptance, finding: Finding) -> bool:
     return acceptance.name is finding.name and acceptance.where in (None, finding.where)
+
+
+def uncovered(finding: Finding, acceptance: Acceptance) -> list[str]:
+    """The subjects of a finding that an acceptance of it does not name. Of a warning it need not name any."""
+    covers = acceptance.covers
+    if covers is None:
+        return list(finding.subjects) if finding.severity is Severity.SEVERE else []
+    return [subject for subject in finding.subjects if subject not in covers]
+
+
+def _reopened(finding: Finding, acceptance: Acceptance) -> Finding:
+    missing = ", ".join(uncovered(finding, acceptance))
+    return replace(finding, what=f"{finding.what}; accept does not cover {missing}")
 
 
 def _is_of_public_tables(name: FindingName) -> bool:
@@ -92,13 +114,14 @@ def _wherever(acceptance: Acceptance, places: Sequence[str]) -> Finding:
     )
 
 
-def _without_effect(acceptance: Acceptance) -> Finding:
+def _without_effect(acceptance: Acceptance, stale: Sequence[str] = ()) -> Finding:
     of = "" if acceptance.where is None else f" of {acceptance.where}"
+    of += f": {', '.join(stale)}" if stale else ""
     path = ("accept", acceptance.name.name)
     return Finding(
         name=FindingName.ACCEPTED_WITHOUT_EFFECT,
         where=acceptance.name.name,
         what=f"the policy accepts {acceptance.name.name}{of}, which was not found",
-        fix="remove the line from accept",
+        fix="remove it from covers" if stale else "remove the line from accept",
         path=path if acceptance.where is None else (*path, acceptance.where),
     )

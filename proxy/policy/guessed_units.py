@@ -21,6 +21,7 @@ from proxy.policy.person_words import (
     personal_traits,
     rank_of,
     singular,
+    tells_people_apart,
     words_of,
 )
 from proxy.policy.policy_model import IdentifierUnit, RowUnit, Unit, UnitPath
@@ -75,7 +76,7 @@ def guessed_units(tables: Mapping[TableName, Table]) -> dict[TableName, Guess | 
             found[name] = _single(table)
     _spread(tables, found, called)
     if not any(isinstance(one, Guess) for one in found.values()):
-        return {name: _rows("nothing here says whom a row belongs to") for name in tables}
+        return {name: _of_anybody(table) for name, table in tables.items()}
     return found
 
 
@@ -109,7 +110,7 @@ def _people(tables: Mapping[TableName, Table]) -> Iterator[tuple[TableName, str]
         key = key_of(table)
         word = person_of_table(name.name)
         columns = tuple(column.name for column in table.columns)
-        if word is None and are_people(columns):
+        if word is None and are_people(columns, name.name):
             words = [part for part in words_of(name.name) if part.isalpha()]
             word = singular(words[-1]) if words else "person"
             own = None if key is None else person_of_column(key.name)
@@ -262,6 +263,16 @@ def _single(table: Table) -> Guess | NotGuessed:
     if person_of_table(table.name.name) is not None or len(traits) > 1:
         return _rows("its rows look like people, one row each, and no column tells who")
     return NotGuessed(why="nothing here says that its rows belong to people")
+
+
+def _of_anybody(table: Table) -> Guess:
+    """A row, where no table of the database says who people are; an e-mail address tells them apart."""
+    for column in table.columns:
+        is_mark = column.type.is_text and tells_people_apart(column.name)
+        if is_mark and family(column) is not None and not table.is_unique(column.name):
+            why = "a column that tells people apart; no table lists them"
+            return _guess("person", column.name, How.NAME, why)
+    return _rows("nothing here says whom a row belongs to")
 
 
 def _rows(why: str) -> Guess:

@@ -32,8 +32,50 @@ _PEOPLE = (
     *("employee", "worker", "staff", "teacher", "doctor", "physician", "nurse", "driver", "agent"),
     *("salesperson", "rep", "manager", "operator", "clinician", "therapist", "dentist", "midwife"),
     *("practitioner", "caregiver", "volunteer", "recipient", "attendee", "inmate", "parent"),
-    *("colleague", "freelancer", "contractor", "lawyer", "learner", "defendant", "victim"),
+    *(
+        "reader",
+        "colleague",
+        "freelancer",
+        "contractor",
+        "lawyer",
+        "learner",
+        "defendant",
+        "victim",
+    ),
 )
+_ABBREVIATED = {
+    **dict.fromkeys(("cust", "kd"), "customer"),
+    **{"pat": "patient", "emp": "employee", "usr": "user", "pers": "person", "acct": "account"},
+    **{"stud": "student", "appl": "applicant", "mbr": "member", "empl": "employee"},
+}
+# Of accounts in a ledger, agents in a reaction and subjects at a school as well.
+_FOR_THINGS_TOO = {
+    *(
+        "account",
+        "acct",
+        "agent",
+        "conductor",
+        "contact",
+        "holder",
+        "konto",
+        "lead",
+        "lid",
+        "operator",
+    ),
+    *("parent", "subject"),
+}
+_ORGANISATIONS = {
+    *("insurer", "office", "site", "branch", "store", "shop", "company", "supplier", "vendor"),
+    *("hospital", "clinic", "school", "department", "station", "hotel", "warehouse", "agency"),
+    *("bank", "institution", "organisation", "organization", "facility", "practice", "ward"),
+    *("publisher", "brand", "manufacturer", "airline", "carrier", "partner", "authority"),
+    *("laboratory", "lab", "pharmacy", "library", "university", "restaurant", "location"),
+    *("standard", "line", "filiale", "firma", "praxis", "klinik", "schule", "lieferant"),
+}
+_CONTACTS = {
+    *("email", "mail", "phone", "mobile", "tel", "telephone", "telefon", "fax", "cell"),
+    *("passport", "emails", "phones", "iban", "website"),
+}
 _ANYBODY = ("person", "individual", "user", "account", "member", "profile")
 _PLURALS = {"people": "person", "persons": "person", "staff": "staff", "children": "child"}
 _PLURALS |= {"personnel": "staff", "kids": "child", "midwives": "midwife"}
@@ -47,6 +89,7 @@ _SUFFIXES = (
     *("new", "current", "all", "tmp", "temp", "staging", "stage", "raw", "view", "vw", "v", "mv"),
     *("snapshot", "register", "registry", "directory", "stamm", "liste", "daten", "tabelle"),
 )
+_MARKS = ("handle", "plate", "numberplate", "plates")  # doors have handles, too
 _IDENTIFYING = {
     *("email", "mail", "phone", "mobile", "tel", "telephone", "fax", "cell", "ssn", "nin"),
     *("passport", "iban", "bic", "address", "street", "surname", "firstname", "lastname"),
@@ -55,6 +98,8 @@ _IDENTIFYING = {
     *("latitude", "longitude", "forename", "fname", "lname", "givenname", "familyname", "maiden"),
     *("middlename", "cellphone", "msisdn", "whatsapp", "skype", "nino", "creditcard", "pan"),
     *("passphrase", "emails", "phones", "addresses", "initials", "fingerprint", "biometric"),
+    *_MARKS,
+    "mrn",
     *FOREIGN_IDENTIFYING,
 }
 # Of things as well as of people: by themselves they do not say that a row is a person.
@@ -62,6 +107,7 @@ _OF_THINGS = {
     *("address", "addresses", "street", "latitude", "longitude", "license", "licence", "photo"),
     *("picture", "token", "secret", "signature", "ip", "mac", "mail", "fax", "pan", "avatar"),
     *("bic", "initials", "fingerprint", "adresse", "adres", "adress", "indirizzo", "direccion"),
+    *_MARKS,
     *("endereco", "strasse", "rue", "calle", "straat", "gata", "via", "ulica", "foto", "bild"),
 }
 _NAMED = ("first", "last", "full", "given", "family", "middle", "maiden", "user", "display", "nick")
@@ -71,6 +117,11 @@ _STRONG = {
     *("fullname", "birth", "dob", "birthdate", "birthday", "password", "born", "dateofbirth"),
     *("forename", "fname", "lname", "givenname", "familyname", "yob", "emails", "phones"),
     *FOREIGN_STRONG,
+}
+_BIRTHS = {
+    *("birth", "dob", "birthdate", "birthday", "born", "dateofbirth", "yob", "geburtsdatum"),
+    *("geburtstag", "geburt", "geboren", "naissance", "nacimiento", "nascimento", "nascita"),
+    *("geboortedatum", "geboorte", "urodzenia", "fodselsdato", "fodelsedatum", "fodt", "fodd"),
 }
 _PERSONAL = (
     _STRONG
@@ -217,9 +268,61 @@ def is_identifying(column: str, *, of_people: bool) -> bool:
     words = words_of(column)
     if any(word in _IDENTIFYING for word in words) or "".join(words) in _IDENTIFYING:
         return True
-    if words and words[-1] == "name":
+    if words and words[-1] in ("name", "nm"):
         return of_people or names_a_person(column)
+    if is_birth(column):
+        return True
     return _has_part(words) or _is_official_number(words)
+
+
+def is_birth(column: str) -> bool:
+    """Whether a column most likely says when somebody was born.
+
+    >>> is_birth("born"), is_birth("birth_date"), is_birth("birth_rate"), is_birth("joined")
+    (True, True, False, False)
+    """
+    words = words_of(column)
+    is_rate = bool(words) and (words[-1] in _ABOUT_ONE or words[-1] == "rate")
+    return not is_rate and any(word in _BIRTHS for word in (*words, "".join(words)))
+
+
+def is_contact(column: str) -> bool:
+    """Whether a column may be the telephone or address of an organisation: one word, or `phone_number`.
+
+    >>> is_contact("email"), is_contact("phone_number"), is_contact("patient_email")
+    (True, True, False)
+    """
+    words = [word for word in words_of(column) if word not in _IDS]
+    return "".join(words) in _CONTACTS or (bool(words) and set(words) <= _CONTACTS)
+
+
+def is_of_an_organisation(table: str) -> bool:
+    """
+    >>> is_of_an_organisation("offices"), is_of_an_organisation("crew")
+    (True, False)
+    """
+    words = [word for word in words_of(table) if not word.isdigit()]
+    return bool(words) and singular(words[-1]) in _ORGANISATIONS
+
+
+def is_word_for_things_too(table: str) -> bool:
+    """Whether the word of a table for people stands for things as well.
+
+    >>> is_word_for_things_too("accounts"), is_word_for_things_too("customers")
+    (True, False)
+    """
+    words = [word for word in words_of(table) if not word.isdigit() and word not in _SUFFIXES]
+    return bool(words) and singular(words[-1]) in _FOR_THINGS_TOO
+
+
+def tells_people_apart(column: str) -> bool:
+    """Whether the rows of a person most likely have the same value in a column, and those of others another.
+
+    >>> [tells_people_apart(name) for name in ("email", "mrn", "last_name", "plate", "born", "address")]
+    [True, True, True, True, False, False]
+    """
+    is_mark = any(word in _MARKS for word in words_of(column))
+    return is_mark or (names_a_person(column) and not is_birth(column))
 
 
 def names_a_person(column: str) -> bool:
@@ -237,7 +340,7 @@ def names_a_person(column: str) -> bool:
     sure = (_IDENTIFYING | _STRONG) - _OF_THINGS
     if any(word in sure for word in (*words, "".join(words))) or _has_part(words):
         return True
-    if len(words) > 1 and words[-1] == "name":
+    if len(words) > 1 and words[-1] in ("name", "nm"):
         return words[-2] in _NAMED or _person(words[-2]) is not None
     return _is_official_number(words)
 
@@ -281,8 +384,10 @@ def personal_traits(columns: tuple[str, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
-def are_people(columns: tuple[str, ...]) -> bool:
-    """Whether columns look as if each row were a person."""
+def are_people(columns: tuple[str, ...], table: str) -> bool:
+    """Whether columns look as if each row of a table were a person."""
+    if is_of_an_organisation(table):
+        columns = tuple(column for column in columns if not is_contact(column))
     traits = personal_traits(columns)
     return len(traits) > 1 and bool(traits & _STRONG)
 
@@ -291,6 +396,8 @@ def _person(word: str) -> str | None:
     one = singular(word)
     if one in _PEOPLE:
         return one
+    if one in _ABBREVIATED or word in _ABBREVIATED:
+        return _ABBREVIATED.get(one) or _ABBREVIATED[word]
     if word in FOREIGN_PEOPLE or one in FOREIGN_PEOPLE:
         return FOREIGN_PEOPLE.get(word) or FOREIGN_PEOPLE[one]
     return one if one.endswith("person") else None

@@ -175,7 +175,8 @@ def _accepted(old: Policy, new: Policy) -> Iterator[Change]:
     ):
         for one in ones:
             place = "" if one.where is None else f" of {one.where}"
-            what = f"{direction} {one.name.name}{place}: {one.reason}"
+            covers = "" if one.covers is None else f" ({_list(sorted(one.covers))})"
+            what = f"{direction} {one.name.name}{place}{covers}: {one.reason}"
             yield change(Topic.PROTECTION, Direction.CHANGES, "accept", what)
 
 

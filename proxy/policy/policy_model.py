@@ -223,11 +223,13 @@ class Budgets:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What the owner takes responsibility for, and why. where: of the finding; None: wherever it is."""
+    """What the owner takes responsibility for, and why. where: of the finding; None: wherever it is; covers:
+    which subjects of the finding are accepted; None: the policy names none."""
 
     name: FindingName
     where: str | None
     reason: str
+    covers: frozenset[str] | None = None
 
 
 class Previews(Enum):

@@ -21,7 +21,10 @@ _SENTENCE_WORDS = 6
 _NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+,? [^\W\d_a-z][^\W\d_]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _RECORD = re.compile(r"[A-Za-z]{1,3}[ -]?[0-9]{6,}")
-_HANDLE = re.compile(r"@\w{2,}")
+_HANDLE = re.compile(r"@\w{2,}|\S+\(at\)\S+|([\w-]+\.)+[a-z]{2,}/\S+")  # @anna, facebook.com/anna
+_OFFICIAL = re.compile(r"[0-9]{3}-[0-9]{2}-[0-9]{4}")  # of the social security of the United States
+_PLATE = re.compile(r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} ?[0-9]{1,4}")
+_PLACE = re.compile(r"[^,]+ [0-9]+[a-z]?, [0-9]{4,5} \w.*")  # Hauptstr. 5, 80331 München
 _MANY = 500
 
 
@@ -57,6 +60,12 @@ def perhaps_naming_values(values: Sequence[str]) -> str:
         return "one is a UUID, which tells one from all others"
     if any(map(_RECORD.fullmatch, values)):
         return "one is like the number of a record"
+    if any(map(_OFFICIAL.fullmatch, values)):
+        return "one is like a number of social security"
+    if any(map(_PLATE.fullmatch, values)):
+        return "one is like the plate of a car"
+    if any(map(_PLACE.fullmatch, values)):
+        return "one is like a postal address"
     if any(map(_HANDLE.fullmatch, values)):
         return "one is like a name in a network"
     if len(values) > _MANY:

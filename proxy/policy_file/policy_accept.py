@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from proxy.policy.finding_names import FindingName
 from proxy.policy.policy_model import Acceptance
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
-from proxy.policy_file.policy_nodes import kind, named_entries
-from proxy.policy_file.policy_shapes import TEXT, Either, Keyed, NamedBy
+from proxy.policy_file.policy_nodes import fields, kind, named_entries, text
+from proxy.policy_file.policy_shapes import TEXT, Either, Keyed, ListOf, NamedBy, Shape
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -19,9 +19,12 @@ from proxy.policy_file.yaml_positions import (
 )
 
 _NAMES = {name.name: name for name in FindingName}
+_MOST_COVERED = 1000
+ACCEPT_KEYS: Mapping[str, Shape] = {"covers": ListOf(TEXT, _MOST_COVERED), "because": TEXT}
+_PLACE = Either((TEXT, Keyed(ACCEPT_KEYS, tuple(ACCEPT_KEYS), "accept")))
 ACCEPT = Keyed(
     {
-        name: Either((TEXT, NamedBy(TEXT, least=1)))
+        name: Either((TEXT, NamedBy(_PLACE, least=1)))
         for name, finding in _NAMES.items()
         if finding is not FindingName.ACCEPTED_WITHOUT_EFFECT
     }
@@ -30,7 +33,8 @@ _REASON_CHARACTERS = 1000
 
 
 def read_acceptances(entry: Entry, problems: ProblemList) -> tuple[Acceptance, ...]:
-    """`{FINDING: "reason"}` for wherever it is found, or `{FINDING: {where: "reason"}}`."""
+    """`{FINDING: "reason"}` for wherever it is found, `{FINDING: {where: "reason"}}`, or
+    `{FINDING: {where: {covers: [column], because: "reason"}}}`."""
     found: list[Acceptance] = []
     for one in (named_entries(entry.value, "accept", problems) or {}).values():
         name = _NAMES.get(one.key)
@@ -60,9 +64,43 @@ def _of(name: FindingName, entry: Entry, problems: ProblemList) -> Iterator[Acce
                 "write it as `dpproxy doctor --json` names it (where)",
             )
             continue
-        reason = _reason(place.value, f"{entry.key} of {quoted_text(place.key)}", problems)
+        what = f"{entry.key} of {quoted_text(place.key)}"
+        if isinstance(place.value, MappingNode):
+            bound = _bound(place, what, problems)
+            if bound is not None:
+                yield Acceptance(name, place.key, *bound)
+            continue
+        reason = _reason(place.value, what, problems)
         if reason is not None:
             yield Acceptance(name, place.key, reason)
+
+
+def _bound(place: Entry, what: str, problems: ProblemList) -> tuple[str, frozenset[str]] | None:
+    """The reason, and the subjects of the finding that it is about."""
+    where = f"accept of {what}"
+    given = fields(place.value, where, place.key_at, ACCEPT_KEYS, ACCEPT_KEYS, problems)
+    if given is None or not given.keys() >= ACCEPT_KEYS.keys():
+        return None
+    reason = _reason(given["because"].value, what, problems)
+    covers = _covers(given["covers"].value, f"covers of {what}", problems)
+    return None if reason is None or covers is None else (reason, covers)
+
+
+def _covers(node: Node, what: str, problems: ProblemList) -> frozenset[str] | None:
+    match node:
+        case SequenceNode(items=items) if 1 <= len(items) <= _MOST_COVERED:
+            names = [text(item, "covers", problems) for item in items]
+            found = frozenset(name for name in names if name is not None)
+            return found if None not in names else None
+        case RefusedNode():
+            return None
+        case _:
+            problems.add(
+                node.at,
+                f"{what} must be a list with 1 to {_MOST_COVERED} names",
+                "write covers: [column], as the finding names it",
+            )
+            return None
 
 
 _HOW = 'write {FINDING: "why that is right"} or {FINDING: {schema.table: "why that is right"}}'

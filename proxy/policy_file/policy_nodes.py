@@ -51,6 +51,8 @@ EXAMPLES: Mapping[str, str] = {
     "noise": "laplace",
     "rows": "3",
     "for": "24h",
+    "covers": "[column]",
+    "because": '"why that is right"',
 }
 _EXPONENT = 100  # Fraction("1e999999999") would fill the memory
 

@@ -152,8 +152,10 @@ def here(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     ],
 )
 def test_what_cannot_be_served(here: Here, arguments: tuple[str, ...], told: str) -> None:
-    listening = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
-    _assert_reported(here(_sources(), "serve", *listening, *arguments), told)
+    for option in ("--listen", "--http"):
+        if option not in arguments:
+            arguments = (*arguments, option, "127.0.0.1:0")
+    _assert_reported(here(_sources(), "serve", *arguments), told)
 
 
 def test_analysts_that_cannot_be_listed(here: Here) -> None:

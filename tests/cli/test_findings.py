@@ -30,7 +30,7 @@ tables:
   c.people: {unit: {person: id}, max_rows_per_unit: 1, columns: {age: {bounds: [0, 120]}}}
   c.visits: public
 """
-_ACCEPT = 'accept: {PUBLIC_REFERS_TO_PEOPLE: {c.visits: "visits are invented"}}\n'
+_ACCEPT = 'accept: {PUBLIC_REFERS_TO_PEOPLE: {c.visits: {covers: [person], because: "visits are invented"}}}\n'
 _ANY = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
 
 
@@ -58,12 +58,15 @@ def test_serve_refuses_what_publishes_people(clinic: Superuser, tmp_path: Path) 
     assert done.out == ""
     assert f"{path}:9:3: PUBLIC_REFERS_TO_PEOPLE: c.visits is public, and its column" in done.err
     assert "    9 |   c.visits: public\n      |   ^\n" in done.err
-    assert 'accept: {PUBLIC_REFERS_TO_PEOPLE: {c.visits: "the reason"}}' in done.err
+    accept = (
+        'accept: {PUBLIC_REFERS_TO_PEOPLE: {c.visits: {covers: [person], because: "the reason"}}}'
+    )
+    assert accept in done.err
     assert not (tmp_path / "s").exists()
 
 
 def test_serve_prints_what_is_accepted_at_each_start(clinic: Superuser, tmp_path: Path) -> None:
-    path = _file(tmp_path, _POLICY + _ACCEPT.replace("}}", "}, ROLE_OWNS: not}"))
+    path = _file(tmp_path, _POLICY + _ACCEPT.replace("}}}", "}}, ROLE_OWNS: not}"))
     adopted = _run("ledger", "adopt", "--policy", path, "--state", tmp_path / "s", "--new")
     assert adopted.code == 0, adopted.err
     major = find_binaries().major
@@ -226,3 +229,123 @@ def test_severe_findings_that_one_change_fixes_are_entries_of_their_own(
         printed = [line for line in lines if line.startswith(f"{severity.upper():8} ")]
         assert len(printed) == int(count), severity
     assert sum(OWN_ROLE in line for line in lines) == 1
+
+
+_LAZY = """
+CREATE TABLE c.codes (code text PRIMARY KEY);
+CREATE VIEW c.failing AS SELECT code, 1 / length(code) AS part FROM c.codes;
+INSERT INTO c.codes VALUES ('');
+CREATE VIEW c.endless AS SELECT g AS number FROM generate_series(1, 300000000) g;
+CREATE TABLE c.kept (id integer PRIMARY KEY, person integer NOT NULL REFERENCES c.people, note text);
+"""
+
+
+@pytest.fixture
+def lazy(clinic: Superuser) -> Iterator[Superuser]:
+    clinic.execute(_LAZY.encode())
+    may_read(clinic)
+    try:
+        yield clinic
+    finally:
+        clinic.execute("DROP VIEW c.failing, c.endless; DROP TABLE c.codes, c.kept")
+
+
+def test_a_public_table_that_cannot_be_read_does_not_hide_what_is_found(
+    lazy: Superuser, tmp_path: Path
+) -> None:
+    path = _file(tmp_path, _POLICY + "  c.failing: public\n  c.codes: public\n")
+    done = _run("policy", "check", path)
+    assert done.code == 1
+    assert (
+        f"{path}:10:3: public table 'c.failing' cannot be read (DivisionByZero: other)" in done.err
+    )
+    assert done.err.count("cannot be read") == 1
+    assert "SEVERE   PUBLIC_REFERS_TO_PEOPLE: c.visits is public" in done.out
+    told = json.loads(_run("policy", "check", path, "--json").out)
+    assert [(one["line"], one["column"]) for one in told["problems"]] == [(10, 3)]
+    assert told["findings"] and told["accuracy"]
+    alone = _run("policy", "check", _file(tmp_path, _POLICY.replace("visits", "failing")))
+    assert (alone.code, "0 severe" in alone.out) == (1, True)
+
+
+def test_a_large_public_table_is_refused_before_it_is_read(lazy: Superuser, tmp_path: Path) -> None:
+    """It would take minutes to read."""
+    path = _file(tmp_path, _POLICY.replace("c.visits", "c.endless"))
+    done = _run("policy", "check", path)
+    assert done.code == 1
+    assert (
+        "SEVERE   PUBLIC_IS_LARGE: c.endless is public and has about 300,000,000 rows" in done.out
+    )
+    refused = _run("serve", "--policy", path, "--state", tmp_path / "s", *_ANY)
+    assert refused.code == 1
+    assert f"{path}:9:3: PUBLIC_IS_LARGE: " in refused.err
+
+
+@pytest.mark.parametrize(
+    ("revoked", "tables", "told"),
+    [
+        (
+            "REVOKE SELECT ON c.kept FROM patient",
+            "  c.kept: {unit: {person: person}}\n",
+            "the role of source may not read table 'c.kept'",
+        ),
+        (
+            "REVOKE SELECT ON c.kept FROM patient; GRANT SELECT (id, person) ON c.kept TO patient",
+            "  c.kept: {unit: {person: person}, columns: {note: {}}}\n",
+            "the role of source may not read column 'note' of 'c.kept'",
+        ),
+        (
+            "REVOKE SELECT ON c.kept FROM patient; GRANT SELECT (id, note) ON c.kept TO patient",
+            "  c.kept: {unit: {person: person}, columns: {note: {}}}\n",
+            "the role of source may not read column 'person' of 'c.kept'",
+        ),
+        (
+            "REVOKE USAGE ON SCHEMA c FROM patient",
+            "  c.kept: {unit: {person: person}, columns: {note: {}}}\n",
+            "the role of source may not read table 'c.kept'",
+        ),
+    ],
+)
+def test_a_missing_grant_is_printed_as_sql_that_works(
+    lazy: Superuser, tmp_path: Path, revoked: str, tables: str, told: str
+) -> None:
+    path = _file(tmp_path, "tables:\n" + tables)
+    lazy.execute(revoked.encode())
+    try:
+        done = _run("policy", "check", path)
+        assert done.code == 1
+        assert told in done.err and "did you mean" not in done.err
+        hints = re.findall(r"hint: (GRANT .*)", done.err)
+        assert hints
+        lazy.execute("; ".join(hints).encode())
+        assert _run("policy", "check", path).code == 0
+    finally:
+        may_read(lazy)
+
+
+def test_a_table_that_is_nowhere_is_not_granted(lazy: Superuser, tmp_path: Path) -> None:
+    done = _run("policy", "check", _file(tmp_path, "tables:\n  c.keep: {unit: row}\n"))
+    assert "table 'c.keep' is not in the database" in done.err
+    assert "did you mean 'c.kept'?" in done.err
+
+
+def test_serve_refuses_a_column_that_came_since_the_last_start(
+    lazy: Superuser, tmp_path: Path
+) -> None:
+    path = _file(tmp_path, _POLICY.replace("c.visits", "c.codes"))
+    state, environment = tmp_path / "s", {"CLINIC_DSN": source()}
+    adopted = _run("ledger", "adopt", "--policy", path, "--state", state, "--new")
+    assert adopted.code == 0, adopted.err
+    arguments: list[str | Path] = ["serve", "--policy", path, "--state", state, *_ANY]
+    with serving(tmp_path, arguments, "/docs\n", environment) as running:
+        assert running.stop() == 0
+    lazy.execute("ALTER TABLE c.codes ADD remark text")
+    refused = _run(*arguments)
+    assert refused.code == 1
+    assert f"{path}:9:3: public table 'c.codes' has columns that it did not have" in refused.err
+    listed = re.search(r"list the columns that are public: (.*)", refused.err)
+    assert listed is not None
+    assert listed[1] == "{unit: public, columns: {code: {}, remark: {}}}"
+    path.write_text(path.read_text().replace("c.codes: public", f"c.codes: {listed[1]}"))
+    with serving(tmp_path, arguments, "/docs\n", environment) as running:
+        assert running.stop() == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,9 +20,12 @@ from structlog.testing import capture_logs
 
 from proxy.cli import reloading
 from proxy.cli.assembly import Database
+from proxy.cli.building import refuse_new_columns
+from proxy.cli.cli_error import CliError
+from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
-from proxy.ledger.ledger_sources import SourceError
+from proxy.ledger.ledger_sources import Source, SourceError
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
@@ -293,10 +297,10 @@ def test_a_lower_epsilon_holds_in_sessions_that_are_open(served: Served) -> None
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("tables: [", "errors in the file"),
-        ("", "errors in the file"),
-        ("tables: {public.visits: {unit: {patient: nobody}}}\n", "errors in the file"),
-        ("tables:\n" + _VISITS + "  public.beds: public\n", "severe findings"),
+        ("tables: [", "error in the file"),
+        ("", "error in the file"),
+        ("tables: {public.visits: {unit: {patient: nobody}}}\n", "error in the file"),
+        ("tables:\n" + _VISITS + "  public.beds: public\n", "severe finding"),
     ],
 )
 def test_a_bad_file_leaves_what_is_in_force(served: Served, text: str, reason: str) -> None:
@@ -313,6 +317,113 @@ def test_a_bad_file_leaves_what_is_in_force(served: Served, text: str, reason: s
     assert abs(float(str(served.value(_SUM))) - 20_000) < 9_000
     served.write()
     assert served.standing() == (before[0].digest, True)
+
+
+_ACCEPTED = (
+    f"tables:\n{_VISITS}  public.wards: public\n  public.doctors: public\n"
+    'accept: {PUBLIC_LOOKS_LIKE_PEOPLE: {public.doctors: "their names are on their doors"}}\n'
+)
+
+
+def test_the_log_tells_what_is_found_of_a_policy_that_is_taken(served: Served) -> None:
+    """What was told before is not told again."""
+    with capture_logs() as logged:
+        served.write(_ACCEPTED)
+        first = len(logged)
+        served.write(f"{_ACCEPTED}# another text\n")
+    events = [(one["event"], one.get("name")) for one in logged[:first]]
+    assert events[0] == ("policy_taken", None)
+    assert ("finding_accepted", "PUBLIC_LOOKS_LIKE_PEOPLE") in events
+    assert [one["reason"] for one in logged if one["event"] == "finding_accepted"] == [
+        "their names are on their doors"
+    ]
+    assert [one["event"] for one in logged[first:]] == ["policy_taken"]
+
+
+def test_the_log_tells_that_a_policy_is_in_force_again(served: Served) -> None:
+    text = served.file.read_text()
+    with capture_logs() as logged:
+        served.put(text + "no_such_key: 1\n")
+        served.put(text)
+        served.look()
+    events = [(one["event"], one["database"]) for one in logged]
+    assert events == [("policy_not_taken", _NAME), ("policy_in_force_again", _NAME)]
+    assert logged[1]["digest"] == served.database.policy.digest[:12]
+
+
+def test_an_acceptance_does_not_cover_a_column_that_comes_later(
+    served: Served, pair: Servers
+) -> None:
+    covering = _ACCEPTED.replace("doctors", "desks").replace(
+        '"their names are on their doors"', '{covers: [phone], because: "the desk has one"}'
+    )
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute("CREATE TABLE public.desks (number int PRIMARY KEY, phone text)")
+        owner.execute(f"GRANT SELECT ON public.desks TO {READER}".encode())
+        try:
+            served.database.look_for_changes()
+            served.write(covering)
+            taken = served.database.policy
+            assert served.standing() == (taken.digest, True)
+            owner.execute("ALTER TABLE public.desks ADD patient_email text")
+            with capture_logs() as logged:
+                served.database.look_for_changes()
+                served.look()
+            (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
+            assert "accept does not cover patient_email" in told["problems"][0]
+            line = served.file.read_text().splitlines().index("  public.desks: public") + 1
+            assert told["problems"][0].startswith(f"{line}:3: PUBLIC_LOOKS_LIKE_PEOPLE: ")
+            assert served.watch.refusal == f"{told['reason']}: {told['problems'][0]}"
+            assert served.standing() == (taken.digest, False)
+            with pytest.raises(errors.UndefinedColumn):
+                served.value("SELECT patient_email FROM desks")
+        finally:
+            owner.execute("DROP TABLE public.desks")
+            served.database.look_for_changes()
+
+
+def test_a_column_of_a_public_table_that_comes_later_is_not_shown(
+    served: Served, pair: Servers
+) -> None:
+    """Not by itself, nor after a restart, nor after another change of the file."""
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute("CREATE TABLE public.floors (number int PRIMARY KEY)")
+        owner.execute(f"GRANT SELECT ON public.floors TO {READER}".encode())
+        try:
+            served.database.look_for_changes()
+            served.write(f"{_TABLES}  public.floors: public\n")
+            taken = served.database.policy
+            assert served.standing() == (taken.digest, True)
+            owner.execute("ALTER TABLE public.floors ADD remark text")
+            with capture_logs() as logged:
+                served.database.look_for_changes()
+                served.look()
+                served.write(f"{_TABLES}  public.floors: public\n# another text\n")
+            told = [one for one in logged if one["event"] == "policy_not_taken"]
+            assert [one["reason"] for one in told] == ["columns of public tables came later"] * 2
+            assert "shown it: remark" in told[0]["problems"][0]
+            assert served.standing() == (taken.digest, False)
+            with pytest.raises(errors.UndefinedColumn):
+                served.value("SELECT remark FROM floors")
+            lease = served.database.lease
+            source = Source(lease.source, _NAME, ())
+            checked = load_policy(served.file, served.watch.environment)
+            with pytest.raises(
+                CliError, match=r"columns that it did not have .*: remark"
+            ) as refused:
+                refuse_new_columns(checked, lease.ledger_dsn, source)
+            listed = re.search(r"list the columns that are public: (.*)", str(refused.value))
+            assert listed is not None
+            served.write(f"{_TABLES}  public.floors: {listed[1]}\n")
+            assert served.value("SELECT count(remark) FROM floors") == 0
+            served.write(f"{_TABLES}  public.floors: public\n")
+            assert served.standing()[1] is True, "it has been named"
+            refuse_new_columns(
+                load_policy(served.file, served.watch.environment), lease.ledger_dsn, source
+            )
+        finally:
+            owner.execute("DROP TABLE public.floors")
+            served.database.look_for_changes()
 
 
 def test_another_database_or_source_takes_a_start(served: Served) -> None:
@@ -501,7 +612,7 @@ def test_what_is_published_changes_while_serving(
     assert limits == [taken], "limits are never those of a policy that is refused"
     assert served.standing() == (taken.digest, False)
     (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
-    assert told["reason"] == "1 errors in the file"
+    assert told["reason"] == "1 error in the file"
     assert "cannot be published" in told["problems"][0] and "counted" not in str(logged)
     _beside_the_loop(served.write)
     assert served.standing()[1] is True and not _is_publishing(served)
@@ -526,7 +637,8 @@ def test_a_look_that_fails_says_so_everywhere(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = served.database.policy.digest
-    reloads = PolicyReloads([served.database], [served.file], served.watch.environment)
+    policy = CheckedPolicy(served.database.policy, served.database.catalog, file=str(served.file))
+    reloads = PolicyReloads([served.database], [policy], served.watch.environment)
 
     def reload() -> Mapping[str, Any]:
         (found,) = asyncio.run(reloads.reload())["policies"]
@@ -615,7 +727,7 @@ def test_published_tables_come_and_go_with_the_policy(served: Served) -> None:
         in_force = served.database.policy.digest
         served.write(f"{_PUBLISHED.replace('sum(cost)', 'sum(price)')}{_TABLES}")
         assert served.database.policy.digest == in_force, "what cannot be released is not taken"
-        assert served.watch.refusal == "1 errors in the file"
+        assert served.watch.refusal.startswith("1 error in the file: 7:24: it cannot be")
         more = _DOCTORS + _PUBLISHED.replace("every: 24h", "every: 12h")
         served.write(f"tables:\n{_VISITS}  public.wards: public\n{more}")
         assert served.database.publishing is not publishing

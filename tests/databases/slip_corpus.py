@@ -60,7 +60,40 @@ CREATE TABLE c.parted2 PARTITION OF c.parted DEFAULT;
 INSERT INTO c.parted SELECT i, 'x' FROM generate_series(1, 600) i;
 ANALYZE c.parted1, c.parted2;
 """
-_PATIENTS = "c.patients: {unit: {patient: id}, max_rows_per_unit: 1, columns: {born: {}}}"
+# Tables of people in which no word says so. They are left out of the policy, or their owner says why not.
+UNNAMED = (
+    ("headcount", "hc_id integer PRIMARY KEY, nm text, mgr text"),
+    ("witnesses", "id integer PRIMARY KEY, statement text"),
+    ("顧客", '"氏名" text, "生年月日" date'),
+    ("сотрудники", 'id integer PRIMARY KEY, "фамилия" text'),
+    ("soldiers", "id integer PRIMARY KEY, rank text"),
+    ("followers1", "id integer PRIMARY KEY, nick text"),
+    ("rooms", "id integer PRIMARY KEY, occupant text"),
+    ("gps", "ts timestamptz, device_id text, lat float, lon float"),
+    ("kisiler", "tckimlik text PRIMARY KEY, ad text"),
+    ("loyalty_cards", "card_no bigint PRIMARY KEY, points integer"),
+    ("pasien", "nik text PRIMARY KEY, nama text"),
+    ("raw1", "doc jsonb"),
+    ("log1", "ts timestamptz, msg text"),
+)
+# An office has a telephone, and a chart of accounts is of no people.
+ORGANISATIONS = (
+    ("insurers", "code text PRIMARY KEY, name text, phone text, email text"),
+    ("offices", "code text PRIMARY KEY, city text, phone_number text"),
+    ("standards", "code text PRIMARY KEY, passport text"),
+    ("cell_lines", "code text PRIMARY KEY, cell text"),
+)
+THINGS = (
+    ("accounts", "no integer PRIMARY KEY, title text, debit boolean"),
+    ("subjects", "code text PRIMARY KEY, title text"),
+    ("agents", "code text PRIMARY KEY, formula text"),
+    ("contacts", "code text PRIMARY KEY, gauge integer"),
+    ("conductors", "code text PRIMARY KEY, ohm numeric"),
+)
+_PATIENTS = (
+    "c.patients: {unit: {patient: id}, max_rows_per_unit: 1,"
+    " columns: {born: {bounds: [1900-01-01, 2030-01-01]}}}"
+)
 _VISITS = (
     "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {id: {}, cost: {}}}"
 )
@@ -159,6 +192,61 @@ _TABLES = [
         (_ORDERS, "c.listed: public"),
         F.PUBLIC_MAY_NAME_PEOPLE,
         "c.listed",
+    ),
+    *(
+        (
+            f"no word for people, {number}",
+            KEYED + f'CREATE TABLE c."{table}" ({columns});',
+            (_PATIENTS, f'"c.{table}": public'),
+            F.PUBLIC_IS_NOT_NEEDED,
+            f"c.{table}",
+        )
+        for number, (table, columns) in enumerate(UNNAMED)
+    ),
+    *(
+        (
+            f"an abbreviation, {column}",
+            BARE + f"CREATE TABLE c.facts ({column} integer, amount integer);",
+            (_ORDERS, "c.facts: public"),
+            _PUBLIC,
+            "c.facts",
+        )
+        for column in ("cust_id", "cust_sk", "pat_no", "emp_id", "usr_id", "pers_nr", "kd_nr")
+    ),
+    *(
+        (
+            f"the abbreviation {table}",
+            BARE + f"CREATE TABLE c.{table} (nr integer PRIMARY KEY, seit date);",
+            ("c.shops: {unit: row}", f"c.{table}: public"),
+            _PUBLIC,
+            f"c.{table}",
+        )
+        for table in ("cust", "emps", "usr", "pers", "stud", "dim_cust")
+    ),
+    *(
+        (
+            f"perhaps {table}",
+            KEYED + f"CREATE TABLE c.{table} ({columns});",
+            (_PATIENTS, f"c.{table}: public"),
+            F.PUBLIC_MAY_NAME_PEOPLE,
+            f"c.{table}",
+        )
+        for table, columns in (*ORGANISATIONS, *THINGS)
+    ),
+    *(
+        (
+            f"people in {table}",
+            KEYED + f"CREATE TABLE c.{table} ({columns});",
+            (_PATIENTS, f"c.{table}: public"),
+            _PUBLIC,
+            f"c.{table}",
+        )
+        for table, columns in (
+            ("offices", "code text PRIMARY KEY, manager_email text"),
+            ("sites2", "code text PRIMARY KEY, phone text, born date"),
+            ("accounts", "id integer PRIMARY KEY, email text"),
+            ("crew", "id integer PRIMARY KEY, phone text"),
+        )
     ),
     ("addresses", BARE, (_ORDERS, "c.shops: public"), F.PUBLIC_MAY_NAME_PEOPLE, "c.shops"),
     (
@@ -276,6 +364,60 @@ _ROWS = [
         F.REFERENCE_LEADS_ELSEWHERE,
         "c.visits",
     ),
+    *(
+        (
+            f"rows with {columns}",
+            BARE + f"CREATE TABLE c.log2 ({columns}, x integer);",
+            ("c.log2: {unit: row}",),
+            F.ROW_UNIT_NAMES_PEOPLE,
+            "c.log2",
+        )
+        for columns in (
+            "email text",
+            "plate text",
+            "id integer PRIMARY KEY, e_mail text",
+            "mrn text",
+            "iban text",
+        )
+    ),
+    (
+        "a number and an e-mail",
+        KEYED
+        + "ALTER TABLE c.patients ADD UNIQUE (email); CREATE TABLE c.mailed (id integer PRIMARY KEY,"
+        " patient_email text NOT NULL REFERENCES c.patients (email));",
+        (
+            _PATIENTS,
+            "c.mailed: {unit: {patient_email: patient_email}, max_rows_per_unit: 9}",
+        ),
+        F.SAME_PEOPLE_TWO_NAMES,
+        "c.mailed",
+    ),
+    (
+        "a number and an e-mail of people who are nowhere",
+        KEYED
+        + "ALTER TABLE c.patients ADD UNIQUE (email); CREATE TABLE c.mailed (id integer PRIMARY KEY,"
+        " patient_email text NOT NULL REFERENCES c.patients (email));",
+        (
+            _VISITS,
+            "c.mailed: {unit: {mailbox: patient_email}, max_rows_per_unit: 9}",
+        ),
+        F.SAME_PEOPLE_TWO_NAMES,
+        "c.mailed",
+    ),
+    *(
+        (
+            f"listed {column}",
+            KEYED + f"ALTER TABLE c.patients ADD {column};",
+            _patients(f"{column.split()[0]}: {{}}"),
+            F.IDENTIFYING_COLUMN,
+            "c.patients",
+        )
+        for column in (
+            *("birth_date date", "dob date", "geburtsdatum date", "handle text", "mrn text"),
+            *("plate text", "nm text", "date_of_birth timestamptz"),
+        )
+    ),
+    ("listed born", KEYED, _patients("born: {}"), F.IDENTIFYING_COLUMN, "c.patients"),
     (
         "rows with a name",
         KEYED + "CREATE TABLE c.named (id integer PRIMARY KEY, patient_name text, cost integer);",

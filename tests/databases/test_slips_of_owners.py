@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -65,9 +66,22 @@ def test_a_slip_is_found_and_can_be_accepted(slip: Slip) -> None:
         ]
         assert [one.name for one in named] == [slip.name], found.open
         assert found.refuses == (slip.name.severity is Severity.SEVERE)
-        accepted = _verdict(_text(slip, f'{{{slip.name.name}: {{"{slip.where}": "it is right"}}}}'))
+        (finding,) = named
+        accepted = _verdict(_text(slip, _accepting(finding, finding.subjects)))
         assert [one.finding.where for one in accepted.accepted] == [slip.where]
         assert not accepted.refuses
+        if finding.subjects and slip.name.severity is Severity.SEVERE:
+            for subjects in ((), (*finding.subjects[1:], "another")):
+                found = _verdict(_text(slip, _accepting(finding, subjects)))
+                assert found.refuses, "what is not named stays open"
+                assert "accept does not cover " in found.of(Severity.SEVERE)[0].what
+
+
+def _accepting(finding: Finding, subjects: tuple[str, ...]) -> str:
+    reason = '"it is right"'
+    if subjects:
+        reason = f"{{covers: {json.dumps(subjects)}, because: {reason}}}"
+    return f'{{{finding.name.name}: {{"{finding.where}": {reason}}}}}'
 
 
 def test_the_corpus_has_each_kind() -> None:
@@ -83,23 +97,26 @@ def test_the_corpus_has_each_kind() -> None:
 
 
 def test_what_is_accepted_wherever_it_is_found_is_named() -> None:
-    tables = ("c.staff: public", "c.patients: public", "c.feedback: {unit: row}")
-    slip = Slip(called="", script=KEYED, tables=tables, name=F.PUBLIC_LOOKS_LIKE_PEOPLE, where="")
-    with made_clinic(KEYED):
+    script = KEYED + "CREATE TABLE c.nurses (id integer PRIMARY KEY, hired date);"
+    tables = ("c.staff: public", "c.nurses: public", "c.feedback: {unit: row}")
+    slip = Slip(called="", script=script, tables=tables, name=F.PUBLIC_LOOKS_LIKE_PEOPLE, where="")
+    with made_clinic(script):
         found = _verdict(_text(slip, '{PUBLIC_LOOKS_LIKE_PEOPLE: "ok"}'))
         (named,) = [one for one in found.open if one.name is F.ACCEPTED_WHEREVER]
-        assert "c.patients, c.staff" in named.what or "c.staff, c.patients" in named.what
-        by_place = '{PUBLIC_LOOKS_LIKE_PEOPLE: {c.staff: "ok", c.patients: "ok"}}'
+        assert "c.nurses, c.staff" in named.what or "c.staff, c.nurses" in named.what
+        by_place = '{PUBLIC_LOOKS_LIKE_PEOPLE: {c.staff: "ok", c.nurses: "ok"}}'
         found = _verdict(_text(slip, by_place))
         assert [one for one in found.open if one.name is F.ACCEPTED_WHEREVER] == []
 
 
-_PATIENTS = "c.patients: {unit: {patient: id}, columns: {born: {}}}"
+_BORN = "bounds: [1900-01-01, 2030-01-01]"
+_PATIENTS = f"c.patients: {{unit: {{patient: id}}, columns: {{born: {{{_BORN}}}}}}}"
 _RIGHT = {
     "with keys": (
         KEYED,
         (
-            "c.patients: {unit: {patient: id}, columns: {sex: {values: [f, m, x, null]}, born: {}}}",
+            "c.patients: {unit: {patient: id}, columns: {sex: {values: [f, m, x, null]},"
+            f" born: {{{_BORN}}}}}}}",
             "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {id: {}, cost: {},"
             " stars: {bounds: [1, 5]}, state: {values: [booked, attended, missed]},"
             " site: {references: c.sites.code}}}",
@@ -116,7 +133,7 @@ _RIGHT = {
             "c.people: {unit: {user: id}}",
             "c.orders: {unit: {user: user_id}, max_rows_per_unit: 9, columns: {id: {}}}",
             "c.lines: {unit: {user: order_id -> c.orders.user_id}, max_rows_per_unit: 9}",
-            "c.kunden: {unit: {customer: kundennr}, columns: {geburtsdatum: {}}}",
+            f"c.kunden: {{unit: {{customer: kundennr}}, columns: {{geburtsdatum: {{{_BORN}}}}}}}",
         ),
     ),
     "values of no people": (
@@ -125,7 +142,8 @@ _RIGHT = {
             "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {day: {values:"
             ' [2024-01-01, 2024-02-01]}, kind: {values: ["2023-2024", "1961-03-04", "10.1.2.3", "10000-20000",'
             ' "08.00-12.00", "01.2024 - 03.2024", "1000 - 2000", "12345678", "100.000-200.000", "1.0.0.2024",'
-            ' "01/2024-03/2024", "0800-1200", "Full time", "New York", "Berlin", "A10.0"]}}}',
+            ' "01/2024-03/2024", "0800-1200", "M-AB", "n/a", "Main St. 5",'
+            ' "Full time", "New York", "Berlin", "A10.0"]}}}',
         ),
     ),
     "patients with doctors": (
@@ -164,7 +182,11 @@ _RIGHT = {
     ),
     "an heir that is called child": (
         KEYED + "CREATE TABLE c.child () INHERITS (c.sites);",
-        (_PATIENTS, "c.sites: public"),
+        (
+            _PATIENTS,
+            "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9}",
+            "c.sites: public",
+        ),
     ),
     "one row of each person": (
         KEYED

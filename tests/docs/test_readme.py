@@ -28,6 +28,12 @@ def test_its_policy_is_read() -> None:
     assert {str(name) for name in policy.tables} == {"shop.orders", "shop.products"}
 
 
+def test_its_refusal_is_what_an_analyst_gets() -> None:
+    refused = (_ROOT / "tests" / "golden" / "refused" / "rows.sql").read_text(encoding="utf-8")
+    (hint,) = re.findall(r"^ *HINT:  (.*)$", _TEXT, re.MULTILINE)
+    assert f"-- {hint}\n".replace("shop.orders", "w.people") in refused
+
+
 def test_the_map_of_the_code_is_short() -> None:
     assert len((_ROOT / "proxy" / "README.md").read_text(encoding="utf-8").splitlines()) < 120
 

@@ -206,6 +206,23 @@ def test_where_no_people_are_found_rows_are_units() -> None:
         assert _units(draft("no_people").text) == {"public.measured": RowUnit()}
 
 
+def test_rows_with_an_email_address_are_of_people() -> None:
+    """A draft passes the check as it is, which takes rows with an address for rows of people."""
+    script = """\
+    CREATE TABLE opened (email text, at timestamptz);
+    CREATE TABLE members (mail_address text NOT NULL UNIQUE, points int);
+    CREATE TABLE emps (emp_id int PRIMARY KEY, nm text, dob date);
+    CREATE TABLE worked (id int PRIMARY KEY, emp_id int, hours int)"""
+    with database("addresses", script):
+        text = draft("addresses").text
+        assert severe("addresses", text) == []
+        assert _units(text)["public.worked"] == IdentifierUnit("employee", "emp_id")
+    with database("addresses", "CREATE TABLE opened (email text, at timestamptz)"):
+        text = draft("addresses").text
+        assert _units(text) == {"public.opened": IdentifierUnit("person", "email")}
+        assert severe("addresses", text) == []
+
+
 def test_names_that_are_yaml() -> None:
     script = """\
     CREATE SCHEMA "no"; CREATE TABLE "no"."null" (id int PRIMARY KEY, email text, phone text, "true" int,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from proxy.policy.finding_names import FindingName
+from proxy.policy_file.policy_accept import ACCEPT_KEYS
 from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_manual import MANUAL
@@ -27,6 +28,7 @@ def test_every_key_is_explained() -> None:
         *(f"budgets.{key}" for key in BUDGETS_KEYS),
         *BUDGET_KEYS,
         *(f"publish: {key}" for key in PUBLICATION_KEYS),
+        *(f"accept.{key}" for key in ACCEPT_KEYS),
         "tables.T: public",
     }
     assert explained == known

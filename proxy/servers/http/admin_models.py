@@ -157,7 +157,9 @@ class AdminLog(ResponseModel):
 class PolicyInForce(ResponseModel):
     database: str
     digest: str
-    not_taken: str | None = Field(description="Why the file that is there now was not taken.")
+    not_taken: str | None = Field(
+        description="Why the file that is there now was not taken, with places."
+    )
 
 
 class PoliciesInForce(ResponseModel):
