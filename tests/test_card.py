@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
 from typing import Any, cast
@@ -60,6 +61,7 @@ def test_the_product_imports_the_library(library: str) -> None:
     assert [file for file in (_ROOT / "proxy").rglob("*.py") if library in _imported(file)]
 
 
+@functools.cache
 def _imported(file: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.mechanisms.zcdp import rho_of_loss
@@ -86,6 +87,7 @@ def how_long(policy: Policy) -> Lasting:
     )
 
 
+@lru_cache(maxsize=64)  # a hundred conversions; each look at a policy asks for the same
 def _epsilon_of(rho: float, delta: Fraction) -> Fraction | None:
     """The least epsilon, in three digits, at which a statement's noise has this rho. None above 100."""
     low, high = 0.0, 100.0

@@ -111,6 +111,7 @@ def test_types_as_they_are_written_are_found_before_a_row_is_read(
     assert refused.value.rule is Rule.EXPRESSION
 
 
+@pytest.mark.long
 def test_without_both_walls_they_raise(floats: TwoStates, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joins, "_typed", _as_claimed)
     monkeypatch.setattr(planning, "check_plan", lambda *_: ())

@@ -86,6 +86,7 @@ def test_policy_check_and_explain_say_the_same(case: tuple[str, Policy, Catalog]
     _compare(CheckedPolicy(policy, catalog), PublicContents())
 
 
+@pytest.mark.every(2)
 @pytest.mark.postgres
 @pytest.mark.parametrize("name", [sample.name for sample in ALL_SAMPLES])
 def test_of_the_sample_policies_too(name: str) -> None:

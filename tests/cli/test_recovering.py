@@ -160,6 +160,7 @@ def test_the_operators_own_ledger_may_be_away(
     assert ledger_problems(own.dsn) == ()
 
 
+@pytest.mark.long
 def test_a_ledger_that_was_put_back_meanwhile_ends_the_process(
     beside: tuple[Operator, Listening], own: OwnLedger, tmp_path: Path
 ) -> None:
@@ -181,6 +182,7 @@ def test_a_ledger_that_was_put_back_meanwhile_ends_the_process(
     assert len(now) < spent, "nothing was charged in it"
 
 
+@pytest.mark.long
 def test_another_that_took_the_lease_with_other_budgets_ends_the_process(
     beside: tuple[Operator, Listening], own: OwnLedger
 ) -> None:

@@ -436,6 +436,7 @@ def test_another_database_or_source_takes_a_start(served: Served) -> None:
     assert len(reasons) == 2 and all("a new start" in reason for reason in reasons)
 
 
+@pytest.mark.long
 def test_limits_change_with_the_policy(served: Served) -> None:
     served.value(_SUM)
     served.write(**{"default: {epsilon: 100000,": "default: {epsilon: 1.5,"})
@@ -532,6 +533,7 @@ def test_what_fails_half_way_changes_nothing(
     assert served.standing() == (before[0].digest, False)
 
 
+@pytest.mark.long
 def test_an_open_transaction_keeps_its_tables(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -715,6 +717,7 @@ publish:
 """
 
 
+@pytest.mark.long
 def test_published_tables_come_and_go_with_the_policy(served: Served) -> None:
     served.write(f"{_PUBLISHED}{_TABLES}")
     publishing = served.database.publishing

@@ -87,6 +87,7 @@ def test_an_installation_without_samples_says_so(
         samples.sample_policies()
 
 
+@pytest.mark.long
 def test_the_three_commands_of_the_page(tmp_path: Path) -> None:
     """As they stand in policies/README.md, in a shell whose psql finds the test's server."""
     if shutil.which("psql") is None or shutil.which("createdb") is None:

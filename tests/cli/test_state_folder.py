@@ -35,6 +35,7 @@ def _refused(done: Done, told: str) -> None:
     assert "Traceback" not in done.err
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "command",
     [

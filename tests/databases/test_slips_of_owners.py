@@ -55,9 +55,39 @@ def _about_policy(found: Verdict) -> list[Finding]:
     return [one for one in found.open if not one.name.name.startswith(_OF_THE_SERVER)]
 
 
-@pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.called.replace(" ", "_"))
-def test_a_slip_is_found_and_can_be_accepted(slip: Slip) -> None:
-    with made_clinic(slip.script):
+@pytest.fixture(scope="module")
+def clinics() -> Iterator[_Clinics]:
+    made = _Clinics()
+    yield made
+    made.close()
+
+
+class _Clinics:
+    """The database of one script, until another is asked for. Nothing changes it."""
+
+    def __init__(self) -> None:
+        self._script = ""
+        self._made = contextlib.ExitStack()
+
+    @contextlib.contextmanager
+    def of(self, script: str) -> Iterator[None]:
+        if script != self._script:
+            self.close()
+            self._made.enter_context(made_clinic(script))
+            self._script = script
+        yield
+
+    def close(self) -> None:
+        self._script = ""
+        self._made.close()
+
+
+_BY_SCRIPT = sorted(SLIPS, key=lambda slip: slip.script)
+
+
+@pytest.mark.parametrize("slip", _BY_SCRIPT, ids=lambda slip: slip.called.replace(" ", "_"))
+def test_a_slip_is_found_and_can_be_accepted(slip: Slip, clinics: _Clinics) -> None:
+    with clinics.of(slip.script):
         found = _verdict(_text(slip))
         named = [
             one
@@ -96,11 +126,11 @@ def test_the_corpus_has_each_kind() -> None:
     }
 
 
-def test_what_is_accepted_wherever_it_is_found_is_named() -> None:
+def test_what_is_accepted_wherever_it_is_found_is_named(clinics: _Clinics) -> None:
     script = KEYED + "CREATE TABLE c.nurses (id integer PRIMARY KEY, hired date);"
     tables = ("c.staff: public", "c.nurses: public", "c.feedback: {unit: row}")
     slip = Slip(called="", script=script, tables=tables, name=F.PUBLIC_LOOKS_LIKE_PEOPLE, where="")
-    with made_clinic(script):
+    with clinics.of(script):
         found = _verdict(_text(slip, '{PUBLIC_LOOKS_LIKE_PEOPLE: "ok"}'))
         (named,) = [one for one in found.open if one.name is F.ACCEPTED_WHEREVER]
         assert "c.nurses, c.staff" in named.what or "c.staff, c.nurses" in named.what
@@ -213,15 +243,15 @@ _RIGHT = {
 
 
 @contextlib.contextmanager
-def _right(called: str) -> Iterator[Slip]:
+def _right(clinics: _Clinics, called: str) -> Iterator[Slip]:
     script, tables = _RIGHT[called]
-    with made_clinic(script):
+    with clinics.of(script):
         yield Slip(called="", script=script, tables=tables, name=F.UNREADABLE, where="")
 
 
 @pytest.mark.parametrize("called", _RIGHT)
-def test_what_is_right_is_left_in_peace(called: str) -> None:
-    with _right(called) as slip:
+def test_what_is_right_is_left_in_peace(called: str, clinics: _Clinics) -> None:
+    with _right(clinics, called) as slip:
         assert _about_policy(_verdict(_text(slip))) == []
 
 

@@ -75,6 +75,7 @@ def test_every_kind_is_here() -> None:
     assert set(_kinds()) == set(AggregateKind)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("groups", _GROUPS)
 @pytest.mark.parametrize("policy", _WITHOUT)
 def test_an_interval_or_a_reason(policy: str, groups: str) -> None:

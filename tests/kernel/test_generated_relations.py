@@ -57,7 +57,7 @@ def _verified(seed: int, count: int) -> Counter[str]:
     return found
 
 
-@pytest.mark.every(24)
+@pytest.mark.every(48)
 @pytest.mark.parametrize("seed", range(48))
 def test_claims_hold(seed: int) -> None:
     found = _verified(seed, 400)

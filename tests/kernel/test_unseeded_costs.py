@@ -84,6 +84,7 @@ def test_keys_that_collide_are_spread(states: TwoStates, flood: str) -> None:
     assert _of_person(states, _FLOODS[flood]) < _LIMIT
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize("flood", ["keys of a subquery", "times as keys", "distinct values"])
 def test_without_the_seeded_hash_they_take_too_long(

@@ -62,6 +62,7 @@ def test_one_level_of_products_is_harmless(states: TwoStates) -> None:
     assert states.too_far(statement) == []
 
 
+@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("family", [*list(FAMILIES)[:3], "products of each row"])
 def test_the_dearest_that_is_accepted(states: TwoStates, family: str) -> None:

@@ -138,7 +138,7 @@ def test_there_are_forty() -> None:
     assert len(STATEMENTS) >= 40
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("zone", ZONES)
 def test_as_in_postgresql(clocks: LiveProxy, zone: str) -> None:
     analyst = clocks.servers.new_analyst()

@@ -89,6 +89,7 @@ def test_a_setting_is_what_the_statement_makes_it(live: LiveProxy, analyst: str)
         assert _value(connection, "SELECT current_setting('my.number')") == "1"
 
 
+@pytest.mark.timed
 def test_statement_timeout_ends_a_trial(live: LiveProxy, analyst: str) -> None:
     with live.connect(analyst=analyst) as connection:
         connection.execute("SET statement_timeout = '200ms'")
@@ -124,6 +125,7 @@ def test_timeouts_are_off_after_a_trial(live: LiveProxy, analyst: str) -> None:
         connection.execute("ROLLBACK")
 
 
+@pytest.mark.timed
 def test_a_slow_error_is_not_tried_again(live: LiveProxy, analyst: str) -> None:
     """So it is not known to be certain, and is charged."""
     slow = _SLOW.format(more="")

@@ -59,6 +59,7 @@ _AT_NIGHT = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "layer",
     [

@@ -88,9 +88,9 @@ def test_nothing_raises(hostile: psycopg.Connection) -> None:
 
 
 def test_nothing_raises_of_pairs(hostile: psycopg.Connection) -> None:
-    seen = run_pairs(hostile, _SEED + 2, times=100)  # constants are refused
+    seen = run_pairs(hostile, _SEED + 2, times=40)  # constants are refused
     assert seen.errors == []
-    assert seen.accepted > 50
+    assert seen.accepted > 20
 
 
 def test_nothing_raises_at_the_limits(hostile: psycopg.Connection) -> None:

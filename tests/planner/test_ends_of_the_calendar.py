@@ -50,6 +50,7 @@ def _planned(sql: str, policy: Policy, zone: str) -> PrivatePlan:
     return plan(Query(tuple(blocks), query.scalars), known, wanted)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("key", [
     "date_trunc('year', tz)", "date_trunc('week', d)", "date_trunc('hour', tz)", "to_char(tz, 'YYYY')",
     "extract(year FROM tz)", "extract(month FROM tz)", "tz::date", "date_trunc('year', ts::timestamptz)",

@@ -110,7 +110,7 @@ def _best_of_three(watch: Watch, act: Callable[[], None], limit: float) -> None:
     raise AssertionError(watch)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", [*_some(_PARSED, 0, 12), *_OTHERS])
 def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
