@@ -1,4 +1,4 @@
-"""Findings about servers that let dpproxy in because of its system user, which the shadow may share."""
+"""Findings about servers that ask for no password, because of a system user that the shadow may share."""
 
 from __future__ import annotations
 

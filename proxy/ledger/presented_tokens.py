@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from proxy.base.errors import Fault
-from proxy.engine.fair_share import FairShare
 from proxy.ledger.bearer_tokens import digest_of, is_token
 
 CONNECTIONS = 2
@@ -21,7 +21,8 @@ _FOUND = """\
 SELECT t.id, a.name, t.source, t.digest, trim_scale(t.epsilon)::text AS epsilon,
        trim_scale(t.spent)::text AS spent
 FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst
-WHERE t.digest = %s AND t.revoked_at IS NULL AND a.removed_at IS NULL AND t.expires_at > clock_timestamp()"""
+WHERE t.digest = ANY(%s) AND t.revoked_at IS NULL AND a.removed_at IS NULL
+  AND t.expires_at > clock_timestamp()"""
 
 _VALID = """\
 SELECT t.id FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst
@@ -40,7 +41,11 @@ class TokenGrant:
 
 
 class PresentedTokens:
-    """`open` before the first, `close` after the last."""
+    """`open` before the first, `close` after the last.
+
+    All tokens that are presented while the ledger is asked wait for the next question, which is about all of
+    them. So nobody waits for more than two questions, however many tokens others present.
+    """
 
     def __init__(self, ledger_dsn: str) -> None:
         self._pool = AsyncConnectionPool(
@@ -56,25 +61,26 @@ class PresentedTokens:
             },
             name="tokens",
         )
-        # One check of each token at a time: who presents one often waits behind nobody but themselves.
-        self._checks = FairShare(CONNECTIONS, each=1)
+        self._next: dict[bytes, asyncio.Future[dict[str, Any] | Fault | None]] = {}
+        self._asking: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         await self._pool.open(wait=False)
 
     async def close(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
         await self._pool.close()
 
     async def find(self, presented: str) -> TokenGrant | None:
         """
         Gives    None for what is no token, is revoked or has expired, or whose analyst was removed
-        Refuses  Fault where the ledger cannot be asked; Busy where too many ask for the same token
+        Refuses  Fault where the ledger cannot be asked
         """
         if not is_token(presented):
             return None
         digest = digest_of(presented)
-        async with self._checks.place(digest.hex(), _WAIT_SECONDS):
-            row = next(iter(await self._rows(_FOUND, digest)), None)
+        row = await self._row(digest)
         if row is None or not hmac.compare_digest(bytes(row["digest"]), digest):
             return None
         return TokenGrant(
@@ -84,6 +90,29 @@ class PresentedTokens:
             epsilon=row["epsilon"],
             spent=row["spent"],
         )
+
+    async def _row(self, digest: bytes) -> dict[str, Any] | None:
+        loop = asyncio.get_running_loop()
+        answer = self._next.setdefault(digest, loop.create_future())
+        if self._asking is None:
+            self._asking = loop.create_task(self._ask())
+        found = await asyncio.shield(answer)  # others may wait for it
+        if isinstance(found, Fault):
+            raise found
+        return found
+
+    async def _ask(self) -> None:
+        while self._next:
+            asked, self._next = self._next, {}
+            try:
+                rows = {bytes(row["digest"]): row for row in await self._rows(_FOUND, list(asked))}
+            except Fault as fault:
+                for answer in asked.values():
+                    answer.set_result(fault)
+            else:
+                for digest, answer in asked.items():
+                    answer.set_result(rows.get(digest))
+        self._asking = None
 
     async def invalid(self, numbers: Collection[int]) -> frozenset[int]:
         """Those of them that let nobody in any more. Refuses  Fault"""

@@ -188,4 +188,4 @@ def test_what_cannot_be_proposed_is_not_charged(
 
 def test_no_analyst_has_the_name_of_the_account(here: _Here) -> None:
     done = here.with_ledger("user", "add", "(policy bounds)", "--password-stdin")
-    assert done.code == 1 and "reserved" in done.err
+    assert done.code == 1 and "does not begin with" in done.err

@@ -34,9 +34,10 @@ _TICK_SECONDS = 0.25
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionLimits:
     """
-    at_once, each: connections in all and of one address; where they are all taken, a new one takes the place of
-    the oldest without a request under way (request_mark.py): where no whole request has come, or where its
-    refusal is held back, whichever are more; of those one that has never had any under way
+    at_once, each: connections in all and of one address; where they are all taken, a new one takes the place
+    of the oldest without a request under way (request_mark.py): where no whole request has come, where its
+    refusal is held back, or where it waits for its check or a place, whichever are most; of those one that has
+    never had any under way
     header_seconds: for a TLS handshake, and for a whole header from its first byte, the first from the start
     rest_seconds: for what follows a request that has been answered: its body, the client's end
     stalled_seconds: in which a client must read at least stalled_bytes, or all that is left
@@ -319,8 +320,9 @@ class Connections:
             return False
         not_come = [one for one in waiting if not one.has_come]
         refused = [one for one in waiting if one.is_refused]
-        # Those of one flood are of one kind, and the most. A request that is checked is soon done.
-        many = max(not_come, refused, key=len) or waiting
+        checked = [one for one in waiting if one.has_come and not one.is_refused]
+        # Those of one flood are of one kind, and the most.
+        many = max(not_come, refused, checked, key=len)
         closed = min(many, key=lambda one: one.has_served)  # the oldest
         self._remove(closed)
         closed.abort()

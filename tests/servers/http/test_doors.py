@@ -31,7 +31,7 @@ from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.inner_logins import InnerLogins
-from tests.servers.flood import flooding, flooding_with_logins
+from tests.servers.flood import ANY_TOKEN, flooding, flooding_with_logins
 from tests.servers.guessers import guessing, seconds_of
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers.wire.bare_connection import startup
@@ -331,6 +331,23 @@ def test_one_credential_keeps_nobody_else_out(
             request = request.replace(b"/v1/query", b"/admin/v1/users")
             address = doors.admin.address
         with flooding(address, request):
+            _watch_all_doors(doors)
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("flood", ["tokens of nobody", "slow statements"])
+def test_whole_requests_keep_nobody_else_out(
+    flood: str, listeners: BothListeners, tmp_path: Path
+) -> None:
+    """Each with another token; or each waits for a place of its analyst."""
+    with _doors(listeners, tmp_path) as doors:
+        if flood == "slow statements":
+            credential, sql = _credential(doors, "token"), b"SELECT pg_sleep(60)"
+        else:
+            credential, sql = b"Bearer dpp_" + ANY_TOKEN, b"SELECT 1"
+        body = b'{"database": "shop", "sql": "' + sql + b'"}'
+        head = _head_with(credential).replace(b"Length: 100", b"Length: " + str(len(body)).encode())
+        with flooding(doors.http.server.address, head[:-1] + body):
             _watch_all_doors(doors)
 
 
