@@ -85,6 +85,7 @@ class Table:
     )  # names and SQL of the source; as a comment
     is_view: bool = field(default=False, compare=False)
     has_ctid: bool = False  # each row has a place of its own, for all the time of a statement
+    shows: str = ""  # digest of a view's text, and of views and functions beneath it
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)

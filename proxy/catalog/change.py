@@ -11,7 +11,7 @@ def still_holds(was: Table, now: Table | None) -> bool:
     """
     Given    a table as it was when policy and shadow were made from it, and as it is; None: it is gone
     Gives    whether all that can be relied on is there: columns, NOT NULL, keys, references and places of
-             rows may have been added, nothing may be another or gone. What a view shows is not looked at
+             rows may have been added, nothing may be another or gone. A view shows what it showed
     """
     if now is None:
         return False
@@ -21,6 +21,7 @@ def still_holds(was: Table, now: Table | None) -> bool:
         and _keys(was) <= _keys(now)
         and set(was.foreign_keys) <= set(now.foreign_keys)
         and (now.has_ctid or not was.has_ctid)
+        and now.shows == was.shows
     )
 
 

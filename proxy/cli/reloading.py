@@ -85,14 +85,10 @@ class PolicyWatch:
             if not at_once:
                 return
         due = self._pending and now >= self._retry_at
-        is_stale = self.database.is_stale and self.database.looks != self._looks
-        if at_once or not self._settled or due or is_stale:
+        # What makes a finding of a policy can come with the database alone: it is judged again by each look.
+        if at_once or not self._settled or due or self.database.looks != self._looks:
             self._settled, self._looks = True, self.database.looks
             self._take(now, is_reported=at_once)
-        elif self._tried and self.database.looks != self._looks:
-            self._looks = self.database.looks
-            if _digest(self.file) == self.database.policy.digest:  # the database fits it again
-                self._forget_refusal()
 
     def _take(self, now: float, *, is_reported: bool) -> None:
         name = self.database.policy.database

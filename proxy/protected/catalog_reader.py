@@ -36,7 +36,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
              domain is the type beneath it: its CHECK is about what is stored, and no question stores
     Source   PostgreSQL 17 documentation, section 53 "System Catalogs"
     """
-    tables, keys, references, indexed, labelled, checked = (
+    tables, keys, references, indexed, labelled, checked, showing = (
         part.strip() for part in _QUERIES.read_text(encoding="utf-8").split("-- next --")
     )
     # Settings are SET: as `options` they would take the place of those that the source names, a role maybe.
@@ -83,6 +83,10 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
         checks: dict[TableName, list[tuple[str, str]]] = defaultdict(list)
         for row in connection.execute(checked):
             checks[TableName(row["schema"], row["table"])].append((row["name"], row["expression"]))
+        shown = {
+            TableName(row["schema"], row["table"]): str(row["digest"])
+            for row in connection.execute(showing, whose)
+        }
         enumerations = {
             row["type_name"]: Enumeration(row["schema"], row["name"], tuple(row["labels"]))
             for row in connection.execute(labelled)
@@ -98,6 +102,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
                 foreign_keys=tuple(foreign[name]),
                 has_ctid=name in placed,
                 is_view=name in views,
+                shows=shown.get(name, ""),
                 comment=table_comments[name],
                 indexes=tuple(indexes[name]),
                 checks=tuple(checks[name]),

@@ -382,6 +382,108 @@ def test_an_acceptance_does_not_cover_a_column_that_comes_later(
             served.database.look_for_changes()
 
 
+_PUBLIC_VIEW = "SELECT name AS kind FROM public.wards"
+
+
+def test_what_a_view_shows_is_judged_at_each_look(served: Served, pair: Servers) -> None:
+    """A refusal lasts until what is wrong is mended, not until the next look."""
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute(f"CREATE VIEW public.kinds AS {_PUBLIC_VIEW}".encode())
+        owner.execute(f"GRANT SELECT ON public.kinds TO {READER}".encode())
+        try:
+            served.database.look_for_changes()
+            served.write(f"{_TABLES}  public.kinds: public\n")
+            taken = served.database.policy
+            assert served.standing() == (taken.digest, True)
+            people = "SELECT patient::text AS kind FROM public.visits"
+            owner.execute(f"CREATE OR REPLACE VIEW public.kinds AS {people}".encode())
+            with capture_logs() as logged:
+                for _ in range(3):
+                    served.database.look_for_changes()
+                    served.look()
+                    assert served.standing() == (taken.digest, False)
+            (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
+            assert "PUBLIC_SHOWS_PEOPLE" in told["problems"][0]
+            assert "policy_in_force_again" not in [one["event"] for one in logged]
+            owner.execute(f"CREATE OR REPLACE VIEW public.kinds AS {_PUBLIC_VIEW}".encode())
+            with capture_logs() as logged:
+                served.database.look_for_changes()
+                served.look()
+            assert "policy_in_force_again" in [one["event"] for one in logged]
+            assert served.standing() == (taken.digest, True)
+        finally:
+            owner.execute("DROP VIEW public.kinds")
+            served.database.look_for_changes()
+
+
+def test_a_finding_that_comes_with_the_database_alone_is_told(
+    served: Served, pair: Servers
+) -> None:
+    """No table is declared otherwise: the role may write now."""
+    served.write()
+    taken = served.database.policy
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute(f"GRANT INSERT ON public.visits TO {READER}".encode())
+        try:
+            with capture_logs() as logged:
+                served.database.look_for_changes()
+                served.look()
+            assert "policy_not_taken" in [one["event"] for one in logged]
+            assert served.standing() == (taken.digest, False)
+        finally:
+            owner.execute(f"REVOKE INSERT ON public.visits FROM {READER}".encode())
+        served.database.look_for_changes()
+        served.look()
+        assert served.standing() == (taken.digest, True)
+
+
+@pytest.mark.parametrize("place", ["view", "view beneath", "function beneath"])
+def test_a_protected_view_that_shows_something_else_is_closed(
+    served: Served, pair: Servers, place: str
+) -> None:
+    honest = "SELECT id, patient, cost FROM public.visits"
+    other = "SELECT patient AS id, id AS patient, cost FROM public.visits"
+    made = "CREATE OR REPLACE VIEW public.{} AS {}"
+    function = (
+        "CREATE OR REPLACE FUNCTION public.whose(int, int) RETURNS int LANGUAGE sql AS 'SELECT ${}'"
+    )
+    by_function = "SELECT id, public.whose(id, patient) AS patient, cost FROM public.visits"
+    first, second = {
+        "view": ([made.format("seen", honest)], made.format("seen", other)),
+        "view beneath": (
+            [
+                made.format("inner_seen", honest),
+                made.format("seen", "SELECT * FROM public.inner_seen"),
+            ],
+            made.format("inner_seen", other),
+        ),
+        "function beneath": (
+            [function.format(2), made.format("seen", by_function)],
+            function.format(1),
+        ),
+    }[place]
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        for one in first:
+            owner.execute(one.encode())
+        owner.execute(f"GRANT SELECT ON public.seen TO {READER}".encode())
+        try:
+            served.database.look_for_changes()
+            served.write(
+                f"{_TABLES}  public.seen:\n    unit: {{patient: patient}}\n    max_rows_per_unit: 4\n"
+                "    columns: {cost: {bounds: [0, 100]}}\n"
+            )
+            assert served.value("SELECT count(*) FROM seen") is not None
+            owner.execute(second.encode())
+            served.database.look_for_changes()
+            with pytest.raises(psycopg.Error, match="not what the policy was checked against"):
+                served.value("SELECT count(*) FROM seen")
+        finally:
+            owner.execute("DROP VIEW public.seen")
+            owner.execute("DROP VIEW IF EXISTS public.inner_seen")
+            owner.execute("DROP FUNCTION IF EXISTS public.whose")
+            served.database.look_for_changes()
+
+
 def test_a_column_of_a_public_table_that_comes_later_is_not_shown(
     served: Served, pair: Servers
 ) -> None:
