@@ -74,7 +74,11 @@ class Refusal(Exception):
 
     def at(self, position: int | None) -> Refusal:
         """The same refusal, pointing at a position."""
-        return Refusal(self.code, self.message, self.hint, position, retry_after=self.retry_after)
+        return Refusal(
+            *(self.code, self.message, self.hint, position),
+            retry_after=self.retry_after,
+            is_kept_from_shadow=self.is_kept_from_shadow,
+        )
 
 
 FAULT_HINT = "If it was charged, the charge stays. Try again later."

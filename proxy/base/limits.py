@@ -127,6 +127,7 @@ PROTECTED_SECONDS = 120  # of one query on the protected server: what ends it af
 ARGUMENTS_BYTES = 256 * 1024  # of one Bind, as the client sends them
 # Six bytes of JSON for one of text at the worst (\u0001), and room for numbers and times.
 ARGUMENTS_JSON_BYTES = 6 * CONSTANTS_BYTES + ARGUMENTS_BYTES
+OPERATOR_CHARACTERS = 256  # side by side; an operator of PostgreSQL has 63 at most
 LOOKED_AT_BYTES = (
     256 * 1024
 )  # of a statement; a longer one is relayed unread, to a shadow without rows

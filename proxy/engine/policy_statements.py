@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.operator_runs import check_runs
 from proxy.base.sql_types import SqlType, by_oid
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import Catalog, TableName
@@ -137,6 +138,7 @@ class PolicyStatements:
 
         Refuses  TOO_COMPLEX; SETTING: SET of a dp.* setting that no statement could be run with; ROLE
         """
+        check_runs(text)
         check_copies(text)
         check_role_statement(text)
         assigned = assignment(text)

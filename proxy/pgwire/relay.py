@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from proxy.base.limits import LOOKED_AT_BYTES
+from proxy.base.operator_runs import has_long_run, long_run
 from proxy.pgwire.calls import (
     Look,
     LookPrepared,
     PlanTrial,
     Read,
+    Refuse,
     RunQuery,
     StatementReader,
     Verbatim,
@@ -26,6 +28,7 @@ from proxy.pgwire.extended import (
     function_call,
     named_frame,
     parse_message,
+    refused,
 )
 from proxy.pgwire.frames import (
     FLUSH,
@@ -267,6 +270,8 @@ class Relay:
         session = self._session
         answers = session.answers
         match tag:
+            case 0x51 | 0x50 if has_long_run(piece_of(self._client, start, end)):
+                return self._kept_from_shadow(tag)
             case 0x51 | 0x50 if end - start > LOOKED_AT_BYTES:
                 self._unread(tag, start, end)
             case 0x51:  # Q, Query
@@ -297,6 +302,15 @@ class Relay:
             case 0x46:  # F, FunctionCall
                 return function_call(session)
         return None
+
+    def _kept_from_shadow(self, tag: int) -> Conversation:
+        """Of a Query or Parse that the shadow would not come to an end of."""
+        session, refusal = self._session, long_run()
+        refuse = Refuse(refusal.code.sqlstate, refusal.message, refusal.hint, None)
+        if tag == _QUERY:
+            session.statements.pop(b"", None)
+            return simple_query(session, b"", ((0, "", refuse),))
+        return refused(session, refuse)
 
     def _unread(self, tag: int, start: int, end: int) -> None:
         """A Query or Parse too long to be looked into: whatever it names, the shadow's own rights and

@@ -65,7 +65,7 @@ def prepared_of(reader: StatementReader, request: LookPrepared) -> Looked:
 def look(reader: StatementReader, text: str, is_exact: bool) -> Looked:
     """is_exact: whether `text` is what the client wrote (see `Session.readable`)."""
     looked = reader.look(text)
-    if isinstance(looked, Verbatim):
+    if isinstance(looked, Verbatim) or (isinstance(looked, Refuse) and looked.is_kept_from_shadow):
         return looked
     if not is_exact:
         return NOT_UTF8

@@ -1,0 +1,42 @@
+"""Refuse long rows of operator characters and quotes, which PostgreSQL's lexer reads again and again.
+
+Where `/*` begins, it takes all operator characters that follow for one operator, and gives them back
+(`xcstart`, `operator`; src/backend/parser/scan.l). 30,000 times `/*` took 8 s, 60,000 four times as long, and
+no time-out and no cancel ends a backend there.
+"""
+
+from __future__ import annotations
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+
+_CHARACTERS = b"~!@#^&|`?+-*/%<>='"
+_TABLE = bytes(0x2B if byte in _CHARACTERS else 0x20 for byte in range(256))
+_TOO_LONG = b"+" * (limits.OPERATOR_CHARACTERS + 1)
+
+
+def has_long_run(text: bytes) -> bool:
+    """Whether more than `limits.OPERATOR_CHARACTERS` of them stand side by side, in any client encoding.
+
+    >>> has_long_run(b"SELECT 1 <> 2 -- " + b"-" * 80), has_long_run(b"/*" * 200)
+    (False, True)
+    """
+    return _TOO_LONG in text.translate(_TABLE)
+
+
+def check_runs(text: str) -> None:
+    """
+    Raises:
+        Refusal: TOO_COMPLEX, before the shadow has seen the text.
+    """
+    if has_long_run(text.encode("utf-8", "surrogatepass")):
+        raise long_run()
+
+
+def long_run() -> Refusal:
+    return Refusal(
+        Code.TOO_COMPLEX,
+        f"more than {limits.OPERATOR_CHARACTERS} operator characters or quotes side by side",
+        "PostgreSQL reads such a row once for each character in it. Shorten it, also in comments.",
+        is_kept_from_shadow=True,
+    )
