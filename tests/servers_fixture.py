@@ -55,6 +55,7 @@ from proxy.postgres.embedded import EmbeddedPostgres, start_together
 from proxy.protected.catalog_reader import read_catalog
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_roles import match_roles
+from tests.unjudged_rows import unjudged
 
 PASSWORD = "analyst's password"
 _AT_ONCE = 16
@@ -161,7 +162,7 @@ def new_servers() -> Servers:
         for database in policies
     }
     for database, shadow in shadows.items():
-        shadow.build(policies[database], catalogs[database])
+        shadow.build(policies[database], catalogs[database], unjudged(policies[database].source))
     ledger = embedded_ledger(ledger_server)
     found = Servers(protected, shadow_server, ledger, source_dsns, policies, catalogs, shadows)
     for analyst in ("alice", "bob"):

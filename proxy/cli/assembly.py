@@ -13,6 +13,7 @@ import structlog
 
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.catalog.change import still_holds
+from proxy.cli.judging_rows import judged_rows, withheld_because
 from proxy.engine.analyst_turns import AnalystTurns
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.os_random import OsRandom
@@ -23,13 +24,23 @@ from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.public_columns import note_public_columns
+from proxy.ledger.public_columns import new_column_problems, note_public_columns
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.bits import RandomBits
-from proxy.policy.policy_model import Policy
+from proxy.planner.facts import PublicContents
+from proxy.policy.policy_model import Policy, PublicTable
+from proxy.policy.problem import Problem
 from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
+from proxy.protected.judged_rows import (
+    CatalogueMoved,
+    JudgedRows,
+    OpenFinding,
+    RowsWithheld,
+    catalogue_state,
+    with_judged_rows,
+)
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
 from proxy.servers.engine_adapter import EngineAdapter
@@ -39,6 +50,7 @@ from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
+from proxy.shadow.shadow_tables import ShadowError
 
 _log = structlog.get_logger("dpproxy.assembly")
 
@@ -47,7 +59,8 @@ _log = structlog.get_logger("dpproxy.assembly")
 class Database:
     """One database, served: its shadow, its engine, and what they stand on. policy, catalog and the engine in
     force change together (`adopt`); is_stale: a table of the policy is declared otherwise than it was then, by
-    so many looks; is_newer_there: a change could not be taken up; changing: held by who reads or changes them
+    so many looks; open_findings: why public rows are not copied; is_newer_there: a change could not be taken
+    up; changing: held by who reads or changes them
     beside the event loop."""
 
     policy: Policy
@@ -63,8 +76,12 @@ class Database:
     publishing: Publishing | None = None
     is_stale: bool = False
     looks: int = 0
+    open_findings: tuple[OpenFinding, ...] = ()
     is_newer_there: bool = False
     changing: threading.RLock = field(default_factory=threading.RLock)
+    _state: str = ""  # of the catalogue when it was judged last
+    _reported: bool = False  # to dp.policy, that a change is not in force
+    _changed: frozenset[str] = frozenset()  # as `still_holds`, by the last look
 
     def __post_init__(self) -> None:
         self.publishing = self._publishing(self.engine)
@@ -93,10 +110,51 @@ class Database:
         self.lease.close()
 
     def refresh(self) -> None:
-        """Copies public tables again, and reads their keys anew. Waits for both databases."""
+        """Copy public tables again, and read their keys anew. Waits for both databases.
+
+        Raises:
+            RowsWithheld: The policy has open severe findings. The rows of before stay.
+            ShadowError, psycopg.Error, CatalogueMoved: The rows of before stay, too.
+        """
+
+        def copy(rows: JudgedRows) -> None:
+            if self.shadow.withholds:
+                self.adopt(self.policy, self.catalog, lambda *_: None)
+                return
+            contents = read_public_contents(self.policy, self.catalog)
+            self.shadow.refresh_public_tables(self.policy, self.catalog, rows)
+            self.engine.renew(contents)
+
         with self.changing:
-            self.shadow.refresh_public_tables(self.policy, self.catalog)
-            self.engine.renew(read_public_contents(self.policy, self.catalog))
+            with_judged_rows(self._judged, copy)
+
+    def _judged(self) -> JudgedRows:
+        """Ask for the verdict on the policy in force. Raises: RowsWithheld, after it is noted."""
+        try:
+            rows = judged_rows(self.policy, self._memory)
+        except RowsWithheld as error:
+            self._note(error.findings)
+            raise
+        self._note(())
+        return rows
+
+    def _memory(self, policy: Policy, catalog: Catalog) -> list[Problem]:
+        return new_column_problems(self.lease.ledger_dsn, self.lease.source, policy, catalog)
+
+    def _note(self, findings: tuple[OpenFinding, ...]) -> None:
+        """Refuse statements on the public tables that findings are about, and have dp.policy tell it."""
+        self.open_findings = findings
+        self.engine.changed = self._changed | self._unfit
+        with suppress(ShadowError):  # the policy's watch reports again, and logs what keeps it
+            self._report()
+
+    @property
+    def _unfit(self) -> frozenset[str]:
+        """Public tables that are not what the policy was checked against."""
+        public = {
+            str(name) for name, one in self.policy.tables.items() if isinstance(one, PublicTable)
+        }
+        return frozenset(public & {one.where for one in self.open_findings})
 
     def adopt(
         self,
@@ -109,44 +167,58 @@ class Database:
 
         Given    a policy of the same database and source, that was checked against the catalogue; check:
                  refuses what it publishes, called on its shadow before anybody sees it and limits change
-        Refuses  BudgetsAwaited, ShadowBusy: later it may be taken; ShadowError; as check. Then
-                 all is as it was
+        Refuses  BudgetsAwaited, ShadowBusy, CatalogueMoved: later it may be taken; RowsWithheld; ShadowError;
+                 as check. Then all is as it was
         """
         with self.changing:
-            before, publishing = (self.policy, self.catalog, self.engine), self.publishing
-            engine_on = self._engine_of(policy, catalog)
-            self.lease.agree(policy)
+            with_judged_rows(
+                lambda: judged_rows(policy, self._memory),
+                lambda rows: self._adopt(policy, catalog, check, rows),
+            )
 
-            def take(
-                relations: Mapping[TableName, int], labels: Mapping[int, int], unseen: Unseen
-            ) -> None:
-                # Sessions that have looked names up before know their tables by the numbers of then.
-                known = {
-                    oid: name
-                    for oid, name in before[2].statements.relations.items()
-                    if name in relations
-                }
-                engine = engine_on(
-                    {**known, **{oid: name for name, oid in relations.items()}},
-                    {**before[2].statements.read_as, **labels},
-                )
-                engine.earlier = before[2].earlier | before[2].defaults()
-                check(PublishedStatements(policy, catalog, unseen, self.shadow.show), engine)
-                self.lease.change(policy)
-                self.ledger.keep(policy.reuse)
-                self.policy, self.catalog, self.in_force.now = policy, catalog, engine
-                self.publishing = self._publishing(engine)
-                self.is_stale = self.is_newer_there = False  # as dp.policy says by now
+    def _adopt(
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        check: Callable[[PublishedStatements, Engine], None],
+        rows: JudgedRows,
+    ) -> None:
+        before, publishing = (self.policy, self.catalog, self.engine), self.publishing
+        engine_on = self._engine_of(policy, catalog)
+        self.lease.agree(policy)
 
-            try:
-                self.shadow.adopt(policy, catalog, before[:2], take)
-            except BaseException:
-                self.policy, self.catalog, self.in_force.now = before
-                self.publishing = publishing
-                self.ledger.keep(before[0].reuse)
-                with suppress(SourceError):  # others may have taken the new limits meanwhile
-                    self.lease.change(before[0])
-                raise
+        def take(
+            relations: Mapping[TableName, int], labels: Mapping[int, int], unseen: Unseen
+        ) -> None:
+            # Sessions that have looked names up before know their tables by the numbers of then.
+            known = {
+                oid: name
+                for oid, name in before[2].statements.relations.items()
+                if name in relations
+            }
+            engine = engine_on(
+                {**known, **{oid: name for name, oid in relations.items()}},
+                {**before[2].statements.read_as, **labels},
+            )
+            engine.earlier = before[2].earlier | before[2].defaults()
+            check(PublishedStatements(policy, catalog, unseen, self.shadow.show), engine)
+            self.lease.change(policy)
+            self.ledger.keep(policy.reuse)
+            self.policy, self.catalog, self.in_force.now = policy, catalog, engine
+            self.publishing = self._publishing(engine)
+            rows.confirm()  # what is public was read, though no row may have been copied
+            self.is_stale = self.is_newer_there = self._reported = False  # as dp.policy says by now
+            self.open_findings, self._changed = (), frozenset()
+
+        try:
+            self.shadow.adopt(policy, catalog, before[:2], take, rows)
+        except BaseException:
+            self.policy, self.catalog, self.in_force.now = before
+            self.publishing = publishing
+            self.ledger.keep(before[0].reuse)
+            with suppress(SourceError):  # others may have taken the new limits meanwhile
+                self.lease.change(before[0])
+            raise
 
     def note_public_columns(self) -> None:
         """Keep in the ledger what of public tables analysts are shown from now on. Raises: psycopg.Error."""
@@ -156,26 +228,35 @@ class Database:
     def rebuild_shadow(self) -> None:
         """Build the shadow anew on an empty server, of the policy in force. Waits for all databases.
 
-        Sessions of before have ended. So the new engine knows the new tables' numbers only.
+        Sessions of before have ended. So the new engine knows the new tables' numbers only. While the policy
+        has open severe findings, public tables are empty, and statements on them are refused.
 
         Raises:
             ShadowError, psycopg.Error: the shadow is not built. Call it again later.
         """
         with self.changing:
-            before = self.engine
-            engine_on = self._engine_of(self.policy, self.catalog)
+            try:
+                with_judged_rows(self._judged, self._rebuild)
+            except (RowsWithheld, CatalogueMoved) as error:
+                name = self.policy.database
+                _log.error("public_tables_not_copied", database=name, **withheld_because(error))
+                self._rebuild(None)
 
-            def take(
-                relations: Mapping[TableName, int], labels: Mapping[int, int], _: Unseen
-            ) -> None:
-                engine = engine_on({oid: name for name, oid in relations.items()}, labels)
-                engine.earlier, engine.changed = before.earlier, before.changed
-                self.in_force.now = engine
-                self.publishing = self._publishing(engine)
+    def _rebuild(self, rows: JudgedRows | None) -> None:
+        before = self.engine
+        contents = before.public if rows is None else None
+        engine_on = self._engine_of(self.policy, self.catalog, contents)
 
-            self.shadow.build(self.policy, self.catalog, take=take)
-            is_newer_there, self.is_newer_there = self.is_newer_there, False
-            self.report(is_newer_there=is_newer_there)
+        def take(relations: Mapping[TableName, int], labels: Mapping[int, int], _: Unseen) -> None:
+            engine = engine_on({oid: name for name, oid in relations.items()}, labels)
+            engine.earlier, engine.changed = before.earlier, before.changed
+            self.in_force.now = engine
+            self.publishing = self._publishing(engine)
+
+        self.shadow.build(self.policy, self.catalog, rows, take=take)
+        self.engine.changed |= self._unfit
+        self._reported = False
+        self._report()
 
     def retake_lease(self) -> None:
         """Take the lease on the budgets again, for the policy in force. Refuses  as BudgetLease.retake"""
@@ -183,10 +264,11 @@ class Database:
             self.lease.retake(self.policy)
 
     def _engine_of(
-        self, policy: Policy, catalog: Catalog
+        self, policy: Policy, catalog: Catalog, contents: PublicContents | None = None
     ) -> Callable[[Mapping[int, TableName], Mapping[int, int]], Engine]:
-        """Read what is public, and give what makes an engine from a shadow's tables and labels."""
-        public = read_public_contents(policy, catalog)
+        """Read what is public unless it is given, and give what makes an engine from a shadow's tables and
+        labels."""
+        public = read_public_contents(policy, catalog) if contents is None else contents
 
         def engine_on(tables: Mapping[int, TableName], labels: Mapping[int, int]) -> Engine:
             return Engine(
@@ -207,27 +289,55 @@ class Database:
 
     def report(self, *, is_newer_there: bool) -> None:
         """For dp.policy: whether a change is there that is not in force."""
-        if is_newer_there != self.is_newer_there:
-            self.shadow.report(is_newer_there=is_newer_there)
-            self.is_newer_there = is_newer_there
+        self.is_newer_there = is_newer_there
+        self._report()
+
+    def _report(self) -> None:
+        is_told = self.is_newer_there or bool(self.open_findings)
+        if is_told != self._reported and self.shadow.is_built:
+            self.shadow.report(is_newer_there=is_told)
+            self._reported = is_told
 
     def look_for_changes(self) -> None:
-        """Reads the catalogue again; what plans relied on and is gone is not asked any more."""
+        """Read the catalogue again. Refuse statements on tables that lost what plans rely on, and on public
+        tables with an open severe finding."""
         with self.changing:
+            was_judged = self._judge_what_changed()
             now = as_labelled(self.catalog, read_catalog(self.policy.source)).tables
             changed = frozenset(
                 str(name)
                 for name in self.policy.tables
                 if not still_holds(self.catalog.tables[name], now.get(name))
             )
+            self._changed = changed
+            changed |= self._unfit
             if changed != self.engine.changed:
                 names = sorted(changed)
                 _log.warning("tables_changed", database=self.policy.database, tables=names)
             self.engine.changed = changed
             self.looks += 1
-            self.is_stale = any(
+            self.is_stale = was_judged or any(
                 now.get(name) != self.catalog.tables[name] for name in self.policy.tables
             )
+
+    def _judge_what_changed(self) -> bool:
+        """Ask for the verdict if the catalogue is another than when it was asked last.
+
+        Returns:
+            Whether it was asked, so that the policy is looked at, too.
+        """
+        state = catalogue_state(self.policy.source)
+        if state == self._state and not self.open_findings and not self.shadow.withholds:
+            return False
+        try:
+            self._judged()
+        except RowsWithheld:
+            pass
+        else:
+            if self.shadow.withholds:
+                self.refresh()
+        self._state = state
+        return True
 
     async def is_ready(self) -> bool:
         return await self.protected.is_ready() and await self.ledger.is_ready()
@@ -287,6 +397,18 @@ class Assembly:
         )
 
 
+def _public_contents(policy: Policy, catalog: Catalog, first: JudgedRows | None) -> PublicContents:
+    """Read what plans need of public tables. first: the right under which the shadow's rows were copied."""
+    given = [] if first is None else [first]
+
+    def read(rows: JudgedRows) -> PublicContents:
+        contents = read_public_contents(policy, catalog)
+        rows.confirm()
+        return contents
+
+    return with_judged_rows(lambda: given.pop() if given else judged_rows(policy), read)
+
+
 def assemble(
     policy: Policy,
     catalog: Catalog,
@@ -320,7 +442,7 @@ def assemble(
         protected,
         ledger,
         bits,
-        read_public_contents(policy, catalog),
+        _public_contents(policy, catalog, shadow.rows),
         read_as=shadow.label_oids(),
         cached=cached,
         questions=ledger if policy.publish else None,

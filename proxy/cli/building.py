@@ -24,6 +24,8 @@ from proxy.ledger.public_columns import new_column_problems
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
+from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
+from proxy.protected.reachable_catalog import Unreachable
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, as_analysts
 from proxy.shadow.shadow_tables import ShadowError
@@ -49,10 +51,14 @@ def build(
         raise CliError(str(error)) from None
     try:
         shadow = built.result()
-    except ShadowError as error:
+    except (ShadowError, RowsWithheld, CatalogueMoved, Unreachable) as error:
         lease.close()
         raise CliError(f"database {policy.database}: {error}") from None
-    return assemble(policy, catalog, shadow, lease, texts)
+    try:
+        return assemble(policy, catalog, shadow, lease, texts)
+    except (RowsWithheld, CatalogueMoved, Unreachable) as error:
+        lease.close()
+        raise CliError(f"database {policy.database}: {error}") from None
 
 
 def refuse_unpublishable(checked: CheckedPolicy, database: Database) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+from collections.abc import Iterable
 
 from proxy.base.errors import Refusal
 from proxy.cli.explain_command import engine_without_data
@@ -16,6 +18,16 @@ from proxy.policy_file.policy_yaml import locate
 from proxy.shadow.constant_evaluation import own_shadow
 from proxy.shadow.published_statements import PublishedStatements
 
+_UNPUBLISHABLE = "it cannot be published"
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_NAME = r'"?([a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*)"?'
+# Messages that quote nothing of a statement but the name of a table or column.
+_OF_A_NAME = (
+    re.compile(rf"there is no column {_NAME} in the policy of this table"),
+    re.compile(rf"column {_NAME} does not exist"),
+    re.compile(rf"relation {_NAME} does not exist"),
+    re.compile(r"what is published asks nothing of a protected table()"),
+)
 _PRINTED = 40  # characters of a statement, from where it is wrong
 
 
@@ -83,3 +95,36 @@ def _message(of: Publication, refusal: Refusal) -> str:
     rest = " ".join(of.sql.strip()[refusal.position - 1 :].split())
     printed = rest if len(rest) <= _PRINTED else f"{rest[: _PRINTED - 3]}..."
     return f"{refusal.message} (at {printed!r})"
+
+
+def unpublishable_because(message: str, texts: Iterable[str]) -> str:
+    """Say for the log why something cannot be published.
+
+    A statement may have literals about people, and a message may quote them. So the reason is told only if it
+    is a name that the statement has outside quotes.
+
+    Args:
+        message: Of the problem.
+        texts: All statements that the policy publishes.
+
+    >>> texts = ["SELECT statez FROM s.t WHERE name = 'Meyer'"]
+    >>> unpublishable_because('column "statez" does not exist', texts)
+    'it cannot be published: column "statez" does not exist'
+    >>> unpublishable_because('column "meyer" does not exist', texts)
+    'it cannot be published: dpproxy policy check says why'
+    """
+    bare = message.partition(" (at ")[0]
+    found = next((one for pattern in _OF_A_NAME if (one := pattern.fullmatch(bare))), None)
+    quoted = " ".join(part for text in texts for part in _quoted(text)).lower()
+    if found is None or any(name and name in quoted for name in found[1].split(".")):
+        return f"{_UNPUBLISHABLE}: dpproxy policy check says why"
+    return f"{_UNPUBLISHABLE}: {bare}"
+
+
+def _quoted(text: str) -> list[str]:
+    """Its pieces in quotes. All of it, where PostgreSQL has other quotes than the plain ones."""
+    return (
+        [text]
+        if "$" in text or "\\" in text or "--" in text or "/*" in text
+        else _QUOTED.findall(text)
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 from proxy.base.errors import Fault, Refusal
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import refusal_text
+from proxy.cli.judging_rows import judged_rows
 from proxy.cli.loading import CheckedPolicy, verdict_of
 from proxy.cli.proxy_servers import accept_command
 from proxy.cli.publication_checks import refuse_problems
@@ -30,6 +31,7 @@ from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
 from proxy.shadow.constant_evaluation import own_shadow
@@ -77,6 +79,8 @@ def released_now(
             )
     except PolicyErrors as error:
         raise CliError(str(error)) from None
+    except (RowsWithheld, CatalogueMoved) as error:  # since the verdict
+        raise CliError(str(error)) from None
     except Refusal as refusal:
         raise CliError(f"{refusal.message}. {refusal.hint}") from None
     except Fault as fault:
@@ -117,6 +121,9 @@ async def _released(
 ) -> Released:
     policy, catalog = checked.policy, checked.catalog
     data, ledger = ProtectedDatabase(policy.source), EngineLedger(tables)
+    rows = judged_rows(policy)
+    public = read_public_contents(policy, catalog)
+    rows.confirm()
     engine = Engine(
         policy,
         catalog,
@@ -124,7 +131,7 @@ async def _released(
         data,
         ledger,
         OsRandom(),
-        read_public_contents(policy, catalog),
+        public,
         questions=ledger,
         naming_key=tables.texts.naming_key,
     )

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from proxy.cli.assembly import Database
+from proxy.cli.judging_rows import withheld_because
 from proxy.postgres.failure_reason import reason_of
+from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
 
 COPY_SECONDS = 3600.0
 WATCH_SECONDS = 60.0
@@ -42,6 +44,9 @@ async def _repeat(
         for database in databases:
             try:
                 await asyncio.to_thread(act, database)
+            except (RowsWithheld, CatalogueMoved) as error:
+                told = withheld_because(error)
+                _log.error("public_tables_not_copied", database=database.policy.database, **told)
             except Exception as error:  # a source that is down for a while must not end this
                 kind, reason = type(error).__name__, reason_of(error)
                 _log.warning(failed, database=database.policy.database, kind=kind, reason=reason)

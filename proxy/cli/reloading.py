@@ -22,7 +22,7 @@ from proxy.cli.assembly import Database
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import located_findings
 from proxy.cli.loading import CheckedPolicy, load_policy, log_findings, verdict_of
-from proxy.cli.publication_checks import refuse_problems
+from proxy.cli.publication_checks import refuse_problems, unpublishable_because
 from proxy.doctor.installed_postgres import Installation
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
@@ -32,12 +32,12 @@ from proxy.policy.findings import Verdict
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 from proxy.postgres.failure_reason import reason_of
+from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 POLL_SECONDS = 1.0
 RETRY_SECONDS = 5.0
 _LOGGED_PROBLEMS = 5
-_UNPUBLISHABLE = "it cannot be published: dpproxy policy check says why"
 
 _log = structlog.get_logger("dpproxy.reloading")
 
@@ -207,9 +207,15 @@ class PolicyWatch:
             self.database.note_public_columns()
         except PolicyErrors as errors:
             # Their messages quote statements that are published, whose literals may be about people.
-            places = [f"{p.line}:{p.column}: {_UNPUBLISHABLE}" for p in errors.problems]
+            texts = [one.sql for one in checked.policy.publish]
+            places = [
+                f"{p.line}:{p.column}: {unpublishable_because(p.message, texts)}"
+                for p in errors.problems
+            ]
             raise NotTaken(_errors(errors), places[:_LOGGED_PROBLEMS]) from None
-        except (BudgetsAwaited, ShadowBusy) as error:
+        except RowsWithheld as error:  # found since the verdict
+            raise NotTaken(f"severe findings: {error}", for_now=True) from None
+        except (BudgetsAwaited, CatalogueMoved, ShadowBusy) as error:
             raise NotTaken(str(error), for_now=True) from None
         except Exception as error:  # whatever it was, the policy in force is whole
             kind, reason = type(error).__name__, reason_of(error)
@@ -274,7 +280,7 @@ class PolicyReloads:
     @property
     def are_taken(self) -> bool:
         """Whether what the files say is in force."""
-        return not any(watch.refusal for watch in self._watches)
+        return not any(watch.refusal or watch.database.open_findings for watch in self._watches)
 
     async def _look(self, *, at_once: bool) -> None:
         loop = asyncio.get_running_loop()

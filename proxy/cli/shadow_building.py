@@ -5,9 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import partial
 
+from proxy.cli.judging_rows import judged_rows
 from proxy.cli.loading import CheckedPolicy
 from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.judged_rows import JudgedRows, with_judged_rows
 from proxy.shadow.shadow_database import Shadow
 
 
@@ -25,7 +28,10 @@ def shadows_being_built(
     def build() -> None:
         for one, shadow, future in zip(checked, shadows, built, strict=True):
             try:
-                shadow.build(one.policy, one.catalog, is_last=shadow is shadows[-1])
+                with_judged_rows(
+                    partial(judged_rows, one.policy),
+                    partial(_build, one, shadow, shadow is shadows[-1]),
+                )
             except BaseException as error:  # handed to who waits for it, whatever it is
                 future.set_exception(error)
             else:
@@ -33,3 +39,7 @@ def shadows_being_built(
 
     threading.Thread(target=build, name="shadows", daemon=True).start()
     return built
+
+
+def _build(checked: CheckedPolicy, shadow: Shadow, is_last: bool, rows: JudgedRows) -> None:
+    shadow.build(checked.policy, checked.catalog, rows, is_last=is_last)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from psycopg.pq import ExecStatus
@@ -57,6 +58,16 @@ WHERE used.class = 'pg_catalog.pg_class'::regclass
           SELECT FROM pg_catalog.pg_depend e
           WHERE e.classid = 'pg_catalog.pg_proc'::regclass AND e.objid = p.oid AND e.deptype = 'e'))
 """
+# Functions of the database's own, with names and text: PostgreSQL knows of most texts not what they read.
+_FUNCTIONS = """
+SELECT p.oid::bigint, p.proname::text, pg_catalog.pg_get_functiondef(p.oid)
+FROM pg_catalog.pg_proc p
+JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+WHERE p.prokind <> 'a' AND l.lanname NOT IN ('c', 'internal')
+  AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+"""
+_WORD = re.compile(r"[^\W\d]\w*")  # without $, which quotes a body
 _FOREIGN_NAMES = """
 SELECT t.ftrelid::bigint,
        (SELECT pg_catalog.substr(o, 13) FROM pg_catalog.unnest(t.ftoptions) o WHERE o LIKE 'schema\\_name=%'),
@@ -101,11 +112,14 @@ def read_relations(connection: Connection) -> Relations:
         if parent in names and child in names:
             children[names[parent]].add(names[child])
     reads: dict[TableName, set[TableName]] = defaultdict(set)
-    calling: set[int] = set()
+    calling: dict[int, set[int]] = defaultdict(set)
     for view, read, is_function in connection.execute(_READS).fetchall():
         if is_function:
-            calling.add(view)
+            calling[view].add(read)
         elif view in names and read in names and view != read:
+            reads[names[view]].add(names[read])
+    for view, read in _named_in_functions(connection, calling, names):
+        if view in names and view != read:
             reads[names[view]].add(names[read])
     foreign = {
         row[0]: TableName(row[1] or names[row[0]].schema, row[2] or names[row[0]].name)
@@ -130,6 +144,41 @@ def read_relations(connection: Connection) -> Relations:
         sources=_sources(connection, names),
     )
     return Relations(known=known, links=links)
+
+
+def _named_in_functions(
+    connection: Connection, calling: Mapping[int, Collection[int]], names: Mapping[int, TableName]
+) -> Iterator[tuple[int, int]]:
+    """Find relations that the texts of functions name, or of functions whose names stand in these texts.
+
+    A word anywhere in a text counts, so that a comment may count, too. A name that a function puts together
+    from pieces is not found.
+
+    Args:
+        connection: To the protected database.
+        calling: View -> the functions that it calls.
+        names: Of all relations.
+
+    Yields:
+        A view, and a relation that it may read.
+    """
+    if not calling:
+        return
+    functions = connection.execute(_FUNCTIONS).fetchall()
+    words = {oid: {one.lower() for one in _WORD.findall(text)} for oid, _, text in functions}
+    for view, called in calling.items():
+        reached, waiting = set(called), list(called)
+        while waiting:
+            said = words.get(waiting.pop(), set())
+            further = {oid for oid, name, _ in functions if name.lower() in said} - reached
+            reached |= further
+            waiting += further
+        said = {word for oid in reached for word in words.get(oid, ())}
+        yield from ((view, oid) for oid, name in names.items() if _is_said(name, said))
+
+
+def _is_said(name: TableName, words: Collection[str]) -> bool:
+    return {one.lower() for one in _WORD.findall(name.name)} <= set(words)
 
 
 def _sources(connection: Connection, names: Mapping[int, TableName]) -> dict[Place, Place]:

@@ -73,9 +73,8 @@ class Engine:
             frozenset()
         )  # defaults of policies before this one
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
-        self._known = replace(
-            planning_context(policy, catalog, public or PublicContents()), naming_key=naming_key
-        )
+        self.public = public or PublicContents()
+        self._known = replace(planning_context(policy, catalog, self.public), naming_key=naming_key)
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
         self._bits = bits
@@ -101,7 +100,7 @@ class Engine:
 
     def renew(self, public: PublicContents) -> None:
         """Public tables have been read again; what was planned before stays as it was."""
-        before = self._known
+        before, self.public = self._known, public
         self._known = replace(
             planning_context(before.policy, before.catalog, public), naming_key=before.naming_key
         )

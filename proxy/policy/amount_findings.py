@@ -132,8 +132,9 @@ def _published_up(policy: Policy) -> Iterator[Finding]:
     days = total / daily
     if days < PUBLISHING_DAYS:
         lasts = f"{float(days):.0f} days" if days >= 2 else f"{float(days * 24):.1f} hours"
+        ends, uses = FindingName.PUBLISHING_ENDS_TOTAL, FindingName.PUBLISHING_USES_TOTAL
         yield _finding(
-            FindingName.PUBLISHING_USES_TOTAL,
+            ends if days <= 1 else uses,
             ("publish",),
             f"what is published takes epsilon {float(daily):.6g} a day: the whole total of {_text(total)} is "
             f"used up in {lasts}, and then nobody can ask or publish",

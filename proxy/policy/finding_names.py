@@ -229,6 +229,10 @@ class FindingName(Enum):
         Severity.WARNING,
         "A budget is below what one statement spends: each is refused.",
     )
+    PUBLISHING_ENDS_TOTAL = (
+        Severity.SEVERE,
+        "What `publish` releases uses up the total within a day: `every` or `epsilon` is most likely a slip.",
+    )
     PUBLISHING_USES_TOTAL = (
         Severity.WARNING,
         "What `publish` releases uses up the total within 30 days.",
@@ -261,8 +265,9 @@ class FindingName(Enum):
         "The role of `source` cannot read what the policy names.",
     )
     POLICY_DOES_NOT_FIT = (
-        Severity.WARNING,
-        "The policy does not fit the database as the role sees it.",
+        Severity.SEVERE,
+        "The policy does not fit the database as the role sees it, or something that it publishes cannot be "
+        "released: `serve` does not start.",
     )
     NO_INDEX_ON_UNIT = (
         Severity.WARNING,

@@ -37,7 +37,7 @@ def own_shadow(policy: Policy, catalog: Catalog) -> Iterator[psycopg.Connection]
         server.start()
         try:
             shadow = Shadow(server.dsn(), policy.database, server.address)
-            shadow.build(policy, catalog, is_last=True)
+            shadow.build(policy, catalog, None, is_last=True, withholds=False)
             with as_analysts(shadow) as connection:
                 yield connection
         finally:

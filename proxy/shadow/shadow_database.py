@@ -22,6 +22,7 @@ from proxy.ledger.analysts_role import ANALYSTS
 from proxy.policy.policy_model import Policy
 from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.postgres.failure_reason import reason_of
+from proxy.protected.judged_rows import JudgedRows
 from proxy.shadow import published_tables
 from proxy.shadow.shadow_columns import exposed_columns
 from proxy.shadow.shadow_comments import comments
@@ -32,12 +33,12 @@ from proxy.shadow.shadow_guard import (
     with_published,
 )
 from proxy.shadow.shadow_making import (
-    copy_again,
     drop_schemas,
     known_types,
     label_oids,
     make_tables,
     relation_oids,
+    replace_public_rows,
 )
 from proxy.shadow.shadow_roles import ensure_group
 from proxy.shadow.shadow_tables import (
@@ -45,6 +46,7 @@ from proxy.shadow.shadow_tables import (
     ShadowError,
     ShadowTable,
     shadow_tables,
+    withheld,
 )
 
 _PACKAGE = files("proxy.shadow")
@@ -85,6 +87,8 @@ class Shadow:
         self._rights_lock = threading.Lock()  # what is looked for is what was made
         self._policy: Policy | None = None  # that it is built of
         self._published: tuple[PublishedTable, ...] = ()
+        self.rows: JudgedRows | None = None  # under which public rows were copied at the last build
+        self.withholds = False  # public tables are empty, and analysts may not read them
 
     def __repr__(self) -> str:  # the DSN holds a password
         return f"Shadow({self.database!r})"
@@ -107,21 +111,24 @@ class Shadow:
         self,
         policy: Policy,
         catalog: Catalog,
-        source_dsn: str | None = None,
+        rows: JudgedRows | None,
         *,
         is_last: bool = False,
         take: Taking | None = None,
+        withholds: bool = True,
     ) -> None:
         """Make the shadow what the policy says, in one transaction; or leave it as it was.
 
-        Given    a policy that was checked against the catalogue; where public rows are copied from
-                 (the policy's own source if not given); is_last: no database is made on this server after
-                 this one, so that it may take the template itself instead of a copy; take: as of `adopt`
-        Refuses  a policy that does not fit; an analyst's transaction that keeps a table too long
+        Given    a policy that was checked against the catalogue; rows: the right to copy public rows, None:
+                 public tables are empty; withholds: analysts may not read them then; is_last: no database is
+                 made on this server after this one, so that it may take the template itself instead of a copy;
+                 take: as of `adopt`
+        Refuses  a policy that does not fit; an analyst's transaction that keeps a table too long; as
+                 JudgedRows.confirm
         """
         self._ensure_database(is_last=is_last)
         try:
-            self._build(policy, catalog, source_dsn or policy.source, take)
+            self._build(policy, catalog, rows, take, withholds=withholds and rows is None)
         except psycopg.errors.LockNotAvailable:
             raise ShadowError(
                 "open transactions of analysts hold the shadow's tables: it stays as it was"
@@ -133,16 +140,18 @@ class Shadow:
         catalog: Catalog,
         before: tuple[Policy, Catalog],
         take: Taking,
+        rows: JudgedRows,
     ) -> None:
         """Make the shadow of one policy that of another, while analysts use it, in one transaction; or leave it
         as it was. Where tables and columns stay, nothing is locked that a query needs.
 
         Given    before: what it was built from; take: called when all is made and nobody sees it yet; what it
-                 raises undoes everything
-        Refuses  ShadowBusy: an analyst's transaction keeps a table too long; ShadowError
+                 raises undoes everything; rows: the right to copy public rows
+        Refuses  ShadowBusy: an analyst's transaction keeps a table too long; ShadowError; as
+                 JudgedRows.confirm
         """
         with self._rights_lock:
-            self._adopt(policy, catalog, before, take)
+            self._adopt(policy, catalog, before, take, rows)
 
     def _adopt(
         self,
@@ -150,15 +159,16 @@ class Shadow:
         catalog: Catalog,
         before: tuple[Policy, Catalog],
         take: Taking,
+        rows: JudgedRows,
     ) -> None:
         try:
             with self._building() as connection:
                 tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
                 known = known_types(connection, *before)
-                if tables == shadow_tables(*before, known):
+                if tables == shadow_tables(*before, known) and not self.withholds:
                     rights = self._describe(connection, policy, catalog, tables)
                 else:
-                    rights = self._make(connection, policy, catalog, tables, policy.source)
+                    rights = self._make(connection, policy, catalog, tables, rows)
                 take(
                     relation_oids(connection),
                     label_oids(connection),
@@ -170,7 +180,7 @@ class Shadow:
             raise ShadowError(
                 f"it could not be made anew ({error.sqlstate or reason_of(error)})"
             ) from None
-        self._built(policy, rights)
+        self._built(policy, rights, withholds=False)
 
     @contextmanager
     def _unseen(
@@ -186,22 +196,29 @@ class Shadow:
             yield connection
 
     def _build(
-        self, policy: Policy, catalog: Catalog, source_dsn: str, take: Taking | None
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        rows: JudgedRows | None,
+        take: Taking | None,
+        *,
+        withholds: bool,
     ) -> None:
         with self._rights_lock:
             with self._building() as connection:
                 tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
-                rights = self._make(connection, policy, catalog, tables, source_dsn)
+                rights = self._make(connection, policy, catalog, tables, rows, withholds=withholds)
                 if take is not None:
                     take(
                         relation_oids(connection),
                         label_oids(connection),
                         lambda: self._unseen(connection, policy),
                     )
-            self._built(policy, rights)
+            self._built(policy, rights, withholds=withholds)
+            self.rows = rows
 
-    def _built(self, policy: Policy, rights: ShadowRights) -> None:
-        self._required_rights, self._policy = rights, policy
+    def _built(self, policy: Policy, rights: ShadowRights, *, withholds: bool) -> None:
+        self._required_rights, self._policy, self.withholds = rights, policy, withholds
         self._published = published_tables.of_policy(policy, self._published)
 
     @contextmanager
@@ -220,12 +237,16 @@ class Shadow:
         policy: Policy,
         catalog: Catalog,
         tables: tuple[ShadowTable, ...],
-        source_dsn: str,
+        rows: JudgedRows | None,
+        *,
+        withholds: bool = False,
     ) -> ShadowRights:
+        if withholds:
+            tables = withheld(tables)
         drop_schemas(connection)
         for part in _PARTS:
             connection.execute(part)
-        make_tables(connection, tables, source_dsn)
+        make_tables(connection, tables, rows)
         return self._describe(connection, policy, catalog, tables)
 
     def _describe(
@@ -337,25 +358,24 @@ class Shadow:
                 sql.Identifier(self.database), sql.Identifier(*name), value
             )
 
-    def refresh_public_tables(self, policy: Policy, catalog: Catalog) -> None:
+    def refresh_public_tables(self, policy: Policy, catalog: Catalog, rows: JudgedRows) -> None:
         """Copy the rows of the public tables again, in one transaction.
 
-        Refuses  ShadowError where they cannot be read or written: they stay as they were
+        Refuses  ShadowError where they cannot be read or written, and as JudgedRows.confirm: they stay as they
+                 were
         """
         try:
-            self._refresh(policy, catalog)
+            self._refresh(policy, catalog, rows)
         except psycopg.Error as error:
             kind = error.sqlstate or reason_of(error)
             raise ShadowError(f"its public tables could not be copied again ({kind})") from None
 
-    def _refresh(self, policy: Policy, catalog: Catalog) -> None:
+    def _refresh(self, policy: Policy, catalog: Catalog, rows: JudgedRows) -> None:
         with psycopg.connect(self.superuser_dsn) as connection:
             # Foreign keys between public tables are not checked meanwhile: not all are valid.
             connection.execute("SET LOCAL session_replication_role = replica")
             known = known_types(connection, policy, catalog)
-            for table in shadow_tables(policy, catalog, known):
-                if not table.protected:
-                    copy_again(connection, table, policy.source)
+            replace_public_rows(connection, shadow_tables(policy, catalog, known), rows)
 
     def relation_oids(self) -> dict[TableName, int]:
         """The shadow's OID of every exposed table, of dp.budget and of dp.history; they change with every

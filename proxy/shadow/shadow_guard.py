@@ -56,6 +56,8 @@ def required_rights(tables: Sequence[ShadowTable]) -> ShadowRights:
     empty: list[TableName] = []
     for table in tables:
         rights[table.name] = "REFERENCES" if table.protected else "SELECT"
+        if table.is_withheld:
+            empty.append(table.stored_in)
         if table.protected:
             rights[twin_of(table.name)] = "SELECT"
             empty += [table.name, twin_of(table.name)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import psycopg
@@ -9,6 +10,7 @@ from psycopg import sql
 
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.policy.policy_model import Policy
+from proxy.protected.judged_rows import JudgedRows
 from proxy.query.rewrite.empty_twins import TWIN_SCHEMA
 from proxy.shadow import shadow_statements as statements
 from proxy.shadow.shadow_tables import (
@@ -65,9 +67,19 @@ def drop_schemas(connection: psycopg.Connection) -> None:
 
 
 def make_tables(
-    connection: psycopg.Connection, tables: tuple[ShadowTable, ...], source_dsn: str
+    connection: psycopg.Connection, tables: tuple[ShadowTable, ...], rows: JudgedRows | None
 ) -> None:
-    """Tables with their keys, public rows, empty twins. Nobody has a right on them yet (shadow_guard)."""
+    """Make tables with their keys, public rows and empty twins. Nobody has a right on them yet (shadow_guard).
+
+    Args:
+        connection: Of the transaction that makes the shadow.
+        tables: All of the policy.
+        rows: None leaves the public tables empty.
+
+    Raises:
+        ShadowError: Rows cannot be copied.
+        CatalogueMoved: As JudgedRows.confirm.
+    """
     enumerations = enumerations_of(tables)
     schemas = {table.name.schema for table in tables} | {"public", TWIN_SCHEMA, ROWS_SCHEMA}
     for schema in sorted(schemas | {one.schema for one in enumerations}):
@@ -78,8 +90,8 @@ def make_tables(
         connection.execute(statements.create(table))
         if table.is_view:
             connection.execute(statements.create_view(table))
-        if not table.protected:
-            _copy_rows(connection, table, source_dsn)
+    if rows is not None:
+        copy_public_rows(connection, tables, rows, _copy_rows)
     for table in tables:
         for statement in statements.keys(table):
             connection.execute(statement)
@@ -99,7 +111,38 @@ def make_tables(
         connection.execute(sql.SQL("ANALYZE {}").format(statements.identifier(table.stored_in)))
 
 
-def copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
+def copy_public_rows(
+    connection: psycopg.Connection,
+    tables: Iterable[ShadowTable],
+    rows: JudgedRows,
+    copy: Callable[[psycopg.Connection, ShadowTable, str], None],
+) -> None:
+    """Copy the rows of the public tables. No other function brings rows of the source into a shadow.
+
+    Args:
+        connection: Of a transaction of the shadow that nobody sees yet.
+        tables: The protected ones among them are passed over.
+        rows: The right to read them.
+        copy: `_copy_rows`, or what replaces the rows of before.
+
+    Raises:
+        ShadowError: Rows cannot be copied.
+        CatalogueMoved: The verdict was about another state of the source.
+    """
+    for table in tables:
+        if not table.protected:
+            copy(connection, table, rows.source)
+    rows.confirm()
+
+
+def replace_public_rows(
+    connection: psycopg.Connection, tables: Iterable[ShadowTable], rows: JudgedRows
+) -> None:
+    """Copy the rows of public tables that are there again. Raises: as `copy_public_rows`."""
+    copy_public_rows(connection, tables, rows, _copy_again)
+
+
+def _copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
     """The source may have dropped a CHECK since; then the shadow has none of them any more."""
     for dropped in ((), statements.drop_checks(table)):
         try:

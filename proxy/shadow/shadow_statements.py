@@ -8,6 +8,7 @@ from typing import Any, cast
 from psycopg import sql
 from typing_extensions import LiteralString
 
+from proxy.base.errors import Code
 from proxy.catalog.catalog_model import Enumeration, ForeignKey, TableName
 from proxy.query.rewrite.empty_twins import twin_of
 from proxy.shadow.shadow_tables import ShadowColumn, ShadowTable
@@ -31,10 +32,30 @@ def create(table: ShadowTable) -> sql.Composed:
 
 def create_view(table: ShadowTable) -> sql.Composed:
     """It is read with the rights of its owner, as views are."""
+    if table.is_withheld:
+        return _refusing_view(table)
     return sql.SQL("CREATE VIEW {} AS SELECT {} FROM {}").format(
         identifier(table.name),
         names(column.name for column in table.columns),
         identifier(table.stored_in),
+    )
+
+
+def _refusing_view(table: ShadowTable) -> sql.Composed:
+    """Its columns are there for tools. Reading it raises what the engine says of such a table."""
+    columns = (
+        sql.SQL("NULL::{} AS {}").format(_type(column), sql.Identifier(column.name))
+        for column in table.columns
+    )
+    message = f"the table {table.name} is not what the policy was checked against"
+    return sql.SQL("CREATE VIEW {} AS SELECT {} FROM dp.refuse({}, {}, {}) AS refused").format(
+        identifier(table.name),
+        sql.SQL(", ").join(columns),
+        sql.Literal(Code.UNAVAILABLE.sqlstate),
+        sql.Literal(message),
+        sql.Literal(
+            "Ask the operator: what does not fit is in the log (public_tables_not_copied)."
+        ),
     )
 
 

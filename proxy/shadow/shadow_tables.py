@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Enumeration, ForeignKey, Table, TableName
@@ -53,6 +53,7 @@ class ShadowTable:
     indexes: tuple[tuple[str, ...], ...] = ()
     checks: tuple[tuple[str, str], ...] = ()
     is_view: bool = False
+    is_withheld: bool = False  # its rows are not copied, and a statement on it is refused
 
     @property
     def stored_in(self) -> TableName:
@@ -97,6 +98,30 @@ def shadow_tables(
             table.is_view,
         )
         for name, table in bare.items()
+    )
+
+
+def withheld(tables: Iterable[ShadowTable]) -> tuple[ShadowTable, ...]:
+    """Make each public table a view that refuses, with an empty table behind it."""
+    every = tuple(tables)
+    public = {table.name for table in every if not table.protected}
+    return tuple(
+        replace(
+            table,
+            foreign_keys=tuple(key for key in table.foreign_keys if key.target not in public),
+        )
+        if table.protected
+        else ShadowTable(
+            name=table.name,
+            protected=False,
+            columns=tuple(replace(one, default=None, identity="") for one in table.columns),
+            primary_key=(),
+            unique=(),
+            foreign_keys=(),
+            is_view=True,
+            is_withheld=True,
+        )
+        for table in every
     )
 
 

@@ -34,6 +34,7 @@ from proxy.shadow.shadow_roles import match_roles
 from tests.bench.policies import served
 from tests.bench.stages import StageRecorder
 from tests.ledger_key import LEDGER_CIPHER
+from tests.unjudged_rows import unjudged
 
 _DATABASE = "bench"
 ANALYSTS, _PASSWORD = ("analyst", "another"), "analyst's password"
@@ -154,7 +155,7 @@ def _shadows(server: EmbeddedPostgres, ledger: str, source: str, *, scale: bool)
     found = {}
     for database, (policy, catalog) in served(source, read_catalog(source), scale=scale).items():
         way = server.dsn(), database, server.address  # a shadow cannot be handed to another process
-        Shadow(*way).build(policy, catalog)
+        Shadow(*way).build(policy, catalog, unjudged(policy.source))
         identity = Identity("bench", database)
         found[database] = (
             policy,

@@ -117,6 +117,19 @@ def test_policy_check_and_doctor_tell_the_same(clinic: Superuser, tmp_path: Path
     assert accepting.out.splitlines()[-1].startswith("0 severe, ")
 
 
+def test_doctor_finds_what_cannot_be_published(clinic: Superuser, tmp_path: Path) -> None:
+    """As `policy check` and `serve` do."""
+    statement = "SELECT count(*) AS n FROM c.people"
+    publish = f'publish: [{{name: ages, sql: "{statement}", every: 24h, epsilon: 0.01}}]\n'
+    path = _file(tmp_path, _POLICY + _ACCEPT + publish)
+    assert _run("doctor", "--policy", path).code == 0
+    path = _file(tmp_path, _POLICY + _ACCEPT + publish.replace("count(*)", "count(agez)"))
+    check, doctor = _run("policy", "check", path), _run("doctor", "--policy", path)
+    assert (check.code, doctor.code) == (1, 1)
+    assert 'no column "agez"' in check.err
+    assert "something that the policy publishes cannot be released" in doctor.out
+
+
 def test_an_acceptance_without_effect_is_a_warning_at_its_place(
     clinic: Superuser, tmp_path: Path
 ) -> None:

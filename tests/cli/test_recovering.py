@@ -29,6 +29,8 @@ from tests.cli.recovery import (
     start_server,
 )
 from tests.databases.ledger_database import rows
+from tests.live.served_database import made_database, policy_head
+from tests.servers_fixture import servers
 from tests.waiting import until
 
 _PUBLISH = """\
@@ -213,3 +215,58 @@ def test_an_embedded_ledger_that_does_not_start_ends_the_process(
     kill_with_children(process)
     assert listening.running.process.wait(90) == 1
     assert "did not start again: see its server.log" in (operator.folder / "err.txt").read_text()
+
+
+_CLUB = """\
+CREATE SCHEMA club;
+CREATE TABLE club.members (id int PRIMARY KEY, email text);
+CREATE TABLE club.sports (code text PRIMARY KEY, title text);
+CREATE VIEW club.sport_list AS SELECT code, title FROM club.sports;
+INSERT INTO club.sports VALUES ('run', 'Running');
+INSERT INTO club.members VALUES (1, 'p1@x.org');
+"""
+_CLUB_TABLES = """\
+tables:
+  club.members: {unit: {member: id}}
+  club.sports: public
+  club.sport_list: public
+"""
+
+
+def test_a_rebuilt_shadow_shows_no_view_that_was_defined_over_people(tmp_path: Path) -> None:
+    protected = servers().protected
+    source = made_database(protected, "club", _CLUB)
+    operator = Operator(tmp_path, source=source)
+    text = policy_head("club", "best").replace("${DSN}", "${SHOP_DSN}") + _CLUB_TABLES
+    operator.policy.write_text(f"{text}accept: {{TEMP_FILES_UNLIMITED: of a test}}\n")
+    show = "SELECT title FROM club.sport_list"
+    try:
+        operator.adopt("ann")
+        with operator.serving() as listening:
+            host, port = listening.wire
+            dsn = make_conninfo(host=host, port=port, user="ann", password=PASSWORD, dbname="club")
+            with psycopg.connect(dsn) as connection:
+                assert connection.execute(show.encode()).fetchall() == [("Running",)]
+            with psycopg.connect(protected.dsn("club"), autocommit=True) as owner:
+                owner.execute(
+                    "CREATE OR REPLACE VIEW club.sport_list AS"
+                    " SELECT id::text AS code, email AS title FROM club.members"
+                )
+            kill_with_children(postmaster(operator, "shadow"))
+
+            def refused() -> bool:
+                try:
+                    with psycopg.connect(dsn) as connection:
+                        shown = connection.execute(show.encode()).fetchall()
+                except psycopg.Error as error:
+                    return "not what the policy was checked against" in str(error)
+                assert shown == [("Running",)]
+                return False
+
+            until(refused)
+        told = (operator.folder / "err.txt").read_text()
+        assert "public_tables_not_copied" in told and "PUBLIC_SHOWS_PEOPLE" in told
+        assert "@x.org" not in told
+    finally:
+        with psycopg.connect(protected.dsn(), autocommit=True) as connection:
+            connection.execute("DROP DATABASE club WITH (FORCE)")

@@ -13,8 +13,9 @@ from proxy.cli.assembly import Database, assemble
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.shadow.shadow_database import Shadow
 from tests.ledger_key import LEDGER_CIPHER
-from tests.live.served_database import asked, planned, served_database
+from tests.live.served_database import READER, asked, planned, served_database
 from tests.servers_fixture import Servers, servers
+from tests.unjudged_rows import unjudged
 
 _NAME = "refreshed"
 _SCRIPT = """\
@@ -38,7 +39,11 @@ def pair() -> Servers:
 
 @pytest.fixture
 def served(pair: Servers) -> Iterator[Database]:
-    yield served_database(pair, _NAME, _SCRIPT, _TABLES)
+    database = served_database(pair, _NAME, _SCRIPT, _TABLES)
+    limit = f"ALTER ROLE {READER} IN DATABASE {_NAME} SET temp_file_limit = '1GB'"
+    with psycopg.connect(pair.protected.dsn(_NAME)) as owner:
+        owner.execute(limit.encode())
+    yield database
     for server in (pair.protected, pair.shadow_server):
         with psycopg.connect(server.dsn(), autocommit=True) as connection:
             connection.execute(f"DROP DATABASE {_NAME} WITH (FORCE)")
@@ -105,7 +110,7 @@ def test_a_source_that_is_down_for_a_while(pair: Servers, served: Database) -> N
 def test_a_start_copies_them_again(pair: Servers, served: Database) -> None:
     _add(pair, "west")
     shadow = Shadow(pair.shadow_server.dsn(), _NAME, pair.shadow_server.address)
-    shadow.build(served.policy, served.catalog)
+    shadow.build(served.policy, served.catalog, unjudged(served.policy.source))
     again = assemble(served.policy, served.catalog, shadow, served.lease, LEDGER_CIPHER)
     assert ("west",) in _rows(again)
     assert _keys(again) == (("north", "south", "west"),)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -619,12 +620,12 @@ def test_what_fails_half_way_changes_nothing(
     before = served.database.policy, served.database.catalog, served.database.engine
     adopt = served.database.shadow.adopt
 
-    def failing(policy: object, catalog: object, old: object, take: object) -> None:
+    def failing(policy: Any, catalog: Any, old: Any, take: Any, rows: Any) -> None:
         def take_and_fail(*given: object) -> None:
-            take(*given)  # type: ignore[operator]
+            take(*given)
             raise ShadowError("the disk is full")
 
-        adopt(policy, catalog, old, take_and_fail)  # type: ignore[arg-type]
+        adopt(policy, catalog, old, take_and_fail, rows)
 
     monkeypatch.setattr(served.database.shadow, "adopt", failing, raising=False)
     served.write(
@@ -718,6 +719,15 @@ def test_what_is_published_changes_while_serving(
     (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
     assert told["reason"] == "1 error in the file"
     assert "cannot be published" in told["problems"][0] and "counted" not in str(logged)
+    for old, new, reason in (
+        ("count(*)", "count(statez)", 'there is no column "statez" in the policy of this table'),
+        ("GROUP BY", "WHERE ward = 'statez' GROUP BY", "dpproxy policy check says why"),
+    ):
+        unknown = _BY_WARD.replace("count(*)", "count(statez)").replace(old, new)
+        with capture_logs() as logged:
+            _beside_the_loop(partial(served.write, _REFERRING + unknown))
+        (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
+        assert told["problems"][0].endswith(f"it cannot be published: {reason}")
     _beside_the_loop(served.write)
     assert served.standing()[1] is True and not _is_publishing(served)
 

@@ -26,6 +26,7 @@ from tests.ledger_key import LEDGER_CIPHER
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.samples import SHOP_POLICY
 from tests.servers_fixture import PASSWORD, Servers, new_servers
+from tests.unjudged_rows import unjudged
 
 _NUMBERS = itertools.count(1)
 # With so much epsilon and such bounds answers are PostgreSQL's own, but for little noise.
@@ -107,7 +108,7 @@ def serve_shop(certificate: tuple[Path, Path], *, exact: bool) -> ServedShop:
     catalog = pair.catalogs["shop"]
     policy = fitted(policy, catalog)
     shadow = Shadow(pair.shadow_server.dsn(), "shop", pair.shadow_server.address)
-    shadow.build(policy, catalog)
+    shadow.build(policy, catalog, unjudged(policy.source))
     live = start_proxy(pair, [assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)])
     analyst = f"client_{next(_NUMBERS)}"
     pair.add_analyst(analyst, PASSWORD)

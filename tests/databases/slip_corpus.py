@@ -580,8 +580,9 @@ _BELOW = (
 )
 _OFTEN = """
 publish:
-  - {name: costs, sql: "SELECT count(*) AS n FROM c.visits", every: 5min, epsilon: 1}
+  - {name: costs, sql: "SELECT count(*) AS n FROM c.visits", every: 24h, epsilon: 1}
 """
+_AT_ONCE = _OFTEN.replace("24h, epsilon: 1", "5min, epsilon: 10")
 _AMOUNTS = [
     (
         "epsilon 50",
@@ -636,6 +637,14 @@ _AMOUNTS = [
         "{epsilon: 1, delta: 1e-8}",
         _TWENTY,
         _OFTEN,
+    ),
+    (
+        "published up in a day",
+        F.PUBLISHING_ENDS_TOTAL,
+        "publish",
+        "{epsilon: 1, delta: 1e-8}",
+        _TWENTY,
+        _AT_ONCE,
     ),
     ("above", F.BUDGET_ABOVE_TOTAL, "budgets.default", "{epsilon: 1, delta: 1e-8}", _ABOVE, ""),
     (

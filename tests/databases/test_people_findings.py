@@ -252,9 +252,42 @@ def test_a_public_relation_that_shows_people(script: str, tables: list[str], wha
     assert what in findings[0].what
 
 
+@pytest.mark.parametrize(
+    "functions",
+    [
+        "CREATE FUNCTION c.ages() RETURNS bigint LANGUAGE sql AS 'SELECT sum(age) FROM c.people'",
+        "CREATE FUNCTION c.ages() RETURNS bigint LANGUAGE plpgsql AS"
+        " 'BEGIN RETURN (SELECT sum(age) FROM C.People); END'",
+        "CREATE FUNCTION c.inner_ages() RETURNS bigint LANGUAGE sql AS 'SELECT sum(age) FROM c.people';"
+        " CREATE FUNCTION c.ages() RETURNS bigint LANGUAGE sql AS 'SELECT c.inner_ages()'",
+        "CREATE FUNCTION c.one(c.people) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';"
+        " CREATE FUNCTION c.ages() RETURNS bigint LANGUAGE sql AS 'SELECT c.one(NULL)'",
+    ],
+    ids=["sql", "plpgsql", "called", "argument"],
+)
+def test_a_public_view_over_a_function_whose_text_names_people(functions: str) -> None:
+    findings = found(
+        f"{functions}; CREATE VIEW c.shown AS SELECT c.ages()", PEOPLE, "c.shown: public"
+    )
+    severe = [one for one in findings if one.severity is Severity.SEVERE]
+    assert [(one.name, one.where) for one in severe] == [(F.PUBLIC_SHOWS_PEOPLE, "c.shown")]
+    assert "c.people, which is protected" in severe[0].what
+
+
+def test_a_public_view_over_a_function_whose_text_names_a_table_outside_the_policy() -> None:
+    findings = found(
+        "CREATE TABLE c.clients (id integer PRIMARY KEY, email text);"
+        " CREATE FUNCTION c.mails() RETURNS SETOF text LANGUAGE sql AS 'SELECT email FROM c.clients';"
+        " CREATE VIEW c.shown AS SELECT c.mails() AS label",
+        *(PEOPLE, "c.shown: public"),
+    )
+    assert F.PUBLIC_LOOKS_LIKE_PEOPLE in [one.name for one in findings], findings
+
+
 def test_what_cannot_be_looked_into_is_a_warning() -> None:
     findings = found(
-        "CREATE FUNCTION c.ages() RETURNS bigint LANGUAGE sql AS 'SELECT sum(age) FROM c.people';"
+        "CREATE FUNCTION c.ages() RETURNS bigint LANGUAGE plpgsql AS"
+        " 'BEGIN EXECUTE ''SELECT sum(age) FROM c.peo'' || ''ple''; RETURN 1; END';"
         " CREATE VIEW c.shown AS SELECT c.ages();"
         " CREATE FOREIGN DATA WRAPPER far; CREATE SERVER far FOREIGN DATA WRAPPER far;"
         " CREATE FOREIGN TABLE c.afar (cost integer) SERVER far OPTIONS (table_name 'rooms')",

@@ -19,10 +19,12 @@ from proxy.policy.policy_model import (
     RowUnit,
 )
 from proxy.protected.catalog_reader import read_catalog
+from proxy.protected.judged_rows import JudgedRows
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_tables import ShadowError
 from tests.live.served_database import served_database
 from tests.servers_fixture import PRIVACY, Servers, budgets
+from tests.unjudged_rows import unjudged
 
 SOURCE = """
 CREATE SCHEMA clinic;
@@ -106,7 +108,7 @@ def policy(source: str) -> Policy:
 @pytest.fixture
 def shadow(pair: Servers, policy: Policy, catalog: Catalog) -> Iterator[Shadow]:
     shadow = Shadow(pair.shadow_server.dsn(), "clinic", pair.shadow_server.address)
-    shadow.build(policy, catalog)
+    shadow.build(policy, catalog, unjudged(policy.source))
     yield shadow
     with psycopg.connect(pair.shadow_server.dsn(), autocommit=True) as connection:
         connection.execute("DROP DATABASE clinic WITH (FORCE)")
@@ -200,11 +202,11 @@ def test_public_rows_are_refreshed(
     with psycopg.connect(pair.protected.dsn("clinic")) as connection:
         connection.execute("INSERT INTO clinic.colours VALUES ('green', 'north', '{}')")
     assert count() == [(2,)]
-    shadow.refresh_public_tables(policy, catalog)
+    shadow.refresh_public_tables(policy, catalog, unjudged(policy.source))
     assert count() == [(3,)]
     with psycopg.connect(pair.protected.dsn("clinic")) as connection:
         connection.execute("DELETE FROM clinic.colours WHERE name = 'green'")
-    shadow.refresh_public_tables(policy, catalog)
+    shadow.refresh_public_tables(policy, catalog, unjudged(policy.source))
     assert count() == [(2,)]
 
 
@@ -217,11 +219,11 @@ def test_another_policy_or_catalogue_is_built_anew(
         budgets=budgets(total=5),
         digest="clinic 2",
     )
-    shadow.build(smaller, catalog)
+    shadow.build(smaller, catalog, unjudged(smaller.source))
     assert _exposed(shadow) == {clinic("visit")}
     visit = catalog.tables[clinic("visit")]
     changed = Catalog({**catalog.tables, visit.name: replace(visit, primary_key=())})
-    shadow.build(smaller, changed)
+    shadow.build(smaller, changed, unjudged(smaller.source))
     assert read_catalog(shadow.superuser_dsn).tables[clinic("visit")].primary_key == ()
 
 
@@ -230,16 +232,21 @@ def test_a_failed_build_changes_nothing(shadow: Shadow, policy: Policy, catalog:
     missing = TableName("clinic", "missing")
     wrong_table = {**policy.tables, missing: PublicTable(missing)}
     with pytest.raises(ShadowError, match=r"clinic\.missing is not in the database"):
-        shadow.build(replace(policy, tables=wrong_table, digest="x"), catalog)
+        shadow.build(
+            replace(policy, tables=wrong_table, digest="x"), catalog, unjudged(policy.source)
+        )
     column = {"absent": ColumnPolicy("absent")}
     wrong_column = {clinic("visit"): ProtectedTable(clinic("visit"), RowUnit(), column)}
     with pytest.raises(ShadowError, match="column absent"):
-        shadow.build(replace(policy, tables=wrong_column, digest="x"), catalog)
+        shadow.build(
+            replace(policy, tables=wrong_column, digest="x"), catalog, unjudged(policy.source)
+        )
     reserved = {TableName("dp", "receipt"): PublicTable(TableName("dp", "receipt"))}
     with pytest.raises(ShadowError, match="dpproxy's own"):
-        shadow.build(replace(policy, tables=reserved, digest="x"), catalog)
+        shadow.build(replace(policy, tables=reserved, digest="x"), catalog, unjudged(policy.source))
     with pytest.raises(ShadowError, match="cannot be copied") as caught:
-        shadow.build(replace(policy, digest="x"), catalog, "host=127.0.0.1 port=1")
+        away = JudgedRows(source="host=127.0.0.1 port=1", state="")
+        shadow.build(replace(policy, digest="x"), catalog, away)
     assert "127.0.0.1" not in str(caught.value)
     assert shadow.relation_oids() == before
 
@@ -256,9 +263,9 @@ def test_an_open_transaction_keeps_the_old_shadow(
     with psycopg.connect(pair.analyst_dsn("clinic", "alice")) as alice:
         alice.execute("PREPARE q AS SELECT * FROM clinic.visit")
         with pytest.raises(ShadowError, match="it stays as it was"):
-            shadow.build(replace(policy, digest="x"), catalog)
+            shadow.build(replace(policy, digest="x"), catalog, unjudged(policy.source))
         assert shadow.relation_oids() == before
-    shadow.build(replace(policy, digest="x"), catalog)
+    shadow.build(replace(policy, digest="x"), catalog, unjudged(policy.source))
     assert shadow.relation_oids() != before
 
 

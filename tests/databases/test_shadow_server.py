@@ -9,6 +9,7 @@ import psycopg
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.shadow.shadow_database import Shadow
 from tests.servers_fixture import Servers
+from tests.unjudged_rows import unjudged
 
 _OF_A_DATABASE = (
     "SELECT datname, datacl::text, datallowconn, datistemplate, datconnlimit, pg_encoding_to_char(encoding),"
@@ -27,12 +28,18 @@ def test_the_last_database_is_the_template_and_looks_like_the_others(
             assert before == {"postgres", "template0"}
             for name in ("census", "shop"):
                 shadow = Shadow(server.dsn(), name, server.address)
-                shadow.build(pair.policies[name], pair.catalogs[name], is_last=name == "shop")
+                shadow.build(
+                    pair.policies[name],
+                    pair.catalogs[name],
+                    unjudged(pair.policies[name].source),
+                    is_last=name == "shop",
+                )
                 assert shadow.verify() == ()
             census, postgres, shop = connection.execute(_OF_A_DATABASE).fetchall()
             assert (postgres[0], postgres[1]) == ("postgres", "{postgres=CTc/postgres}")
             assert census[1:] == shop[1:]
             assert (census[0], shop[0], shop[2:4]) == ("census", "shop", (True, False))
-        shadow.build(pair.policies["shop"], pair.catalogs["shop"], is_last=True)  # again, as it is
+        shop_policy, again = pair.policies["shop"], unjudged(pair.policies["shop"].source)
+        shadow.build(shop_policy, pair.catalogs["shop"], again, is_last=True)  # as it is
     finally:
         server.stop()

@@ -34,6 +34,7 @@ from tests.live.served_database import made_database
 from tests.live_proxy import start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import Servers, servers
+from tests.unjudged_rows import unjudged
 
 ANSWERED = [case for case in cases() if "columns" in case.headers]
 REFUSED = [case for case in cases() if "columns" not in case.headers]
@@ -73,7 +74,7 @@ def listeners() -> Iterator[BothListeners]:
         source = _source(pair, database)
         shadow = Shadow(pair.shadow_server.dsn(), _name(database), pair.shadow_server.address)
         here = replace(policy(database), database=_name(database), source=source)
-        shadow.build(here, catalog)
+        shadow.build(here, catalog, unjudged(here.source))
         databases.append(assemble(here, catalog, shadow, pair.lease(here), LEDGER_CIPHER))
     proxy = start_proxy(pair, databases)
     http = open_http(proxy)

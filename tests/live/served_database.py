@@ -21,6 +21,7 @@ from proxy.shadow.shadow_database import Shadow
 from tests.chosen_slots import with_chosen_slots
 from tests.ledger_key import LEDGER_CIPHER
 from tests.servers_fixture import Servers
+from tests.unjudged_rows import unjudged
 
 _HEAD = """\
 dpproxy: 1
@@ -93,7 +94,7 @@ def served_database(
     policy = fitted(policy, catalog)
     catalog = with_public_labels(policy, catalog)
     shadow = Shadow(pair.shadow_server.dsn(), name, pair.shadow_server.address)
-    shadow.build(policy, catalog)
+    shadow.build(policy, catalog, unjudged(policy.source))
     return assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 

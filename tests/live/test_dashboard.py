@@ -20,6 +20,7 @@ from tests.ledger_key import LEDGER_CIPHER
 from tests.live.published_tables import release_and_show
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
+from tests.unjudged_rows import unjudged
 
 DATABASE, PUBLISHED = "dashboard", "published_dashboard"
 _CONNECTIONS, _ANALYSTS = 8, 3
@@ -91,7 +92,7 @@ def _database(name: str, more: str) -> Database:
     environment = {"SHOP_DSN": pair.source_dsns["shop"]}
     policy = fitted(read_policy(text, "shop.yaml", environment), catalog)
     shadow = Shadow(pair.shadow_server.dsn(), name, pair.shadow_server.address)
-    shadow.build(policy, catalog)
+    shadow.build(policy, catalog, unjudged(policy.source))
     return assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 

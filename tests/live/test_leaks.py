@@ -29,6 +29,7 @@ from tests.live.served_database import made_database, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.raw_client import RawClient
 from tests.servers_fixture import PASSWORD, Servers, budgets
+from tests.unjudged_rows import unjudged
 
 _ATTACKS = Path(__file__).parents[3] / "shared" / "attacks"
 _GOLDEN = Path(__file__).parents[1] / "golden"
@@ -59,7 +60,7 @@ def _world(pair: Servers) -> Database:
     policy = replace(marked.WORLD_POLICY, source=source, budgets=budgets(each=10**6))
     catalog = with_public_labels(policy, read_catalog(source))
     shadow = Shadow(pair.shadow_server.dsn(), "world", pair.shadow_server.address)
-    shadow.build(policy, catalog)
+    shadow.build(policy, catalog, unjudged(policy.source))
     return assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 

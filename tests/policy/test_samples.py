@@ -35,6 +35,7 @@ from tests.ledger_key import LEDGER_CIPHER
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.samples import ALL_SAMPLES, checked_sample, sample_environment
 from tests.servers_fixture import servers
+from tests.unjudged_rows import unjudged
 
 pytestmark = pytest.mark.postgres
 
@@ -52,7 +53,7 @@ def _served(name: str) -> Database:
     policy = replace(checked.policy, database=_database(name))
     pair = servers()
     shadow = Shadow(pair.shadow_server.dsn(), policy.database, pair.shadow_server.address)
-    shadow.build(policy, checked.catalog)
+    shadow.build(policy, checked.catalog, unjudged(policy.source))
     return assemble(policy, checked.catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 

@@ -36,6 +36,7 @@ from tests.live.served_database import asked
 from tests.mechanisms.loss_of_rho import loss_of_rho
 from tests.samples import DEMO_POLICIES
 from tests.servers_fixture import Servers
+from tests.unjudged_rows import unjudged
 from tests.workload.questions import ANALYSTS, Question
 
 DELTA = Fraction(1, 10**6)
@@ -115,7 +116,7 @@ class Workload:
         if name not in self._shadows:
             server = self._servers.shadow_server
             self._shadows[name] = Shadow(server.dsn(), policy.database, server.address)
-            self._shadows[name].build(policy, catalog)
+            self._shadows[name].build(policy, catalog, unjudged(policy.source))
         return assemble(
             policy, catalog, self._shadows[name], self._servers.lease(policy), LEDGER_CIPHER
         )

@@ -1,0 +1,126 @@
+"""Rows of public tables, which may be read only while the policy has no open severe finding.
+
+A policy is checked when it is taken up. The database can change later: a public view is defined anew, or a
+partition with other rows is attached. So each reader of public rows asks for the verdict again. A change
+between verdict and reading, and one that was undone meanwhile, shows in the catalogue's state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import TypeVar
+
+import psycopg
+
+_STATE = files("proxy.protected").joinpath("catalogue_state.sql").read_text(encoding="utf-8")
+_ATTEMPTS = 3  # a migration of another table changes the catalogue, too
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenFinding:
+    """Why public rows are not read.
+
+    Attributes:
+        where: The table, role or setting, as `accept` names it.
+        name: Of the finding, or what the check of the policy says.
+    """
+
+    where: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.name}"
+
+
+class RowsWithheld(RuntimeError):
+    """The policy has open severe findings: no public row is read. Its text quotes no row."""
+
+    def __init__(self, findings: Sequence[OpenFinding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__("; ".join(map(str, findings)))
+
+
+class CatalogueMoved(RuntimeError):
+    """The catalogue changed while public rows were read: what was read is thrown away."""
+
+    def __init__(self) -> None:
+        super().__init__("the database was changed while public tables were read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedRows:
+    """A right to read public rows, made by `judge` only.
+
+    Attributes:
+        source: Connection string of the protected database.
+        state: Of its catalogue, before the verdict.
+    """
+
+    source: str = field(repr=False)
+    state: str
+
+    @classmethod
+    def judge(cls, source: str, findings: Callable[[], Sequence[OpenFinding]]) -> JudgedRows:
+        """Ask for the verdict.
+
+        Args:
+            source: Connection string of the protected database.
+            findings: Find what is severe and open now.
+
+        Raises:
+            RowsWithheld: Something was found.
+            psycopg.Error: The database cannot be asked.
+        """
+        state = catalogue_state(source)
+        found = findings()
+        if found:
+            raise RowsWithheld(found)
+        return cls(source=source, state=state)
+
+    def confirm(self) -> None:
+        """Check after reading that the verdict was about the same catalogue.
+
+        Raises:
+            CatalogueMoved: Throw away what was read.
+            psycopg.Error: As `judge`.
+        """
+        if catalogue_state(self.source) != self.state:
+            raise CatalogueMoved
+
+
+def catalogue_state(source: str) -> str:
+    """Digest the versions of all catalogue rows that decide what a table or view shows.
+
+    A row that is changed and changed back has another version. Temporary tables do not count.
+
+    Raises:
+        psycopg.Error: The database cannot be asked.
+    """
+    with psycopg.connect(source, autocommit=True, connect_timeout=10) as connection:
+        connection.execute("SET search_path = pg_catalog")
+        row = connection.execute(_STATE.encode()).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def with_judged_rows(judge: Callable[[], JudgedRows], act: Callable[[JudgedRows], T]) -> T:
+    """Judge and act. Do both again if the catalogue changed meanwhile.
+
+    Args:
+        judge: Gives the right to read.
+        act: Reads, and calls `confirm` before anybody sees what was read.
+
+    Raises:
+        RowsWithheld: As `judge`.
+        CatalogueMoved: The catalogue changed in each attempt.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return act(judge())
+        except CatalogueMoved:
+            continue
+    return act(judge())

@@ -1,0 +1,303 @@
+"""Rows of public tables are shown only while the database is as the policy was checked against it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from structlog.testing import capture_logs
+
+from proxy.cli import assembly, judging_rows, loading, reloading
+from proxy.cli.assembly import Database
+from proxy.cli.judging_rows import open_findings
+from proxy.cli.loading import CheckedPolicy, load_policy
+from proxy.cli.refreshing import copy_public_tables
+from proxy.cli.reloading import PolicyReloads
+from proxy.cli.shadow_building import shadows_being_built
+from proxy.doctor.all_findings import diagnose
+from proxy.protected import public_values
+from proxy.protected.judged_rows import CatalogueMoved, JudgedRows, RowsWithheld, catalogue_state
+from tests.chosen_slots import with_chosen_slots
+from tests.live.served_database import READER, policy_head, served_database
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers_fixture import servers
+
+_NAME = "judged"
+_SCRIPT = """\
+CREATE SCHEMA club;
+CREATE TABLE club.members (id int PRIMARY KEY, email text, sport text);
+CREATE TABLE club.sports (code text PRIMARY KEY, title text);
+CREATE TABLE club.halls (code text PRIMARY KEY, title text);
+CREATE VIEW club.sport_list AS SELECT code, title FROM club.sports;
+INSERT INTO club.sports VALUES ('run', 'Running'), ('row', 'Rowing');
+INSERT INTO club.halls VALUES ('h1', 'North'), ('h2', 'South');
+INSERT INTO club.members SELECT i, 'p' || i || '@x.org', 'run' FROM generate_series(1, 300) i;
+"""
+_TABLES = """\
+tables:
+  club.members: {unit: {member: id}, columns: {sport: {references: club.sports.code}}}
+  club.sports: public
+  club.sport_list: public
+  club.halls: public
+"""
+_SHOW = "SELECT * FROM club.sport_list ORDER BY 1"
+_HONEST = [("row", "Rowing"), ("run", "Running")]
+_PEOPLE = "CREATE OR REPLACE VIEW club.sport_list AS SELECT id::text AS code, email AS title FROM club.members"
+_BACK = "CREATE OR REPLACE VIEW club.sport_list AS SELECT code, title FROM club.sports"
+_FINDING = "club.sport_list: PUBLIC_SHOWS_PEOPLE"
+
+
+@dataclass(slots=True)
+class Club:
+    """The club's database, as its owner, an analyst and the operator see it."""
+
+    database: Database
+    proxy: LiveProxy
+    owner: psycopg.Connection
+    reloads: PolicyReloads
+    file: Path
+
+    def shown(self, statement: str = _SHOW) -> list[tuple[object, ...]]:
+        with self.proxy.connect(_NAME) as connection:
+            return connection.execute(statement.encode()).fetchall()
+
+    def run(self, statement: str) -> None:
+        self.owner.execute(statement.encode())
+
+    def is_taken(self) -> bool:
+        """As dp.policy says."""
+        return self.shown("SELECT not_taken_since IS NULL FROM dp.policy") == [(True,)]
+
+    def is_ready(self) -> bool:
+        """As /readyz says of the policy."""
+        return self.reloads.are_taken
+
+    def reload(self) -> str | None:
+        (found,) = asyncio.run(self.reloads.reload())["policies"]
+        told: str | None = found["not_taken"]
+        return told
+
+    def copied(self) -> list[Mapping[str, Any]]:
+        """One turn of the hourly copy and more; what it says of public tables."""
+
+        async def turns() -> None:
+            copying = asyncio.create_task(copy_public_tables([self.database], 0.02))
+            await asyncio.sleep(1.5)
+            copying.cancel()
+
+        with capture_logs() as logged:
+            asyncio.run(turns())
+        return [one for one in logged if one["event"] == "public_tables_not_copied"]
+
+    def rebuild(self) -> list[Mapping[str, Any]]:
+        """As after the end of the shadow's server."""
+        with capture_logs() as logged:
+            self.database.shadow.forget()
+            self.database.rebuild_shadow()
+        return [one for one in logged if one["event"] == "public_tables_not_copied"]
+
+
+@pytest.fixture
+def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Club]:
+    pair = servers()
+    database = served_database(pair, _NAME, _SCRIPT, _TABLES, "best")
+    pair.match_roles()
+    proxy = start_proxy(pair, [database])
+    proxy.analyst = pair.new_analyst()
+
+    @dataclass
+    class Same:
+        id: int = database.lease.source  # leases of tests are on made-up sources
+
+    monkeypatch.setattr(reloading, "find_source", lambda *_: Same())
+    file = tmp_path / "policy.yaml"
+    file.write_text(with_chosen_slots(f"{policy_head(_NAME, 'best')}{_TABLES}reuse: none\n"))
+    try:
+        with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+            limit = f"ALTER ROLE {READER} IN DATABASE {_NAME} SET temp_file_limit = '1GB'"
+            owner.execute(limit.encode())
+            environment = {"DSN": database.policy.source}
+            checked = [CheckedPolicy(database.policy, database.catalog, file=str(file))]
+            reloads = PolicyReloads([database], checked, environment)
+            found = Club(database, proxy, owner, reloads, file)
+            database.note_public_columns()
+            assert found.reload() is None
+            assert database.policy.digest == hashlib.sha256(file.read_bytes()).hexdigest()
+            yield found
+    finally:
+        proxy.stop()
+        for server in (pair.protected, pair.shadow_server):
+            with psycopg.connect(server.dsn(), autocommit=True) as connection:
+                connection.execute(f"DROP DATABASE {_NAME} WITH (FORCE)")
+
+
+def _refusal(act: Callable[[], object]) -> str:
+    with pytest.raises(psycopg.Error) as refused:
+        act()
+    return f"{refused.value.diag.message_primary}"
+
+
+def test_a_copy_asks_for_the_verdict_again(club: Club) -> None:
+    """A view that was defined anew over people is not copied, seen by a reload before or not."""
+    assert club.shown() == _HONEST
+    club.run(_PEOPLE)
+    told = club.copied()
+    assert club.shown() == _HONEST, "the rows of before stay"
+    assert told and told[0]["findings"] == [_FINDING] and "@" not in str(told)
+    assert not club.is_taken() and not club.is_ready()
+    assert "PUBLIC_SHOWS_PEOPLE" in str(club.reload())
+    assert club.copied() and club.shown() == _HONEST
+    club.run(_BACK)
+    club.run("INSERT INTO club.sports VALUES ('swim', 'Swimming')")
+    assert club.copied() == []
+    assert club.shown() == [*_HONEST, ("swim", "Swimming")]
+    assert club.reload() is None and club.is_ready() and club.is_taken()
+
+
+def test_nothing_of_people_is_an_answers_group(club: Club) -> None:
+    """The view is read live where a statement joins with it: until it is mended, it is refused."""
+    club.run(_PEOPLE)
+    club.database.look_for_changes()
+    listed = "SELECT count(*) FROM club.members WHERE sport IN (SELECT code FROM club.sport_list)"
+    assert "club.sport_list is not what the policy was checked against" in _refusal(
+        lambda: club.shown(listed)
+    )
+    club.run(_BACK)
+    club.database.look_for_changes()
+    assert 200 < int(str(club.shown(listed)[0][0])) < 400
+
+
+def test_a_rebuilt_shadow_shows_nothing_that_is_refused(club: Club) -> None:
+    club.run(_PEOPLE)
+    told = club.rebuild()
+    assert [one["findings"] for one in told] == [[_FINDING]]
+    for statement in (_SHOW, "SELECT * FROM club.halls", "SELECT count(*) FROM club.sports"):
+        assert "not what the policy was checked against" in _refusal(partial(club.shown, statement))
+    assert club.database.shadow.verify() == ()
+    assert not club.is_taken() and not club.is_ready()
+    club.database.look_for_changes()
+    assert "not what the policy was checked against" in _refusal(club.shown)
+    club.run(_BACK)
+    club.database.look_for_changes()  # the look of each minute
+    assert club.shown() == _HONEST and club.is_taken()
+    assert club.database.shadow.verify() == ()
+    assert club.rebuild() == [] and club.shown() == _HONEST
+
+
+def test_a_rebuilt_shadow_is_taken_back_by_a_reload(club: Club) -> None:
+    club.run(_PEOPLE)
+    club.rebuild()
+    assert "PUBLIC_SHOWS_PEOPLE" in str(club.reload())
+    club.run(_BACK)
+    assert club.reload() is None
+    assert club.shown() == _HONEST and club.is_taken() and club.is_ready()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE TABLE club.patients (id int, CONSTRAINT one CHECK (true)) INHERITS (club.halls)",
+        "ALTER TABLE club.halls ADD member int REFERENCES club.members",
+        "ALTER TABLE club.halls RENAME TO old; ALTER TABLE club.members RENAME TO halls",
+        f"DROP TABLE club.halls; {_PEOPLE.replace('sport_list', 'halls')}",
+    ],
+)
+def test_whatever_makes_a_public_table_one_of_people(club: Club, change: str) -> None:
+    before = club.shown("SELECT * FROM club.halls ORDER BY 1")
+    club.run(change)
+    club.run(f"GRANT SELECT ON ALL TABLES IN SCHEMA club TO {READER}")
+    told = club.copied()
+    assert told and all("club." in one["findings"][0] for one in told)
+    assert club.shown("SELECT * FROM club.halls ORDER BY 1") == before
+    club.rebuild()
+    assert "not what the policy" in _refusal(lambda: club.shown("SELECT * FROM club.halls"))
+
+
+def test_a_change_between_verdict_and_copy_is_noticed(
+    club: Club, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that is undone before the end: the rows that were read are thrown away."""
+    read = public_values.read_public_contents
+
+    def meanwhile(policy: Any, catalog: Any) -> Any:
+        club.run(_PEOPLE)
+        return read(policy, catalog)
+
+    def and_back(policy: Any, catalog: Any) -> Any:
+        try:
+            return meanwhile(policy, catalog)
+        finally:
+            club.run(_BACK)
+
+    monkeypatch.setattr(assembly, "read_public_contents", and_back)
+    with pytest.raises(CatalogueMoved):
+        club.database.refresh()
+    monkeypatch.setattr(assembly, "read_public_contents", meanwhile)
+    with pytest.raises(RowsWithheld):
+        club.database.refresh()
+    assert club.shown() == _HONEST and "@" not in str(club.database.engine.public)
+
+
+def test_a_start_and_a_reload_ask_when_they_copy(
+    club: Club, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The view changes between the check of the policy and the copy."""
+    file = club.file
+    checked = load_policy(file, {"DSN": club.database.policy.source})
+    club.run(_PEOPLE)
+    (built,) = shadows_being_built([checked], servers().shadow_server)
+    with pytest.raises(RowsWithheld, match=_FINDING):
+        built.result(60)
+    club.run(_BACK)
+    verdict_of = loading.verdict_of
+
+    def late(*given: Any) -> Any:
+        found = verdict_of(*given)
+        club.run(_PEOPLE)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reloading, "verdict_of", late)
+        file.write_text(file.read_text().replace("  club.halls: public\n", ""))
+        assert "PUBLIC_SHOWS_PEOPLE" in str(club.reload())
+    assert club.shown() == _HONEST
+    assert len(club.shown("SELECT * FROM club.halls")) == 2
+
+
+def test_other_changes_do_not_move_the_state(club: Club) -> None:
+    """Rows, statistics and temporary tables of others come and go all the time."""
+    source = club.database.policy.source
+    before = catalogue_state(source)
+    club.run("CREATE TEMPORARY TABLE mine (a int)")
+    club.run("INSERT INTO club.halls VALUES ('h3', 'East')")
+    club.run("ANALYZE")
+    club.run("VACUUM FREEZE")
+    assert catalogue_state(source) == before
+    for change in (_PEOPLE, _BACK, "ALTER TABLE club.halls ADD note text"):
+        club.run(change)
+        assert catalogue_state(source) != before
+        before = catalogue_state(source)
+
+
+def test_one_function_brings_public_rows_into_a_shadow() -> None:
+    """And a right to read them comes from one place, which asks for findings."""
+    folder = Path(judging_rows.__file__).parents[1]
+    copying, judging, calls = [], [], []
+    for file in sorted(folder.rglob("*.py")):
+        text, name = file.read_text(), str(file.relative_to(folder))
+        copying += [name] * len(re.findall(r"COPY \(?.*\{\}.* TO STDOUT", text))
+        judging += [name] * len(re.findall(r"JudgedRows(?:\.judge)?\(|\bcls\(source=", text))
+        calls += [name] * len(re.findall(r"\b_copy_rows\b|\b_copy_again\b", text))
+    assert set(copying) == {"shadow/shadow_making.py", "ledger/ledger_backup.py"}
+    assert judging == ["cli/judging_rows.py", "protected/judged_rows.py"]
+    assert set(calls) == {"shadow/shadow_making.py"}
+    assert open_findings.__globals__["diagnose"] is diagnose
+    assert JudgedRows.judge.__doc__
