@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 
 class AnalystTurns:
-    """One job of an analyst at a time: reading, planning and a cached answer can take seconds, cost nothing, and
-    threads share one interpreter, so that two at once end no sooner."""
+    """One job of an analyst at a time: reading, planning and a cached answer can take seconds and cost nothing.
+    Threads share one interpreter, so that two at once end no sooner."""
 
     def __init__(self, at_once: int) -> None:
         """

@@ -49,8 +49,10 @@ from proxy.release.presenting import group_values
 
 _GROUPS = 50
 _LEAST_GROUPS = 2
-_VALUES = 60  # of a block, at most, if it has more groups than _LEAST_GROUPS. A value takes about 20 microseconds
-MADE_UP_SECONDS = 0.02  # of a processor, for all relations of a statement
+_VALUES = (
+    60  # of a block, at most, if it has more groups than _LEAST_GROUPS. A value takes about 20 us
+)
+MADE_UP_SECONDS = 0.04  # of a processor, for all relations of a statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from proxy.base.result_columns import aggregate_column, key_column, subquery_name
-from proxy.kernel.plan import BlockPlan, OrderStatistic
+from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan
 from proxy.release.plausible_answers import (
     PLAUSIBLE_ANSWERS,
     plausible_relations,
 )
 from tests.kernel.test_golden_plans import golden_plans
+from tests.pipeline_world import POLICIES, walk
 
 Rows = list[dict[str, Any]]
 
@@ -67,3 +71,60 @@ def test_no_two_columns_are_always_alike() -> None:
         assert not alike, [answer.aggregate for answer in own]
         checked += 1
     assert checked > 20
+
+
+def test_most_plans_take_a_part_of_the_time_allowed() -> None:
+    """Without this an error would be certain and be charged all the same."""
+    plans = [plan for _, _, plan in golden_plans()]
+    in_time = sum(bool(plausible_relations(plan)) for plan in plans)
+    assert in_time > 0.95 * len(plans)
+
+
+def test_many_groups_are_shown_a_few_at_a_time() -> None:
+    """All of them over all relations, or a scalar subquery on a group would be NULL in each trial."""
+    checked = 0
+    for block, relations in _relations():
+        groups = block.groups()
+        if groups is None or groups <= 2:
+            continue
+        rows = [
+            [tuple(row[key_column(n)] for n in _keys(block)) for row in one] for one in relations
+        ]
+        assert all(len(one) == len(set(one)) <= 50 for one in rows)
+        if groups <= 2 * PLAUSIBLE_ANSWERS:
+            assert len({key for one in rows for key in one}) == groups
+            checked += 1
+    assert checked > 10
+
+
+def _keys(block: BlockPlan) -> range:
+    return range(1, len(block.keys) + 1)
+
+
+def _dear_plan() -> PrivatePlan:
+    """As many releases as a statement may have, in formulas and expressions that take long."""
+    many = 12
+    ratio = (
+        "(stddev(i4) FILTER (WHERE i4 < {0}) / nullif(avg(i4) FILTER (WHERE i4 > {0}), 0)"
+        " * sum(i4) FILTER (WHERE i4 > {0}))"
+    )
+    columns = [ratio.format(number) for number in range(1, many + 1)]
+    columns += [f"dp.error({column}), dp.low({column})" for column in columns]
+    pipeline = walk(
+        f"SELECT t, {', '.join(columns)} FROM people GROUP BY t", next(iter(POLICIES.values()))
+    )
+    assert pipeline is not None
+    return pipeline.plan
+
+
+@pytest.mark.timed
+def test_the_time_is_limited() -> None:
+    """More than the limit by one value at most. Intervals of expressions are not computed."""
+    plan = _dear_plan()
+    begun = time.thread_time()
+    assert plausible_relations(plan) == ()
+    assert time.thread_time() - begun < 1.5 * MADE_UP_SECONDS
+    begun = time.thread_time()
+    (one,) = plausible_relations(plan, 1, seconds=60)
+    assert time.thread_time() - begun < MADE_UP_SECONDS
+    assert len(json.loads(one)[subquery_name(1)]) == 2
