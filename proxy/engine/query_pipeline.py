@@ -206,8 +206,8 @@ class Engine:
         count = 1 if is_first else PLAUSIBLE_ANSWERS
         seconds = MADE_UP_SECONDS / 2 if is_first else MADE_UP_SECONDS
         if plausible_values(private) * count <= _MADE_AT_ONCE:
-            return plausible_relations(private, count, seconds=seconds)
-        return await in_thread(plausible_relations, private, count, seconds=seconds)
+            return plausible_relations(private, thread_time, count, seconds=seconds)
+        return await in_thread(plausible_relations, private, thread_time, count, seconds=seconds)
 
     async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""

@@ -11,11 +11,10 @@ intervals of expressions, and a limit on the processor time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from time import thread_time
 
 from typing_extensions import assert_never
 
@@ -107,37 +106,45 @@ _TRUTHS = (("false", "true"), ("true",), (None,), ("false",))
 _OTHERS = ((None,),)
 
 
+Seconds = Callable[[], float]  # of processor time, counted from any moment
+
+
 class _TimeUp(Exception):
     """The processor time is used up."""
 
 
+@dataclass(frozen=True, slots=True)
 class _Clock:
-    """Ends a computation that takes more than these seconds of the thread's processor time."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = thread_time() + seconds
+    seconds: Seconds
+    end: float
 
     def check(self) -> None:
-        if thread_time() > self._end:
+        """End the computation once the time is up."""
+        if self.seconds() > self.end:
             raise _TimeUp
 
 
 def plausible_relations(
-    plan: PrivatePlan, count: int = PLAUSIBLE_ANSWERS, *, seconds: float = MADE_UP_SECONDS
+    plan: PrivatePlan,
+    clock: Seconds,
+    count: int = PLAUSIBLE_ANSWERS,
+    *,
+    seconds: float = MADE_UP_SECONDS,
 ) -> tuple[str, ...]:
     """Relation parameters of the rewritten statement, as JSON, filled with made-up answers.
 
     Args:
         plan: The plan of the statement.
+        clock: The processor time of this thread.
         count: How many relations, at most PLAUSIBLE_ANSWERS.
         seconds: Processor time for all of them.
 
     Returns:
         The relations, or none if they take longer.
     """
-    clock = _Clock(seconds)
+    limit = _Clock(clock, clock() + seconds)
     try:
-        return tuple(_relation(plan, number, clock) for number in range(count))
+        return tuple(_relation(plan, number, limit) for number in range(count))
     except _TimeUp:
         return ()
 
