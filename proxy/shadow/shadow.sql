@@ -106,7 +106,7 @@ CREATE OR REPLACE FUNCTION dp.try_answer(
     relations text[], has_rows boolean)
 RETURNS boolean LANGUAGE plpgsql SET quote_all_identifiers = off AS $$
 DECLARE  -- compiled on the analyst's search_path
-    enough pg_catalog.interval := '300 ms';
+    enough pg_catalog.interval := '1 s';
     begun pg_catalog.timestamptz := pg_catalog.clock_timestamp();
     encoding pg_catalog.text := pg_catalog.current_setting('client_encoding');
     relation pg_catalog.text;
