@@ -348,9 +348,11 @@ class Assembly:
 
     def __init__(self, databases: Sequence[Database]) -> None:
         self.databases: Mapping[str, Database] = {d.policy.database: d for d in databases}
-        reading = AnalystTurns.of_reading()  # threads are shared by all databases, too
+        # Shared by all databases.
+        reading, answering = AnalystTurns.of_reading(), AnalystTurns.of_answering()
         for database in databases:
             database.in_force.reading = reading
+            database.in_force.answering = answering
 
     @property
     def engines(self) -> Mapping[str, EngineInForce]:

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from proxy.accounting.events import Event
 from proxy.engine.table_losses import protected_names, tables_of
-from proxy.engine.threads import beside
+from proxy.engine.threads import beside, in_thread
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.kernel.price import price_of_events
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -179,7 +179,7 @@ class CachedAnswers:
 
         Gives    None where the losses of the blocks are not that of the plan: such a statement is not cached
         """
-        return await asyncio.to_thread(self._parts_of, private)
+        return await in_thread(self._parts_of, private)
 
     def are_known(self, parts: Sequence[CachedQuestion]) -> bool:
         """Whether all may have been drawn already: then it is worth asking before a session is taken."""

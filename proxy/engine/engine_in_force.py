@@ -12,8 +12,9 @@ from proxy.engine.query_pipeline import Engine
 class EngineInForce:
     """`now` is looked at once for a step of a statement: what has begun ends with the engine it began with.
 
-    reading: turns of reading long statements, shared by the listeners.
+    reading, answering: turns of reading long statements and of making answers, shared by the listeners.
     """
 
     now: Engine
     reading: AnalystTurns = field(default_factory=AnalystTurns.of_reading)
+    answering: AnalystTurns = field(default_factory=AnalystTurns.of_answering)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import operator
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,13 +23,14 @@ from proxy.engine.group_threshold import no_group
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
-from proxy.engine.threads import beside
+from proxy.engine.threads import beside, in_thread
 from proxy.exact.table import ExactTable
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
+from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
@@ -46,7 +46,8 @@ from proxy.release.presenting import presented
 _SEED_BITS = 63
 # A block by its number, with bounds that were chosen for it.
 Bounded = Callable[[int, Mapping[int | None, int]], BlockPlan]
-_PER_INTERVAL = 20  # numbers that take as long as the interval of one value, computed and written
+# Numbers that take as long as the interval of one value, and as one part of an expression over several values.
+_PER_INTERVAL, _PER_PART = 20, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ async def noisy_relation(
             cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)
         block = planned
         if cached.chosen:
-            block = await asyncio.to_thread(_bounded, planned, number, cached.chosen, bounded)
+            block = await in_thread(_bounded, planned, number, cached.chosen, bounded)
             clipped += clipped_units(block, cached.chosen, number + 1)
         if cached.noises:
             block = with_noises(block, cached.noises)
@@ -228,7 +229,7 @@ async def _drawn(
     if compiled.choosing is not None:
         table = await read(compiled.choosing, None)
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
-        choice = await asyncio.to_thread(_with_bounds, block, number, table, bounded, bits)
+        choice = await in_thread(_with_bounds, block, number, table, bounded, bits)
         block, queries, exact, chosen = choice.block, choice.queries, choice.exact, choice.chosen
     is_selected = group_selector(block, bits)
     for place, query in enumerate(queries):
@@ -337,6 +338,11 @@ def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
 
 def _displayed(block: BlockPlan, cached: CachedBlock) -> int:
     """About how many numbers are handled to show a block."""
-    intervals = len(block.expressions) + sum(one.expression is not None for one in block.outputs)
-    groups = len(cached.drawn.groups)
-    return groups * (len(block.releases) + intervals * _PER_INTERVAL)
+    outputs = (one.expression for one in block.outputs if one.expression is not None)
+    intervals = sum(map(_interval_work, (*block.expressions, *outputs)))
+    return len(cached.drawn.groups) * (len(block.releases) + intervals)
+
+
+def _interval_work(expression: NoisyExpression) -> int:
+    parts = sum(1 for _ in parts_of(expression))
+    return _PER_INTERVAL if parts == 1 else _PER_PART * parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -31,7 +31,7 @@ from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
 from proxy.engine.table_losses import protected_names
-from proxy.engine.threads import beside
+from proxy.engine.threads import in_thread
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -41,9 +41,15 @@ from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.query.ir.binding import bind
 from proxy.query.syntax.statements import StatementKind
-from proxy.release.plausible_answers import PLAUSIBLE_ANSWERS, plausible_relation, plausible_values
+from proxy.release.plausible_answers import (
+    MADE_UP_SECONDS,
+    PLAUSIBLE_ANSWERS,
+    plausible_relations,
+    plausible_values,
+)
 
 _CACHED_SETTINGS = 64
+_MADE_AT_ONCE = 100  # numbers of made-up answers, some 2 ms
 
 
 class Engine:
@@ -187,7 +193,8 @@ class Engine:
         """Made-up relations of a run, to try it before it is charged. Reads nothing, charges nothing.
 
         Given    is_first: one relation, else all
-        Gives    none where nothing would be charged, or where documents of the ledger are part of the answer
+        Gives    none where nothing would be charged, where documents of the ledger are part of the answer, and
+                 where they take too much of the processor
         Refuses  what planning refuses, SETTING
         """
         if question.reads_nothing or question.reading.accounts:
@@ -195,9 +202,11 @@ class Engine:
         private = (await self._prepared(question, arguments, settings, analyst)).private
         if private.loss == NOTHING:
             return ()
-        numbers = range(1 if is_first else PLAUSIBLE_ANSWERS)
-        work = plausible_values(private) * len(numbers)
-        return await beside(work, _plausible, private, numbers)
+        count = 1 if is_first else PLAUSIBLE_ANSWERS
+        seconds = MADE_UP_SECONDS / 2 if is_first else MADE_UP_SECONDS
+        if plausible_values(private) * count <= _MADE_AT_ONCE:
+            return plausible_relations(private, thread_time, count, seconds=seconds)
+        return await in_thread(plausible_relations, private, thread_time, count, seconds=seconds)
 
     async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""
@@ -365,10 +374,6 @@ class Engine:
         return NoisyAnswer(
             json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
         )
-
-
-def _plausible(private: PrivatePlan, numbers: Iterable[int]) -> tuple[str, ...]:
-    return tuple(plausible_relation(private, number) for number in numbers)
 
 
 def _shapes(found: PreparedQuery) -> list[str]:

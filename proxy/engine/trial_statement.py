@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.pgwire.calls import Trial
@@ -14,8 +15,9 @@ from proxy.query.syntax.parameters import parameters
 from proxy.query.syntax.selects import selects
 from proxy.query.syntax.settled_literals import settled
 from proxy.query.syntax.statements import Statement, StatementKind
+from proxy.query.syntax.tokens import Lexed
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
 def trial_of(question: ProtectedQuery, relations: tuple[str, ...]) -> Trial:
@@ -33,10 +35,29 @@ def trial_of(question: ProtectedQuery, relations: tuple[str, ...]) -> Trial:
     return Trial(
         pieces=tuple(pieces),
         numbers=tuple(numbers),
-        words=tuple(sorted(set(_WORD.findall(text.lower())))),
+        called=tuple(sorted(set(_called(statement.lexed)))),
+        words=tuple(sorted(_words(statement.text))),
         relations=relations,
         has_rows=not writes_rows(statement),
     )
+
+
+def _called(lexed: Lexed) -> Iterator[str]:
+    """Names that a bracket follows. Names after a dot, too: row.name can be a call. The rewritten text calls
+    nothing volatile besides these."""
+    lexemes = lexed.lexemes
+    texts = [one.token.text for one in lexemes]
+    for number, lexeme in enumerate(lexemes):
+        is_before_bracket = texts[number + 1 : number + 2] == ["("]
+        is_after_dot = number > 0 and texts[number - 1] == "."
+        if lexeme.name and (is_before_bracket or is_after_dot):
+            yield lexeme.name
+
+
+def _words(text: str) -> set[str]:
+    """All that may name a relation. Literals can, too: `'t'::regclass`."""
+    words = _WORD.findall(text)
+    return {*words, *(word.lower() for word in words)}
 
 
 def _query(statement: Statement, reading: Reading) -> str:

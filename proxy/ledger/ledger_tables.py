@@ -7,7 +7,6 @@ that is under way are one statement together (`ledger.reserve_each`).
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -24,6 +23,7 @@ from proxy.accounting.events import Event
 from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
+from proxy.engine.threads import in_thread
 from proxy.ledger.account_statements import ADMITTED_LINES, BUDGET, HISTORY, LINES
 from proxy.ledger.charge_queue import ChargeQueue
 from proxy.ledger.charge_statements import (
@@ -312,7 +312,7 @@ class LedgerTables:
         async with self._connection() as connection:
             cursor = await connection.execute(HISTORY, (self.source, analyst))
             found = await cursor.fetchall()
-        texts = await asyncio.to_thread(_texts_of, self.texts, found, analyst)
+        texts = await in_thread(_texts_of, self.texts, found, analyst)
         each = [
             f'{row[0][:-1]},"text":{json.dumps(text)}}}'
             for row, text in zip(found, texts, strict=True)

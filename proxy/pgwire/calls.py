@@ -309,11 +309,13 @@ class Trial:
     """A rewritten query, to be run with made-up relations and undone.
 
     pieces: its text between its parameters; numbers: of these parameters, the highest is the relation.
-    words: all that may be a name in it. relations: JSON, one for each run. has_rows: whether it is a SELECT.
+    called: names of functions that it calls. words: all that may name a relation in it. relations: JSON, one
+    for each run. has_rows: whether it is a SELECT.
     """
 
     pieces: tuple[str, ...]
     numbers: tuple[int, ...]
+    called: tuple[str, ...]
     words: tuple[str, ...]
     relations: tuple[str, ...]
     has_rows: bool

@@ -17,7 +17,8 @@ from proxy.pgwire.session import FAILED, Failed, Session, Wait, succeeded
 from proxy.pgwire.shadow_exchanges import rows_of, run
 from proxy.pgwire.wording import Wording
 
-_OWN_OIDS = (1009, 1007, 1028, 1003, 1009, 16)  # text[], integer[], oid[], name[], text[], boolean
+# text[], integer[], oid[], name[], name[], text[], boolean
+_OWN_OIDS = (1009, 1007, 1028, 1003, 1003, 1009, 16)
 _NOT_PLACED = Wording(has_position=False)
 
 
@@ -51,7 +52,7 @@ def trial_sql(count: int) -> str:
     Given    count: of the statement's parameters without the relation; they come first
 
     >>> trial_sql(1)
-    'SELECT dp.try_answer($2, $3, ARRAY[$1::pg_catalog.text]::pg_catalog.text[], $4, $5, $6, $7)'
+    'SELECT dp.try_answer($2, $3, ARRAY[$1::pg_catalog.text]::pg_catalog.text[], $4, $5, $6, $7, $8)'
     """
     given = ", ".join(f"${number}::pg_catalog.text" for number in range(1, count + 1))
     own = [f"${number}" for number in range(count + 1, count + 1 + len(_OWN_OIDS))]
@@ -65,6 +66,7 @@ def trial_values(trial: Trial, parameter_oids: Sequence[int]) -> tuple[str, ...]
         array_text(trial.pieces),
         "{" + ",".join(map(str, trial.numbers)) + "}",
         "{" + ",".join(map(str, parameter_oids)) + "}",
+        array_text(trial.called),
         array_text(trial.words),
         array_text(trial.relations),
         "t" if trial.has_rows else "f",

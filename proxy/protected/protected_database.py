@@ -17,6 +17,7 @@ from proxy.base.limits import PROTECTED_SECONDS
 from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.engine.fair_share import Busy, FairShare
 from proxy.engine.ports import ListValues
+from proxy.engine.threads import in_thread
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.numbered_parameters import numbered
@@ -329,7 +330,7 @@ class _FetchedRows:
             return ExactTable(tuple(self._selected), query.slots, query.releases, selected=True)
         if len(self._came) <= _AT_ONCE:
             return _table(self._came, query)
-        return await asyncio.to_thread(_table, self._came, query)
+        return await in_thread(_table, self._came, query)
 
 
 def _table(rows: list[tuple[Any, ...]], query: BackendQuery) -> ExactTable:

@@ -4,14 +4,17 @@ They depend on the plan alone, on no row and no chance. An error that comes with
 certain, so they differ in everything that an expression over answers can go by: magnitude, sign, order of the
 columns and of the groups, position within the bounds. Public groups are those of the plan. Private groups are
 not known, so each relation has others.
+
+An analyst can have answers made up without a charge, so this takes little of the processor: few groups, made-up
+intervals of expressions, and a limit on the processor time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, product
+from math import prod
 
 from typing_extensions import assert_never
 
@@ -30,21 +33,25 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
+from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.release.drawn_values import (
     NOTHING,
     Drawn,
-    DrawnBlock,
     DrawnGroup,
     DrawnNumber,
     DrawnQuantile,
     Keys,
 )
-from proxy.release.noisy_relation import relation_json
-from proxy.release.presenting import presented
+from proxy.release.noisy_interval import NoInterval, NoisyInterval
+from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, relation_json
+from proxy.release.presenting import group_values
 
 _GROUPS = 50
-_PER_INTERVAL = 20  # numbers that take as long as the interval of one expression
-_VALUES = 5_000  # of a block, at most, if it has several groups
+_LEAST_GROUPS = 2
+_VALUES = (
+    60  # of a block, at most, if it has more groups than _LEAST_GROUPS. A value takes about 20 us
+)
+MADE_UP_SECONDS = 0.04  # of a processor, for all relations of a statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +95,7 @@ _FILLINGS = (
     ),
 )
 PLAUSIBLE_ANSWERS = len(_FILLINGS)
+_NO_INTERVALS = 2  # the relation in which expressions have none
 
 # Private keys by type, for one relation after the other. NULL is a group of any type, and most functions
 # pass it on.
@@ -98,46 +106,127 @@ _TRUTHS = (("false", "true"), ("true",), (None,), ("false",))
 _OTHERS = ((None,),)
 
 
-def plausible_relation(plan: PrivatePlan, number: int) -> str:
-    """The relation parameter of the rewritten statement, as JSON, filled with made-up answers.
+Seconds = Callable[[], float]  # of processor time, counted from any moment
 
-    Given    number: below PLAUSIBLE_ANSWERS
+
+class _TimeUp(Exception):
+    """The processor time is used up."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    seconds: Seconds
+    end: float
+
+    def check(self) -> None:
+        """End the computation once the time is up."""
+        if self.seconds() > self.end:
+            raise _TimeUp
+
+
+def plausible_relations(
+    plan: PrivatePlan,
+    clock: Seconds,
+    count: int = PLAUSIBLE_ANSWERS,
+    *,
+    seconds: float = MADE_UP_SECONDS,
+) -> tuple[str, ...]:
+    """Relation parameters of the rewritten statement, as JSON, filled with made-up answers.
+
+    Args:
+        plan: The plan of the statement.
+        clock: The processor time of this thread.
+        count: How many relations, at most PLAUSIBLE_ANSWERS.
+        seconds: Processor time for all of them.
+
+    Returns:
+        The relations, or none if they take longer.
     """
-    tables = {}
-    for place, block in enumerate(plan.blocks, start=1):
-        # Error columns that the proxy adds are returned as they are.
-        block = replace(block, outputs=())
-        tables[subquery_name(place)] = (presented(block, _drawn(block, number)), block.intervals)
-    return relation_json(tables)
+    limit = _Clock(clock, clock() + seconds)
+    try:
+        return tuple(_relation(plan, number, limit) for number in range(count))
+    except _TimeUp:
+        return ()
 
 
 def plausible_values(plan: PrivatePlan) -> int:
-    """About how many numbers `plausible_relation` handles."""
-    return sum(_shown(block) * _columns(block) for block in plan.blocks)
+    """About how many numbers a relation of made-up answers takes."""
+    return sum(
+        min(_shown(block), _group_count(block, 0)) * _columns(block) for block in plan.blocks
+    )
+
+
+def _relation(plan: PrivatePlan, number: int, clock: _Clock) -> str:
+    tables = {}
+    for place, block in enumerate(plan.blocks, start=1):
+        rows = tuple(_rows(block, number, clock))
+        tables[subquery_name(place)] = (NoisyTable(rows), block.intervals)
+        clock.check()
+    return relation_json(tables)
+
+
+def _rows(block: BlockPlan, number: int, clock: _Clock) -> Iterator[NoisyRow]:
+    """Without the error columns that the proxy adds: they are returned as they are."""
+    for group, drawn in enumerate(_drawn(block, number)):
+        values: list[NoisyValue] = []
+        for value in group_values(block, drawn):
+            values.append(value)
+            clock.check()
+        intervals = tuple(_interval(one, number, group) for one in block.expressions)
+        yield NoisyRow(keys=drawn.keys, values=tuple(values), intervals=intervals)
+
+
+def _interval(expression: NoisyExpression, number: int, group: int) -> NoisyInterval | NoInterval:
+    """Made up, not computed. One relation has none, as may be of any expression."""
+    if number == _NO_INTERVALS:
+        return NoInterval.OF_AN_ANSWER
+    value = Fraction(_FILLINGS[number].rows_of(0, group))
+    width = abs(value) / 3 + 1
+    return NoisyInterval(value, value - width, value + 2 * width, expression.type)
 
 
 def _columns(block: BlockPlan) -> int:
-    return 1 + len(block.releases) + _PER_INTERVAL * len(block.expressions)
+    return 1 + len(block.releases) + len(block.answers) + len(block.expressions)
 
 
 def _shown(block: BlockPlan) -> int:
     """How many groups a relation has at most."""
-    return max(1, min(_GROUPS, _VALUES // _columns(block)))
+    return max(_LEAST_GROUPS, min(_GROUPS, _VALUES // _columns(block)))
 
 
-def _drawn(block: BlockPlan, number: int) -> DrawnBlock:
+def _drawn(block: BlockPlan, number: int) -> Iterator[DrawnGroup]:
     filling = _FILLINGS[number]
-    groups = (
-        DrawnGroup(keys, tuple(_values(block, filling, group)))
-        for group, keys in enumerate(islice(_groups(block, number), _shown(block)))
-    )
-    return DrawnBlock(tuple(groups))
+    for group, keys in enumerate(_groups(block, number)):
+        yield DrawnGroup(keys, tuple(_values(block, filling, group)))
 
 
 def _groups(block: BlockPlan, number: int) -> Iterator[Keys]:
+    """Of many groups, each relation has the next ones. Their order is that of the plan."""
+    count, shown = _group_count(block, number), _shown(block)
+    if count <= shown:
+        positions = list(range(count))
+    else:
+        positions = sorted((number * shown + offset) % count for offset in range(shown))
+    for position in positions:
+        yield _group(block, number, position)
+
+
+def _group_count(block: BlockPlan, number: int) -> int:
     if block.combinations is not None:
-        return iter(block.combinations)
-    return product(*(_keys(key, number) for key in block.keys))
+        return len(block.combinations)
+    return prod(len(_keys(key, number)) for key in block.keys)
+
+
+def _group(block: BlockPlan, number: int, position: int) -> Keys:
+    """The group at this position, the last key first to change."""
+    if block.combinations is not None:
+        return block.combinations[position]
+    keys: list[str | None] = []
+    for key in reversed(block.keys):
+        values = _keys(key, number)
+        position, index = divmod(position, len(values))
+        keys.append(values[index])
+    return tuple(reversed(keys))
 
 
 def _keys(key: KeyPlan, number: int) -> tuple[str | None, ...]:

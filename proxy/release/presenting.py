@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -27,25 +27,26 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     return NoisyTable(tuple(_row(plan, group, interval) for group in drawn.groups))
 
 
-def _row(plan: BlockPlan, group: DrawnGroup, interval: _IntervalOf) -> NoisyRow:
+def group_values(plan: BlockPlan, group: DrawnGroup) -> Iterator[NoisyValue]:
+    """The noisy answers of one group, in the order of the plan's."""
     by_release = {
         number: noisy_value(drawn, release)
         for number, (drawn, release) in enumerate(zip(group.values, plan.releases, strict=True))
     }
-    values = tuple(answered(answer, plan, by_release) for answer in plan.answers)
-    if plan.is_rounded:
-        values = tuple(map(rounded, values))
-    if plan.unstated:
-        values = tuple(
-            value if plan.unstated.isdisjoint(answer.releases) else _unstated(value)
-            for value, answer in zip(values, plan.answers, strict=True)
-        )
-    if plan.clipped:
-        clipped = dict(plan.clipped)
-        values = tuple(
-            replace(value, clipped=_clipped(answer, clipped))
-            for value, answer in zip(values, plan.answers, strict=True)
-        )
+    clipped = dict(plan.clipped)
+    for answer in plan.answers:
+        value = answered(answer, plan, by_release)
+        if plan.is_rounded:
+            value = rounded(value)
+        if not plan.unstated.isdisjoint(answer.releases):
+            value = _unstated(value)
+        if clipped:
+            value = replace(value, clipped=_clipped(answer, clipped))
+        yield value
+
+
+def _row(plan: BlockPlan, group: DrawnGroup, interval: _IntervalOf) -> NoisyRow:
+    values = tuple(group_values(plan, group))
     return NoisyRow(
         keys=group.keys,
         values=values,

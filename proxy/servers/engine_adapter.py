@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
 from proxy.engine.rewritten_text import rewritten_text
+from proxy.engine.threads import turns_of
 from proxy.engine.trial_statement import trial_of
 from proxy.pgwire.calls import (
     ConstantsWanted,
@@ -53,6 +55,10 @@ class EngineAdapter:
     ) -> T:
         """Read in a thread, one statement of an analyst at a time."""
         return await self._engine.reading.run(analyst, function, *given, **named)
+
+    def turns_of(self, analyst: str) -> AbstractContextManager[None]:
+        """Long jobs of answering that are started inside take turns of the analyst."""
+        return turns_of(analyst, self._engine.answering)
 
     @refuses("split")
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
@@ -116,16 +122,18 @@ class EngineAdapter:
     async def trial(self, analyst: str, query: PlanTrial) -> Trial | None:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
-        relations = await engine.plausible_relations(
-            question, query.arguments, settings, analyst, is_first=query.is_first
-        )
+        with self.turns_of(analyst):
+            relations = await engine.plausible_relations(
+                question, query.arguments, settings, analyst, is_first=query.is_first
+            )
         return trial_of(question, relations) if relations else None
 
     @refuses_later("run")
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
-        answer = await engine.run(question, query.arguments, settings, analyst)
+        with self.turns_of(analyst):
+            answer = await engine.run(question, query.arguments, settings, analyst)
         inlined = None
         if question.statement.kind is StatementKind.COPY:
             inlined = settled(question.reading.inlined(answer.relation))
@@ -145,7 +153,8 @@ class EngineAdapter:
         """The privacy plan. Reads and charges nothing."""
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
-        return await engine.explain(question, query.arguments, settings, analyst)
+        with self.turns_of(analyst):
+            return await engine.explain(question, query.arguments, settings, analyst)
 
     def _in_force(self, query: RunQuery | PlanTrial) -> tuple[Engine, ProtectedQuery]:
         """The engine of this moment, and the question as its policy reads it: an engine plans no question

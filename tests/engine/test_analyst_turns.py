@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from pathlib import Path
 from threading import Event
 from time import sleep
 from typing import Any
 
 import pytest
 
+import proxy
 from proxy.engine.analyst_turns import AnalystTurns
+from proxy.engine.threads import beside, turns_of
 from tests.engine.test_order import Recorder, asked
 
 
@@ -72,3 +76,58 @@ def test_the_pipeline_plans_in_turns(monkeypatch: pytest.MonkeyPatch, as_json: b
 
     asyncio.run(run())
     assert most == [1]
+
+
+# Threads outside an analyst's turns: work of the data owner or operator, waiting for a server, and bodies of at
+# most 256 KiB.
+_WITHOUT_TURNS = {
+    "cli/admission_assembly.py",
+    "cli/recovering.py",
+    "cli/refreshing.py",
+    "cli/reloading.py",
+    "cli/serving_commands.py",
+    "cli/watching.py",
+    "engine/drawn_release.py",
+    "engine/publishing.py",
+    "servers/http/admin_routes.py",
+    "servers/http/docs_page.py",
+    "servers/http/oidc.py",
+    "servers/http/request_reading.py",
+    "shadow/inner_logins.py",
+}
+_TURNS = {"engine/analyst_turns.py", "engine/threads.py"}
+
+
+def test_long_jobs_of_analysts_take_turns() -> None:
+    """A thread that is started elsewhere is one that an analyst may fill."""
+    root = Path(proxy.__file__).parent
+    found = {
+        path.relative_to(root).as_posix()
+        for path in root.rglob("*.py")
+        if re.search(r"\b(to_thread|run_in_executor)\(", path.read_text(encoding="utf-8"))
+    }
+    assert found == _WITHOUT_TURNS | _TURNS
+
+
+def test_jobs_inside_turns_of_an_analyst_wait_for_each_other() -> None:
+    async def act() -> list[str]:
+        turns, began, go_on = AnalystTurns(at_once=3), list[str](), Event()
+
+        def job(name: str) -> None:
+            began.append(name)
+            go_on.wait(20)
+
+        async def start(analyst: str, name: str) -> None:
+            with turns_of(analyst, turns):
+                await beside(10**6, job, name)
+
+        jobs = [asyncio.create_task(start(*one)) for one in (("a", "1"), ("a", "2"), ("b", "3"))]
+        while len(began) < 2:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        seen = list(began)
+        go_on.set()
+        await asyncio.gather(*jobs)
+        return seen
+
+    assert sorted(asyncio.run(act())) == ["1", "3"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
+from psycopg import errors
 from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
@@ -16,6 +17,8 @@ from tests.fetching import fetched
 from tests.live.certain_error_cases import CERTAIN_ERRORS, POSSIBLE, CertainError
 from tests.live_proxy import LiveProxy
 from tests.servers.http.both_listeners import BothListeners, open_http
+
+_GROUPS = "FROM shop.orders GROUP BY status"
 
 Way = Callable[[psycopg.Connection, CertainError], PGresult]
 
@@ -98,6 +101,18 @@ def test_what_may_succeed_is_charged(
     assert live.when_settled(analyst)[0] == 1
     listeners.query(text, analyst=analyst)
     assert live.when_settled(analyst)[0] in (1, 2)
+
+
+def test_plain_labels_are_answered_in_another_encoding(live: LiveProxy, analyst: str) -> None:
+    """This statement computes nothing, and is tried for its encoding alone."""
+    with live.connect(analyst=analyst) as connection:
+        connection.execute("SET client_encoding = LATIN1")
+        rows = connection.execute(f"SELECT status, count(*) {_GROUPS}".encode()).fetchall()
+        assert len(rows) > 1
+        assert live.when_settled(analyst)[0] == 1
+        with pytest.raises(errors.UntranslatableCharacter):
+            connection.execute(f"SELECT status, U&'\\4e2d' AS sign, count(*) {_GROUPS}".encode())
+    assert live.when_settled(analyst)[0] == 1
 
 
 _BY_NOISE = "SELECT count(*)::smallint FROM shop.orders"  # there are more orders

@@ -6,7 +6,6 @@ outlives the request: COPY and cursors are refused here, and an EXECUTE finds no
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.sessions import AnalystSession, PostgresError, ResultRows
+from proxy.engine.threads import in_thread
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
@@ -292,5 +292,5 @@ def _wanted(decided: Rewritten) -> ReadArguments:
 async def _beside(is_long: bool, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     """What is long runs in a thread, so that other sessions go on meanwhile."""
     if is_long:
-        return await asyncio.to_thread(function, *given, **named)
+        return await in_thread(function, *given, **named)
     return function(*given, **named)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType, by_oid
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.sessions import ResultRows
+from proxy.engine.threads import in_thread
 from proxy.servers.http.libpq_driver import QueryResult
 
 _JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)
@@ -59,7 +59,7 @@ async def _rendered(rows: ResultRows, render: Callable[[T], bytes], given: T) ->
     few = len(rows.values) * len(rows.columns) <= _CELLS_AT_ONCE
     if few and sum(len(v or b"") for values in rows.values for v in values) <= _BYTES_AT_ONCE:
         return render(given)
-    return await asyncio.to_thread(render, given)
+    return await in_thread(render, given)
 
 
 def _json(result: QueryResult) -> bytes:

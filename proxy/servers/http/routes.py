@@ -199,12 +199,14 @@ async def _answered(
     async with routes.logins.session(query.database, caller, query.settings) as session:
         adapter = routes.adapters[query.database]
         driver = LibpqDriver(adapter, session, query, with_errors=not wants_csv)
-        with charging(None if caller.token is None else caller.token.number):
+        token = None if caller.token is None else caller.token.number
+        with charging(token), adapter.turns_of(caller.analyst):
             answered = await driver.run()
+    with adapter.turns_of(caller.analyst):
+        body = await (as_csv(answered.rows) if wants_csv else as_json(answered))
     if not wants_csv:
-        return ResponseInPieces(await as_json(answered), media_type="application/json")
+        return ResponseInPieces(body, media_type="application/json")
     headers = privacy_headers(answered.privacy)
-    body = await as_csv(answered.rows)
     return ResponseInPieces(body, headers=headers, media_type="text/csv")
 
 
