@@ -64,12 +64,19 @@ _FOR_THINGS_TOO = {
     ),
     *("parent", "subject"),
 }
+# Of companies, applications, badges and lists as well, though a table of that name is most likely of people.
+_PERHAPS_OF_THINGS = _FOR_THINGS_TOO | {"candidate", "client", "customer", "profile", "reader"}
+# Of the people in the rows, those behind serve the others: a visit is the patient's, not the doctor's.
+_LAST_SERVED = "user"
+_PUBLISHED = ("author",)
 _ORGANISATIONS = {
     *("insurer", "office", "site", "branch", "store", "shop", "company", "supplier", "vendor"),
     *("hospital", "clinic", "school", "department", "station", "hotel", "warehouse", "agency"),
     *("bank", "institution", "organisation", "organization", "facility", "practice", "ward"),
     *("publisher", "brand", "manufacturer", "airline", "carrier", "partner", "authority"),
     *("laboratory", "lab", "pharmacy", "library", "university", "restaurant", "location"),
+    *("precinct", "party", "parish", "embassy", "court", "union", "church", "council", "ministry"),
+    *("committee", "association", "federation", "foundation", "municipality", "partei", "verein"),
     *("standard", "line", "filiale", "firma", "praxis", "klinik", "schule", "lieferant"),
 }
 _CONTACTS = {
@@ -138,7 +145,13 @@ _NEVER_LAST = ("phone", "phones", "mobile", "birth", "login")  # microphone, aut
 # Of what a column with such a last word tells: email_verified, phone_type
 _ABOUT_ONE = {
     *("type", "kind", "status", "count", "verified", "domain", "provider", "consent", "flag"),
+    *("template", "templates", "vorlage", "method", "methods", "policy", "setting", "settings"),
     *("format", "mode", "opt", "optin", "model", "brand", "confirmed", "allowed", "typ", "anzahl"),
+}
+_GIVEN_NAMES = {
+    *("vorname", "firstname", "forename", "givenname", "prenom", "voornaam", "fornavn", "fornamn"),
+    *("surname", "lastname", "familyname", "nachname", "familienname", "imie", "nazwisko"),
+    *("achternaam", "efternamn", "etternavn", "apellido", "sobrenome", "cognome"),
 }
 _TEXTS = {
     *("comment", "comments", "note", "notes", "remark", "remarks", "message", "messages"),
@@ -252,6 +265,29 @@ def rank_of(person: str) -> int:
     return _PEOPLE.index(person) if person in _PEOPLE else len(_PEOPLE)
 
 
+def is_sure(person: str) -> bool:
+    """Whether a word stands for people and for nothing else.
+
+    >>> [is_sure(word) for word in ("student", "subject", "customer", "pilgrim")]
+    [True, False, False, False]
+    """
+    return person in _PEOPLE and person not in _PERHAPS_OF_THINGS
+
+
+def is_served(person: str, columns: tuple[str, ...] = ()) -> bool:
+    """Whether a word stands for people whom a row is about, not for those who serve them. columns: of the table
+    that lists them, which can say that customers are no companies.
+
+    >>> [is_served(word) for word in ("patient", "user", "doctor", "customer", "subject")]
+    [True, True, False, False, False]
+    >>> is_served("customer", ("company", "phone")), is_served("customer", ("last_name", "phone"))
+    (False, True)
+    """
+    if person not in _PEOPLE or rank_of(person) > rank_of(_LAST_SERVED):
+        return False
+    return is_sure(person) or any(names_a_person(one) and not is_contact(one) for one in columns)
+
+
 def is_anybody(person: str) -> bool:
     """Whether the word can stand for people of any kind."""
     return person in _ANYBODY
@@ -313,6 +349,30 @@ def is_word_for_things_too(table: str) -> bool:
     """
     words = [word for word in words_of(table) if not word.isdigit() and word not in _SUFFIXES]
     return bool(words) and singular(words[-1]) in _FOR_THINGS_TOO
+
+
+def is_published(table: str) -> bool:
+    """Whether the word of a table is of people whose names and years of birth are in every library.
+
+    >>> is_published("authors"), is_published("users")
+    (True, False)
+    """
+    words = [word for word in words_of(table) if not word.isdigit() and word not in _SUFFIXES]
+    return bool(words) and singular(words[-1]) in _PUBLISHED
+
+
+def is_given_name(column: str) -> bool:
+    """
+    >>> is_given_name("vorname"), is_given_name("first_name"), is_given_name("email")
+    (True, True, False)
+    """
+    return "".join(words_of(column)) in _GIVEN_NAMES
+
+
+def is_of_kinds(table: str) -> bool:
+    """Whether the rows of a table are kinds of something: login_methods, phone_types."""
+    words = words_of(table)
+    return len(words) > 1 and (words[-1] in _ABOUT_ONE or singular(words[-1]) in _ABOUT_ONE)
 
 
 def tells_people_apart(column: str) -> bool:

@@ -187,7 +187,12 @@ SEVERE = (
         "rating",
     ),
     *(
-        Case(f"{table} {unit} beside pilgrims", _PILGRIMS, (*more, f"c.{table}: {{unit: {unit}}}"), table)
+        Case(
+            f"{table} {unit} beside pilgrims",
+            _PILGRIMS,
+            (*more, f"c.{table}: {{unit: {unit}}}"),
+            table,
+        )
         for table, unit, more in (
             ("stays", "{stay: id}", (_PILGRIM,)),
             ("stays", "row", (_PILGRIM,)),
@@ -223,11 +228,21 @@ SEVERE = (
         ),
         "fahrten",
     ),
-    Case("a list of surnames with pay", _MEMBERS, (_MEMBER, "c.surnames_paid: public"), "surnames_paid"),
+    Case(
+        "a list of surnames with pay",
+        _MEMBERS,
+        (_MEMBER, "c.surnames_paid: public"),
+        "surnames_paid",
+    ),
 )
 
 WARNED = (
-    Case("beds by host beside pilgrims", _PILGRIMS, (_PILGRIM, "c.beds: {unit: {host: host_id}}"), "beds"),
+    Case(
+        "beds by host beside pilgrims",
+        _PILGRIMS,
+        (_PILGRIM, "c.beds: {unit: {host: host_id}}"),
+        "beds",
+    ),
     Case(
         "beds by host beside both",
         _PILGRIMS,
@@ -244,7 +259,9 @@ WARNED = (
         ),
         "timesheets",
     ),
-    Case("expenses by account", _LEDGER, ("c.expenses: {unit: {account: account_id}}",), "expenses"),
+    Case(
+        "expenses by account", _LEDGER, ("c.expenses: {unit: {account: account_id}}",), "expenses"
+    ),
     Case(
         "rides by driver beside riders",
         RIDES,
@@ -280,7 +297,12 @@ WARNED = (
         )
     ),
     Case("walks of many", _PILGRIMS, (_PILGRIM, "c.walks: {unit: row}"), "walks"),
-    Case("stays of public pilgrims", _PILGRIMS, ("c.pilgrims: public", "c.stays: {unit: row}"), "stays"),
+    Case(
+        "stays of public pilgrims",
+        _PILGRIMS,
+        ("c.pilgrims: public", "c.stays: {unit: row}"),
+        "stays",
+    ),
     Case(
         "stays by stay of public pilgrims",
         _PILGRIMS,
@@ -317,10 +339,14 @@ HONEST = (
             "c.exams: {unit: {student: student_id}, columns: {subject_id: {references: c.subjects.id}}}",
         ),
     ),
-    Case("expenses by employee", _LEDGER, (_EMPLOYEES, "c.expenses: {unit: {employee: employee_id}}")),
+    Case(
+        "expenses by employee", _LEDGER, (_EMPLOYEES, "c.expenses: {unit: {employee: employee_id}}")
+    ),
     Case("shifts by employee", _LEDGER, (_EMPLOYEES, "c.shifts: {unit: {employee: employee_id}}")),
     Case(
-        "timesheets by employee", _LEDGER, (_EMPLOYEES, "c.timesheets: {unit: {employee: employee_id}}")
+        "timesheets by employee",
+        _LEDGER,
+        (_EMPLOYEES, "c.timesheets: {unit: {employee: employee_id}}"),
     ),
     Case("sessions by user", _LOGINS, (_USERS, "c.sessions: {unit: {user: user_id}}")),
     Case("gifts by fan", _LOGINS, (_FANS, "c.gifts: {unit: {fan: fan_id}}")),
@@ -338,8 +364,11 @@ HONEST = (
     Case(
         "a library",
         _LIBRARY,
-        (_LESENDE, "c.ausleihen: {unit: {lesende: wer}, columns: {buch: {references: c.buecher.isbn}}}",
-         "c.buecher: public"),
+        (
+            _LESENDE,
+            "c.ausleihen: {unit: {lesende: wer}, columns: {buch: {references: c.buecher.isbn}}}",
+            "c.buecher: public",
+        ),
     ),
     Case("loans by book of a row", _LIBRARY, ("c.buecher: public", "c.lesende: {unit: row}")),
     *(
@@ -353,13 +382,23 @@ QUIET = (
         Case(f"the public {table}", _MEMBERS, (_MEMBER, f"c.{table}: public"))
         for table in ("precincts", "parties", "authors", "vornamen", "login_methods", "product")
     ),
-    Case("gifts by both", _LOGINS, (_FANS, "c.candidates: {unit: {candidate: id}}",
-                                    "c.gifts: {unit: {candidate: candidate_id}}")),
+    Case(
+        "gifts by both",
+        _LOGINS,
+        (
+            _FANS,
+            "c.candidates: {unit: {candidate: id}}",
+            "c.gifts: {unit: {candidate: candidate_id}}",
+        ),
+    ),
     Case(
         "timesheets by employee, customers public",
         _LEDGER.replace("company text, vat_no text", "company text"),
         (_EMPLOYEES, "c.timesheets: {unit: {employee: employee_id}}"),
     ),
-    Case("expenses by account", _LEDGER, ("c.accounts: {unit: {account: id}}",
-                                          "c.expenses: {unit: {account: account_id}}")),
+    Case(
+        "expenses by account",
+        _LEDGER,
+        ("c.accounts: {unit: {account: id}}", "c.expenses: {unit: {account: account_id}}"),
+    ),
 )
