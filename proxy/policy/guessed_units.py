@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, Table, TableName
 from proxy.policy.called_as import CalledAs, key_of
 from proxy.policy.lookup_tables import may_list_people
@@ -252,7 +253,8 @@ def _by_name(
 
 
 def _names(table: Table) -> tuple[str, ...]:
-    return tuple(column.name for column in table.columns)
+    """Of columns that may hold what names people: no yes and no."""
+    return tuple(column.name for column in table.columns if column.type is not SqlType.BOOL)
 
 
 def _has_kind(table: Table, kind: str) -> bool:

@@ -61,7 +61,7 @@ def _is_step(column: Column) -> bool:
     if _is_code(column) or column.type is SqlType.DATE or column.type is SqlType.BOOL:
         return True
     words = words_of(column.name)
-    return bool(words) and words[-1] in _STEPS
+    return not column.type.is_text and bool(words) and words[-1] in _STEPS
 
 
 def _is_code(column: Column) -> bool:

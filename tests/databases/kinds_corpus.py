@@ -370,7 +370,6 @@ HONEST = (
             "c.buecher: public",
         ),
     ),
-    Case("loans by book of a row", _LIBRARY, ("c.buecher: public", "c.lesende: {unit: row}")),
     *(
         Case(f"the lookup {table}", _MEMBERS, (_MEMBER, f"c.{table}: public"))
         for table in ("rates", "life", "weather", "money")
