@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 
 import pytest
 
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Finding
+from proxy.policy_file.policy_manual import MANUAL
 from tests.databases.clinic import clinic_policy, made_clinic, verdict
 from tests.databases.kinds_corpus import HONEST, QUIET, SEVERE, WARNED, Case
 
@@ -73,3 +75,31 @@ def test_an_honest_policy_is_left_in_peace(case: Case, clinics: _Clinics) -> Non
 @pytest.mark.parametrize("case", _by_script(QUIET), ids=lambda case: case.called.replace(" ", "_"))
 def test_an_honest_policy_costs_at_most_a_warning(case: Case, clinics: _Clinics) -> None:
     assert _found(case, clinics, Severity.SEVERE) == []
+
+
+_STORES = """
+CREATE SCHEMA shop;
+CREATE TABLE shop.stores (id integer PRIMARY KEY, name text, manager_email text);
+CREATE TABLE shop.holidays (id integer PRIMARY KEY, day date, label text);
+CREATE TABLE shop.customers (id integer PRIMARY KEY, joined date);
+CREATE SCHEMA c;
+GRANT USAGE ON SCHEMA shop TO patient;
+GRANT SELECT ON ALL TABLES IN SCHEMA shop TO patient;
+"""
+
+
+def test_the_examples_of_the_manual_have_an_effect(clinics: _Clinics) -> None:
+    (line,) = (
+        one for one in MANUAL.read_text("utf-8").splitlines() if one.startswith("| `accept` ")
+    )
+    examples = list(re.findall(r"`({[A-Z_]+: {.*?})`", line))
+    assert len(examples) == 2
+    clinics.made(_STORES)
+    listed = (
+        "  shop.customers: {unit: {customer: id}}\n  shop.stores: public\n  shop.holidays: public\n"
+    )
+    before = verdict(clinic_policy(f"tables:\n{listed}"))
+    for example in examples:
+        found = verdict(clinic_policy(f"tables:\n{listed}accept: {example}\n"))
+        assert len(found.accepted) == 1, example
+        assert len(found.open) == len(before.open) - 1
