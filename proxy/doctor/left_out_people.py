@@ -26,6 +26,7 @@ from proxy.policy.person_words import (
     is_served,
     is_sure,
     listed_person,
+    person_of_column,
     singular,
 )
 from proxy.policy.policy_model import (
@@ -86,6 +87,8 @@ def _other_column(
     ]
     if unit.path is not None or not others or is_a_person(table.name, declared):
         return None
+    if person_of_column(unit.column) == unit.identifier:
+        return None  # it is the other table that has it elsewhere
     links = declared.relations.links
     found = people(policy, catalog, links, others, with_keys=False)
     called = _called(table.name, others, policy, catalog, links)

@@ -228,7 +228,8 @@ def test_severe_findings_that_one_change_fixes_are_entries_of_their_own(
             f"REVOKE INSERT ON c.visits FROM {ROLE}; ALTER ROLE {ROLE} NOCREATEROLE".encode()
         )
     lines = done.out.splitlines()
-    counts = re.findall(r"(\d+) (\w+)", lines[-1])
+    (counted,) = (line for line in lines if re.match(r"\d+ severe, ", line))
+    counts = re.findall(r"(\d+) (\w+)", counted)
     assert counts[0] == ("2", "severe")
     for count, severity in counts:
         printed = [line for line in lines if line.startswith(f"{severity.upper():8} ")]

@@ -28,7 +28,7 @@ CREATE TABLE c.exams (id integer PRIMARY KEY, student_id integer NOT NULL REFERE
     subject_id integer REFERENCES c.subjects, points integer);
 """
 )
-_LEDGER = (
+LEDGER = (
     _SCHEMA
     + """
 CREATE TABLE c.accounts (id integer PRIMARY KEY, name text, kind text);
@@ -43,7 +43,7 @@ CREATE TABLE c.timesheets (id integer PRIMARY KEY, employee_id integer NOT NULL 
     customer_id integer NOT NULL REFERENCES c.customers, hours integer);
 """
 )
-_LOGINS = (
+LOGINS = (
     _SCHEMA
     + """
 CREATE TABLE c.clients (id integer PRIMARY KEY, app_name text);
@@ -130,6 +130,13 @@ CREATE TABLE c.surnames_paid (surname text PRIMARY KEY, salary integer);
 """
 )
 
+_EVENTS = (
+    _SCHEMA
+    + """
+CREATE TABLE c.events (id bigint, user_ref text NOT NULL, at date, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
+CREATE TABLE c.events_a PARTITION OF c.events DEFAULT;
+"""
+)
 _STUDENTS = "c.students: {unit: {student: id}}"
 _EMPLOYEES = "c.employees: {unit: {employee: id}}"
 _USERS = "c.users: {unit: {user: id}}"
@@ -142,6 +149,12 @@ _LESENDE = "c.lesende: {unit: {lesende: ausweis}}"
 _MEMBER = "c.members: {unit: {member: id}}"
 
 SEVERE = (
+    Case(
+        "a partition by its number",
+        _EVENTS,
+        ("c.events: {unit: {user: user_ref}}", "c.events_a: {unit: {user: id}}"),
+        "events_a",
+    ),
     Case("exams by subject", SCHOOL, ("c.exams: {unit: {subject: subject_id}}",), "exams"),
     Case(
         "exams by subject beside students",
@@ -151,32 +164,32 @@ SEVERE = (
     ),
     Case(
         "expenses by account beside employees",
-        _LEDGER,
+        LEDGER,
         (_EMPLOYEES, "c.expenses: {unit: {account: account_id}}"),
         "expenses",
     ),
     Case(
         "timesheets by customer beside employees",
-        _LEDGER,
+        LEDGER,
         (_EMPLOYEES, "c.timesheets: {unit: {customer: customer_id}}"),
         "timesheets",
     ),
     Case(
         "shifts by profile beside employees",
-        _LEDGER,
+        LEDGER,
         (_EMPLOYEES, "c.shifts: {unit: {profile: profile_id}}"),
         "shifts",
     ),
-    Case("sessions by client", _LOGINS, ("c.sessions: {unit: {client: client_id}}",), "sessions"),
+    Case("sessions by client", LOGINS, ("c.sessions: {unit: {client: client_id}}",), "sessions"),
     Case(
         "sessions by client beside users",
-        _LOGINS,
+        LOGINS,
         (_USERS, "c.sessions: {unit: {client: client_id}}"),
         "sessions",
     ),
     Case(
         "gifts by candidate beside fans",
-        _LOGINS,
+        LOGINS,
         (_FANS, "c.gifts: {unit: {candidate: candidate_id}}"),
         "gifts",
     ),
@@ -251,7 +264,7 @@ WARNED = (
     ),
     Case(
         "timesheets by customer beside both",
-        _LEDGER,
+        LEDGER,
         (
             _EMPLOYEES,
             "c.customers: {unit: {customer: id}}",
@@ -259,9 +272,7 @@ WARNED = (
         ),
         "timesheets",
     ),
-    Case(
-        "expenses by account", _LEDGER, ("c.expenses: {unit: {account: account_id}}",), "expenses"
-    ),
+    Case("expenses by account", LEDGER, ("c.expenses: {unit: {account: account_id}}",), "expenses"),
     Case(
         "rides by driver beside riders",
         RIDES,
@@ -340,16 +351,16 @@ HONEST = (
         ),
     ),
     Case(
-        "expenses by employee", _LEDGER, (_EMPLOYEES, "c.expenses: {unit: {employee: employee_id}}")
+        "expenses by employee", LEDGER, (_EMPLOYEES, "c.expenses: {unit: {employee: employee_id}}")
     ),
-    Case("shifts by employee", _LEDGER, (_EMPLOYEES, "c.shifts: {unit: {employee: employee_id}}")),
+    Case("shifts by employee", LEDGER, (_EMPLOYEES, "c.shifts: {unit: {employee: employee_id}}")),
     Case(
         "timesheets by employee",
-        _LEDGER,
+        LEDGER,
         (_EMPLOYEES, "c.timesheets: {unit: {employee: employee_id}}"),
     ),
-    Case("sessions by user", _LOGINS, (_USERS, "c.sessions: {unit: {user: user_id}}")),
-    Case("gifts by fan", _LOGINS, (_FANS, "c.gifts: {unit: {fan: fan_id}}")),
+    Case("sessions by user", LOGINS, (_USERS, "c.sessions: {unit: {user: user_id}}")),
+    Case("gifts by fan", LOGINS, (_FANS, "c.gifts: {unit: {fan: fan_id}}")),
     Case(
         "rides by rider",
         RIDES,
@@ -361,6 +372,14 @@ HONEST = (
     ),
     Case("pilgrims and stays", _PILGRIMS, (_PILGRIM, _STAYS)),
     Case("a view by the right column", _PILGRIMS, (_PILGRIM, "c.flat: {unit: {pilgrim: k}}")),
+    Case(
+        "events and a partition",
+        _EVENTS,
+        (
+            "c.events: {unit: {user: user_ref}}",
+            "c.events_a: {unit: {user: user_ref}}",
+        ),
+    ),
     Case(
         "a library",
         _LIBRARY,
@@ -383,7 +402,7 @@ QUIET = (
     ),
     Case(
         "gifts by both",
-        _LOGINS,
+        LOGINS,
         (
             _FANS,
             "c.candidates: {unit: {candidate: id}}",
@@ -392,12 +411,12 @@ QUIET = (
     ),
     Case(
         "timesheets by employee, customers public",
-        _LEDGER.replace("company text, vat_no text", "company text"),
+        LEDGER.replace("company text, vat_no text", "company text"),
         (_EMPLOYEES, "c.timesheets: {unit: {employee: employee_id}}"),
     ),
     Case(
         "expenses by account",
-        _LEDGER,
+        LEDGER,
         ("c.accounts: {unit: {account: id}}", "c.expenses: {unit: {account: account_id}}"),
     ),
 )

@@ -166,7 +166,10 @@ def test_what_is_accepted() -> None:
         assert [(a.finding.where, a.reason) for a in found.accepted] == [("c.people", "invented")]
         without = [f for f in found.open if f.name is F.ACCEPTED_WITHOUT_EFFECT]
         assert [f.path for f in without] == [("accept", "ROLE_OWNS", "c.line")]
-        everywhere = 'accept: {PUBLIC_LISTS_PEOPLE: "invented", PUBLIC_REFERS_TO_PEOPLE: "invented", ROLE_OWNS: "ours"}'
+        everywhere = (
+            'accept: {PUBLIC_LISTS_PEOPLE: "invented", PUBLIC_REFERS_TO_PEOPLE: "invented",'
+            ' ROLE_OWNS: "ours"}'
+        )
         found = verdict(clinic_policy(tables + everywhere))
         assert [f.what.rpartition("; ")[2] for f in found.of(Severity.SEVERE)] == [
             "accept does not cover id",
