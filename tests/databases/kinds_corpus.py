@@ -133,7 +133,8 @@ CREATE TABLE c.surnames_paid (surname text PRIMARY KEY, salary integer);
 _EVENTS = (
     _SCHEMA
     + """
-CREATE TABLE c.events (id bigint, user_ref text NOT NULL, at date, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
+CREATE TABLE c.events (id bigint, user_ref text NOT NULL, at date, PRIMARY KEY (id, at))
+    PARTITION BY RANGE (at);
 CREATE TABLE c.events_a PARTITION OF c.events DEFAULT;
 """
 )
