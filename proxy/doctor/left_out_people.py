@@ -54,19 +54,37 @@ def left_out_findings(
     table: ProtectedTable, policy: Policy, catalog: Catalog, declared: DeclaredPeople
 ) -> Iterator[Finding]:
     """At most one. Of a table of which nothing worse is found."""
+    shown = table
+    if isinstance(table.unit, IdentifierUnit):
+        # A column of a view is judged where it comes from.
+        links = declared.relations.links
+        name, column = links.source_of((table.name, table.unit.column))
+        shown = replace(table, name=name, unit=replace(table.unit, column=column))
+    finding = _first(shown, policy, catalog, declared)
+    if finding is not None and shown.name != table.name:
+        finding = replace(
+            finding,
+            where=str(table.name),
+            what=f"{table.name} shows {finding.what}",
+            path=("tables", str(table.name), "unit"),
+        )
+    if finding is not None:
+        yield finding
+
+
+def _first(
+    table: ProtectedTable, policy: Policy, catalog: Catalog, declared: DeclaredPeople
+) -> Finding | None:
     unit = table.unit
+    found = None
     if isinstance(unit, IdentifierUnit):
-        one = (
+        found = (
             _other_column(table, unit, policy, catalog, declared)
             or _other_kind(table, unit, policy, declared)
             or _protected_elsewhere(table, unit, policy, catalog, declared)
             or _other_party(table, unit, declared)
         )
-        if one is not None:
-            yield one
-            return
-    if (maybe := _maybe_people(table, policy, declared)) is not None:
-        yield maybe
+    return found or _maybe_people(table, policy, declared)
 
 
 def _other_column(
@@ -127,7 +145,7 @@ def _other_kind(
             leads = f"'{column}' leads to {why}{target}"
             wins = (served and not is_own_served) or (is_protected and is_perhaps)
             if wins and not is_listed:
-                return _severe(table, unit, f"{leads}: a {word} can have rows of many units")
+                return _severe(table, unit, f"{leads}: one {word} can have rows of many units")
             if served or is_protected or (is_perhaps and not is_listed and is_sure(word)):
                 warned = warned or _warning(
                     table, unit, f"{leads}: the {word} is not protected in this table", column
@@ -143,13 +161,13 @@ def _protected_elsewhere(
     declared: DeclaredPeople,
 ) -> Finding | None:
     """People whom the policy protects by another identifier, and to whom a column leads."""
-    there, links = catalog.tables.get(table.name), declared.relations.links
+    there, links = declared.tables.get(table.name), declared.relations.links
     if there is None or (unit.path is None and is_a_person(table.name, declared)):
         return None
     is_row = unit.path is None and there.is_unique(unit.column)
     own = foreign_targets(table.name, unit.column, links)
     is_own_served = _is_served_unit(unit, own, declared)
-    is_listed = is_listed_in(unit, policy, catalog.tables, (table.name,))
+    is_listed = is_listed_in(unit, policy, declared.tables, (table.name,))
     keys = links.foreign_keys.get(table.name, ())
     for word, others in _kinds(table, unit, policy, with_rows=is_row):
         found = people(policy, catalog, links, others, with_keys=False)
@@ -164,7 +182,7 @@ def _protected_elsewhere(
         for column, target, is_held in leading:
             if _is_with(unit, own, target, policy, links):
                 continue
-            leads = f"'{column}' refers to {target}, which is about a {word}"
+            leads = f"'{column}' refers to {target}, which is about one {word} each"
             if column == unit.column:
                 if is_held or is_listed or declared.person(target) is not None:
                     continue
@@ -223,9 +241,7 @@ def _maybe_people(
         return None
     for column in there.columns:
         if (word := _listed_word(column, policy)) is not None:
-            return _asks(
-                table, f"its column '{column.name}' may list people of whom each is a {word}"
-            )
+            return _asks(table, f"its column '{column.name}' may list people ({word})")
     if isinstance(unit, IdentifierUnit):
         targets = foreign_targets(name, unit.column, links)
         if _is_served_unit(unit, targets, declared) or is_listed_in(

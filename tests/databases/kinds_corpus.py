@@ -79,6 +79,7 @@ CREATE TABLE c.hosts (id integer PRIMARY KEY, plz text);
 CREATE TABLE c.beds (id integer PRIMARY KEY, pilgrim_id integer REFERENCES c.pilgrims,
     host_id integer REFERENCES c.hosts, nights integer);
 CREATE TABLE c.walks (id integer PRIMARY KEY, pilgrim_ids integer[], other_pilgrims jsonb, km integer);
+CREATE VIEW c.shown AS SELECT id AS n, nights AS v FROM c.stays;
 CREATE VIEW c.flat AS SELECT pilgrim_id AS k, nights AS v FROM c.stays;
 """
 )
@@ -218,6 +219,7 @@ SEVERE = (
             ("donations", "{donation: id}", (_PILGRIM,)),
             ("donations", "{pilgrim: id}", (_PILGRIM,)),
             ("flat", "row", (_PILGRIM,)),
+            ("shown", "{stay: n}", (_PILGRIM,)),
         )
     ),
     Case(
