@@ -11,12 +11,17 @@ from proxy.doctor.own_role import OWN_ROLE
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding, Verdict
 from proxy.policy.problem import Problem
+from proxy.policy_file.policy_accept import PLACEHOLDER
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 
 _MOST_UNNAMED = 50
 _MOST_TOGETHER = 8
 _NOT_TEXTS = ("null", "true", "false", "yes", "no", "on", "off")
+_RESPONSIBILITY = (
+    "Do what the findings say; or, if you take the responsibility, write into the policy, with your own "
+    "reasons"
+)
 _PLAIN = re.compile("[A-Za-z_][A-Za-z0-9_.]*")  # in YAML as it is
 
 
@@ -45,6 +50,9 @@ def findings_lines(verdict: Verdict) -> Iterator[str]:
         yield f"         because: {one.reason}"
     counts = [f"{len(verdict.of(severity))} {severity.value}" for severity in Severity]
     yield ", ".join([*counts, f"{len(verdict.accepted)} accepted"])
+    if verdict.refuses:
+        yield _RESPONSIBILITY
+        yield f"    {_acceptance(verdict.of(Severity.SEVERE))}"
 
 
 def findings_json(verdict: Verdict) -> list[dict[str, Any]]:
@@ -58,8 +66,8 @@ def refusal_text(verdict: Verdict, text: str, file: str) -> str:
     """The severe findings that nobody accepts, each at its place in the policy, and what can be done."""
     severe = verdict.of(Severity.SEVERE)
     return (
-        f"{located_findings(verdict, text, file)}\n{file}: nothing is served while a severe finding stands. Do "
-        "what its hint says; or, if you take the responsibility, write into the policy\n"
+        f"{located_findings(verdict, text, file)}\n{file}: nothing is served while a severe finding stands. "
+        f"{_RESPONSIBILITY}\n"
         f"    {_acceptance(severe)}\n"
         "(dpproxy policy manual explains them)"
     )
@@ -93,7 +101,7 @@ def _acceptance(severe: Sequence[Finding]) -> str:
 
 
 def _entry(where: str, subjects: Sequence[str]) -> str:
-    reason = '"the reason"'
+    reason = json.dumps(PLACEHOLDER)
     if subjects:
         reason = f"{{covers: [{', '.join(map(_in_yaml, subjects))}], because: {reason}}}"
     return f"{_in_yaml(where)}: {reason}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.doctor.links_diagnosis import Relations
 from proxy.policy.called_as import CalledAs
@@ -34,7 +35,9 @@ class DeclaredPeople:
         is_heir = word == "child" and any(name in below for below in links.children.values())
         if word is not None and not is_heir:
             return f"its name says that its rows are people ({word})"
-        columns = tuple(sorted(self.relations.links.columns.get(name, ())))
+        there = self.tables.get(name)
+        flags = () if there is None else (c.name for c in there.columns if c.type is SqlType.BOOL)
+        columns = tuple(sorted(self.relations.links.columns.get(name, frozenset()) - {*flags}))
         if are_people(columns, name.name):
             return "its columns are those of people"
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.declared_people import DeclaredPeople, declared_people
+from proxy.doctor.left_out_people import left_out_findings
 from proxy.doctor.links_diagnosis import Relations
 from proxy.doctor.named_columns_diagnosis import named_column_findings
 from proxy.doctor.needed_tables import needed_tables
@@ -40,10 +41,11 @@ def people_findings(
                 yield from public_table_findings(table, policy, catalog, guessed, needed)
         else:
             yield from _exposed_twice(table, policy, relations)
-            yield from unit_findings(table, policy, catalog, guessed)
-            yield from wrong_references(table, guessed)
+            of_unit = list(unit_findings(table, policy, catalog, guessed))
             if isinstance(table.unit, RowUnit):
-                yield from _row_unit(table, policy, catalog, relations, names, guessed)
+                of_unit += _row_unit(table, policy, catalog, relations, names, guessed)
+            yield from of_unit or left_out_findings(table, policy, catalog, guessed)
+            yield from wrong_references(table, guessed)
             yield from named_column_findings(table, catalog, guessed)
     yield from same_people_findings(policy, catalog, relations, declared)
 

@@ -9,19 +9,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
-from proxy.doctor.needed_tables import is_plain_lookup
+from proxy.doctor.left_out_people import is_lookup
 from proxy.doctor.unit_diagnosis import is_told
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.guessed_units import NotGuessed
+from proxy.policy.lookup_tables import is_rates
 from proxy.policy.people import people
 from proxy.policy.person_words import (
+    is_birth,
     is_contact,
+    is_frequency,
+    is_given_name,
     is_identifying,
     is_number_of_something,
     is_of_an_organisation,
+    is_of_kinds,
+    is_published,
     is_word_for_things_too,
     names_a_person,
     person_of_column,
@@ -80,9 +87,30 @@ def public_table_findings(
     doubtful = _doubtful(table, catalog, declared) or (None if fitting is None else fitting[1])
     if doubtful is not None:
         yield _finding(FindingName.PUBLIC_MAY_NAME_PEOPLE, name, doubtful)
-    elif name not in needed and not is_plain_lookup(name, catalog):
+    elif name not in needed and not _is_plain_lookup(name, catalog, declared):
         sign = _Sign("no protected table of the policy refers to it: say why it is public")
         yield _finding(FindingName.PUBLIC_IS_NOT_NEEDED, name, sign)
+
+
+def _is_plain_lookup(name: TableName, catalog: Catalog, declared: DeclaredPeople) -> bool:
+    """Rates by year, or numbers by a key to which a foreign key of the same name elsewhere gives a meaning."""
+    there = catalog.tables.get(name)
+    if there is None:
+        return False
+    if is_rates(there):
+        return True
+    if len(there.primary_key) != 1 or not all(
+        column.type.is_number for column in there.columns if column.name not in there.primary_key
+    ):
+        return False
+    (key,) = there.primary_key
+    targets = {
+        one.target
+        for keys in declared.relations.links.foreign_keys.values()
+        for one in keys
+        if one.columns == (key,)
+    }
+    return bool(targets) and all(is_lookup(target, declared) for target in targets)
 
 
 def _naming(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) -> Iterator[_Sign]:
@@ -90,12 +118,27 @@ def _naming(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) -> I
     naming = [column for column in exposed if names_a_person(column)]
     if is_of_an_organisation(name):  # it has a telephone
         naming = [column for column in naming if not is_contact(column)]
+    naming = [column for column in naming if not _is_of_no_row(column, table, catalog)]
     if naming:
         yield _Sign(f"its columns name people: {', '.join(naming[:_LISTED])}", tuple(naming))
     reason = declared.are_people(table.name)
     is_perhaps = is_word_for_things_too(name) and not personal_traits(tuple(exposed))
+    is_perhaps = is_perhaps or is_published(name)
     if reason is not None and not (is_perhaps and not naming):
         yield _Sign(reason)
+
+
+def _is_of_no_row(column: str, table: PublicTable, catalog: Catalog) -> bool:
+    """A kind of logins, the year of birth of an author, a list of given names with how often each is given."""
+    name, there = table.name.name, catalog.tables.get(table.name)
+    if is_of_kinds(name) or (is_published(name) and is_birth(column)):
+        return True
+    return (
+        there is not None
+        and is_given_name(column)
+        and there.primary_key == (column,)
+        and all(one.name == column or _is_number_of_rows(one) for one in there.columns)
+    )
 
 
 def _showing(name: TableName, policy: Policy, declared: DeclaredPeople) -> Iterator[_Sign]:
@@ -235,7 +278,8 @@ def _doubtful(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) ->
     guess = declared.guesses.get(name)
     if isinstance(guess, NotGuessed) and guess.is_about_people:
         return _Sign(guess.why)
-    if len(personal_traits(tuple(exposed))) > 1:
+    is_of_groups = there is not None and is_rates(there)
+    if len(personal_traits(tuple(exposed))) > 1 and not is_of_groups:
         return _Sign("its columns are traits of people, of whom each row may be one")
     reason = None if there is None else _many(there, declared)
     return None if reason is None else _Sign(reason)
@@ -268,15 +312,22 @@ def _exposed(table: PublicTable, catalog: Catalog) -> list[str]:
     there = catalog.tables.get(table.name)
     if there is None:
         return []
-    return [c.name for c in there.columns if table.has(c.name) and not _is_count(c)]
+    return [c.name for c in there.columns if table.has(c.name) and not _is_no_name(c)]
 
 
-def _is_count(column: Column) -> bool:
-    """A number of births or of users, which is called in the plural."""
+def _is_no_name(column: Column) -> bool:
+    """A yes or no; a number of births or of users, which is called in the plural."""
     words = words_of(column.name)
+    if column.type is SqlType.BOOL:
+        return True
     return (
         column.type.is_integer and bool(words) and singular(words[-1]) not in (words[-1], "person")
     )
+
+
+def _is_number_of_rows(column: Column) -> bool:
+    """How often something is there: haeufigkeit."""
+    return column.type.is_integer and is_frequency(column.name)
 
 
 def _finding(name: FindingName, table: TableName, sign: _Sign) -> Finding:

@@ -5,14 +5,15 @@ Keys say it where they are declared; else the names by which `policy init` would
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.guessed_units import Guess, How, NotGuessed
+from proxy.policy.lookup_tables import may_list_people
 from proxy.policy.people import Links, Place, people
 from proxy.policy.person_words import (
     is_anybody,
@@ -46,7 +47,7 @@ def unit_findings(
         _wrong_path(table.name, unit.column, unit.path, declared)
         if unit.path is not None
         else _wrong_key(name, own, declared) or _wrong_column(base, own, policy, catalog, declared)
-    ) or _passed_over(name, own, declared)
+    )
     if reason:
         what = f"{table.name}: the unit is {{{unit.identifier}: {unit.column}}}, and {reason}"
         yield Finding(
@@ -56,17 +57,6 @@ def unit_findings(
             fix=_FIX.format(unit.identifier),
             path=("tables", str(table.name), "unit"),
             subjects=(unit.column,),
-        )
-        return
-    twin = _twin(name, own, declared)
-    if twin:
-        yield Finding(
-            name=FindingName.UNIT_LEAVES_OUT_PEOPLE,
-            where=str(table.name),
-            what=f"{table.name}: the unit is {{{unit.identifier}: {unit.column}}}, and '{twin}' refers to "
-            "somebody of the same kind, who is not protected in this table",
-            fix="take the table out of the policy if both need protection; else accept this with the reason",
-            path=("tables", str(table.name), "unit"),
         )
 
 
@@ -126,11 +116,21 @@ def _by_names_of_a_view(name: TableName, declared: DeclaredPeople) -> RowUnitRea
     if there is None or name in declared.guesses:
         return None
     for column in there.columns:
-        word = person_of_column(column.name)
+        place = declared.relations.links.source_of((name, column.name))
+        word = person_of_column(column.name) or _whose(place, declared)
         if word is not None and not there.is_unique(column.name):
             reason = f"its column '{column.name}' is called as one that tells which {word} it is"
             return RowUnitReason(FindingName.ROW_UNIT_NAMES_PEOPLE, reason, column.name)
     return None
+
+
+def _whose(place: Place, declared: DeclaredPeople) -> str | None:
+    """The person whom a column of a table tells from others, where a view shows it under another name."""
+    guess = declared.guesses.get(place[0])
+    unit = guess.unit if isinstance(guess, Guess) and guess.how is not How.ITSELF else None
+    if isinstance(unit, IdentifierUnit) and unit.path is None and unit.column == place[1]:
+        return unit.identifier
+    return person_of_column(place[1])
 
 
 def _wrong_path(
@@ -234,7 +234,7 @@ def _of_one(
         whose = declared.referring(target)
         if declared.are_people(target) or declared.person(target):
             continue
-        words = [word for word, _, _ in _people_behind(target, declared)]
+        words = [word for word, _, _ in people_behind(target, declared)]
         if whose is not None and (whose.how is not How.NAME or is_told(whose)):
             assert isinstance(whose.unit, IdentifierUnit)
             words = [whose.unit.identifier, *words]
@@ -248,37 +248,19 @@ def _wrong_key(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) 
     """A table of people by another column than its key: by the household, or by the doctor."""
     there = declared.tables.get(name)
     word = plain_name(unit.identifier)
-    if there is None or len(there.primary_key) != 1 or declared.person(name) != word:
+    is_theirs = declared.person(name) == word or declared.is_called(name, unit.identifier)
+    if there is None or len(there.primary_key) != 1 or not is_theirs:
         return None
     key, column = there.primary_key[0], unit.column
-    if there.is_unique(column) or person_of_column(column) == word or plain_name(column) == word:
+    is_named = person_of_column(column) == word or plain_name(column).startswith(word)
+    if there.is_unique(column) or is_named:
         return None
     return (
         f"{name} lists each {unit.identifier} by its key '{key}', and many can have one '{column}'"
     )
 
 
-def _passed_over(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
-    """People to whom a column leads, and who are more likely whom the table is about than its unit is."""
-    links = declared.relations.links
-    own = foreign_targets(name, unit.column, links)
-    if unit.path is not None or declared.person(name) is not None:
-        return None
-    rank = min(rank_of(unit.identifier), rank_of(_LAST))
-    for column, target in _referred(name, declared):
-        if target in own or target == name or column == unit.column:
-            continue
-        for word, why, listing in _people_behind(target, declared):
-            if rank_of(word) >= rank or word == unit.identifier:
-                continue
-            # Whoever is in a household is protected with it.
-            if any(one.target in own for one in links.foreign_keys.get(listing, ())):
-                continue
-            return f"'{column}' leads to {why}{target}: a {word} can have rows of many units"
-    return None
-
-
-def _referred(name: TableName, declared: DeclaredPeople) -> Iterator[tuple[str, TableName]]:
+def referred(name: TableName, declared: DeclaredPeople) -> Iterator[tuple[str, TableName]]:
     """Columns that refer to another table, by a foreign key or as that table's key is called."""
     there = declared.tables.get(name)
     keys = declared.relations.links.foreign_keys.get(name, ())
@@ -289,7 +271,7 @@ def _referred(name: TableName, declared: DeclaredPeople) -> Iterator[tuple[str, 
             yield from ((column.name, target) for target in declared.called.of(column, name)[:1])
 
 
-def _people_behind(
+def people_behind(
     target: TableName, declared: DeclaredPeople
 ) -> Iterator[tuple[str, str, TableName]]:
     """The people of a table: those whom it lists, or those whom it refers to itself or by one look; the words
@@ -298,7 +280,7 @@ def _people_behind(
     if word is not None:
         yield word, "", target
         return
-    for _, listing in _referred(target, declared):
+    for _, listing in referred(target, declared):
         word = declared.person(listing)
         if word is not None:
             yield word, f"the {word} of ", listing
@@ -309,14 +291,25 @@ def _people_behind(
             yield whose.unit.identifier, f"the {whose.unit.identifier} of ", listing
 
 
-def _twin(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
-    links = declared.relations.links
-    own = foreign_targets(name, unit.column, links)
-    for key in links.foreign_keys.get(name, ()):
-        is_same = unit.path is None and key.target in own and unit.column not in key.columns
-        if is_same and declared.person(key.target) is not None:
-            return key.columns[0]
-    return None
+def is_listed_in(
+    unit: IdentifierUnit,
+    policy: Policy,
+    tables: Mapping[TableName, Table],
+    besides: Collection[TableName] = (),
+) -> bool:
+    """Whether a protected table of the policy has one row of each unit."""
+    for table in policy.protected():
+        held, there = table.unit, tables.get(table.name)
+        if (
+            table.name not in besides
+            and isinstance(held, IdentifierUnit)
+            and held.identifier == unit.identifier
+            and held.path is None
+            and there is not None
+            and there.is_unique(held.column)
+        ):
+            return True
+    return False
 
 
 def is_told(guess: Guess) -> bool:
@@ -335,8 +328,10 @@ def _better(table: ProtectedTable, unit: IdentifierUnit, declared: DeclaredPeopl
     own = person_of_column(unit.column)
     if guess is not None and isinstance(guess.unit, IdentifierUnit):
         other, word = guess.unit.column, guess.unit.identifier
-        works_here = rank_of(word) > rank_of(_LAST) and foreign_targets(
-            table.name, unit.column, declared.relations.links
+        targets = foreign_targets(table.name, unit.column, declared.relations.links)
+        works_here = bool(targets) and (
+            rank_of(word) > rank_of(_LAST)
+            or (not guess.is_served and all(_may_be_people(one, declared) for one in targets))
         )
         is_nobody_s = own is None and is_told(guess) and not works_here
         is_same = is_nobody_s or (word == unit.identifier and own != word)
@@ -348,6 +343,12 @@ def _better(table: ProtectedTable, unit: IdentifierUnit, declared: DeclaredPeopl
         if column.name != unit.column and called == unit.identifier and own not in (None, called):
             return f"'{column.name}' is called as the {called}, '{unit.column}' as the {own}"
     return None
+
+
+def _may_be_people(name: TableName, declared: DeclaredPeople) -> bool:
+    """Whether a table may list people whom no word names: no lookup, and not about people of another table."""
+    there = declared.tables.get(name)
+    return there is not None and declared.referring(name) is None and may_list_people(there)
 
 
 def _is_anybody_s(own: str | None, word: str) -> bool:

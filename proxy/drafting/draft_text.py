@@ -30,12 +30,14 @@ class DraftedTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndecidedTable:
-    """A table that is left out. is_decision: whether the owner is asked."""
+    """A table that is left out. is_decision: whether the owner is asked; units: those that it may have, each
+    with the word for whom it protects."""
 
     name: TableName
     why: str
     is_about_people: bool
     is_decision: bool = True
+    units: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +195,15 @@ def _left_out(table: UndecidedTable, lines: _Lines) -> None:
     name = str(table.name)
     if not table.is_decision:
         lines.add(f"  # {comment_text(name)}: {comment_text(table.why)}")
+        return
+    if table.units:
+        lines.decide("  ", f"{name}, which is left out: whose rows are they?", table.why)
+        for word, unit in table.units:
+            written = flow_text(name) if not _is_plain(table.name) else name
+            lines.add(
+                f"  # {comment_text(written)}: {{unit: {comment_text(unit)}}}"
+                f"   # protects each {comment_text(word)}"
+            )
         return
     if table.is_about_people:
         lines.decide("  ", f"{name}, which is left out", table.why)

@@ -23,7 +23,7 @@ from proxy.drafting.drafted_columns import (
 )
 from proxy.policy.check import check
 from proxy.policy.finding_names import Severity
-from proxy.policy.guessed_units import Guess, How, NotGuessed, guessed_units
+from proxy.policy.guessed_units import Guess, How, NotGuessed, guessed_units, written_unit
 from proxy.policy.person_words import person_of_table
 from proxy.policy.policy_model import IdentifierUnit, Policy
 from proxy.policy_file.policy_errors import PolicyErrors
@@ -92,7 +92,9 @@ def _drafted(
     selected = {
         name: guess
         for name, guess in guesses.items()
-        if isinstance(guess, Guess) and str(name) not in refused.tables
+        if isinstance(guess, Guess)
+        and str(name) not in refused.tables
+        and not _is_open(guess, guesses)
     }
     drafted = [
         _table(tables[name], guess, selected, tables, declared, refused)
@@ -104,11 +106,46 @@ def _drafted(
         if str(name) in refused.tables:
             why = refused.tables[str(name)]
             undecided.append(UndecidedTable(name=name, why=why, is_about_people=True))
+        elif isinstance(guess, Guess) and guess.rivals:
+            undecided.append(
+                UndecidedTable(
+                    name=name, why=_choice(guess), is_about_people=True, units=_units(guess)
+                )
+            )
+        elif isinstance(guess, Guess) and _is_open(guess, guesses):
+            assert isinstance(guess.unit, IdentifierUnit) and guess.unit.path is not None
+            why = f"its rows belong to people through {guess.unit.path.table}, which is left out"
+            undecided.append(UndecidedTable(name=name, why=why, is_about_people=True))
         elif isinstance(guess, NotGuessed):
             undecided.append(
                 UndecidedTable(name=name, why=guess.why, is_about_people=guess.is_about_people)
             )
     return tuple(drafted), tuple(undecided)
+
+
+def _is_open(guess: Guess, guesses: Mapping[TableName, Guess | NotGuessed]) -> bool:
+    """Whether a table, or the one that its unit is found through, may as well have another unit."""
+    path = guess.unit.path if isinstance(guess.unit, IdentifierUnit) else None
+    between = None if path is None else guesses[path.table]
+    return bool(guess.rivals) or (isinstance(between, Guess) and bool(between.rivals))
+
+
+def _choice(guess: Guess) -> str:
+    assert isinstance(guess.unit, IdentifierUnit)
+    words = [guess.unit.identifier, *(rival.word for rival in guess.rivals)]
+    return (
+        f"its rows refer to people of several kinds, perhaps: {', '.join(words)}. A policy protects one of "
+        "them in a table, with all their rows; the others are not protected there"
+    )
+
+
+def _units(guess: Guess) -> tuple[tuple[str, str], ...]:
+    assert isinstance(guess.unit, IdentifierUnit)
+    first = written_unit(guess.unit)
+    return (
+        (guess.unit.identifier, first),
+        *((rival.word, rival.unit) for rival in guess.rivals),
+    )
 
 
 def _table(

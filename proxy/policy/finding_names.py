@@ -172,7 +172,12 @@ class FindingName(Enum):
     )
     UNIT_LEAVES_OUT_PEOPLE = (
         Severity.WARNING,
-        "A row refers to two people of one kind, of whom one is its unit: the other is not protected there.",
+        "A row refers to more people than its unit, of one kind or of another: they are not protected there.",
+    )
+    ROW_UNIT_MAY_REFER_TO_PEOPLE = (
+        Severity.WARNING,
+        "The unit is a row, or nobody known, and rows may refer to people: by a foreign key to a table that is "
+        "no lookup, or by a list in a column. A person can have many rows.",
     )
     PUBLIC_MAY_NAME_PEOPLE = (
         Severity.WARNING,
@@ -181,7 +186,8 @@ class FindingName(Enum):
     )
     PUBLIC_IS_NOT_NEEDED = (
         Severity.WARNING,
-        "No protected table refers to a public table, and it is no plain lookup: say why it is public.",
+        "No foreign key or `references` of a protected table leads to a public table, and it is no plain "
+        "lookup: say why it is public.",
     )
     PUBLIC_CALLS_FUNCTION = (
         Severity.WARNING,

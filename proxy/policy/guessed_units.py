@@ -11,11 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, Table, TableName
 from proxy.policy.called_as import CalledAs, key_of
+from proxy.policy.lookup_tables import may_list_people
 from proxy.policy.person_words import (
     are_people,
     is_anybody,
+    is_served,
     person_of_column,
     person_of_table,
     personal_traits,
@@ -44,6 +47,16 @@ class Guess:
     how: How | None
     why: str
     others: tuple[str, ...] = ()  # people whom the table refers to as well, by their columns
+    is_served: bool = False  # its people are those whom a row is about, beyond doubt
+    rivals: tuple[Rival, ...] = ()  # of them, those who may as well be whom the rows belong to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """Another unit that a table may have. word: for its people; unit: as a policy writes it."""
+
+    word: str
+    unit: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +84,60 @@ def guessed_units(tables: Mapping[TableName, Table]) -> dict[TableName, Guess | 
                 for one in guesses[1:]
                 if _column_of(one.unit) != _column_of(best.unit)
             )
-            found[name] = Guess(unit=best.unit, how=best.how, why=best.why, others=others)
+            rivals = tuple(_rivals(table, guesses, tables, direct))
+            found[name] = Guess(
+                unit=best.unit,
+                how=best.how,
+                why=best.why,
+                others=others,
+                is_served=best.is_served,
+                rivals=rivals,
+            )
         else:
             found[name] = _single(table)
     _spread(tables, found, called)
     if not any(isinstance(one, Guess) for one in found.values()):
         return {name: _of_anybody(table) for name, table in tables.items()}
     return found
+
+
+def _rivals(
+    table: Table,
+    guesses: Sequence[Guess],
+    tables: Mapping[TableName, Table],
+    direct: Mapping[TableName, Sequence[Guess]],
+) -> Iterator[Rival]:
+    """Other kinds of people whom a table refers to, unless the first kind goes before them beyond doubt; and
+    tables whose rows may be people of a kind that no word list knows."""
+    best = guesses[0]
+    assert isinstance(best.unit, IdentifierUnit)
+    word, column = best.unit.identifier, best.unit.column
+    if best.how is How.ITSELF or table.primary_key == (column,):
+        return
+    seen = {word}
+    for other in guesses[1:]:
+        assert isinstance(other.unit, IdentifierUnit)
+        rival = other.unit.identifier
+        if rival not in seen and not (best.is_served and not other.is_served):
+            seen.add(rival)
+            yield Rival(word=rival, unit=written_unit(other.unit))
+    if best.is_served:
+        return
+    for key in table.foreign_keys:
+        target = tables.get(key.target)
+        if target is None or len(key.columns) != 1 or key.columns[0] == column:
+            continue
+        own = table.column(key.columns[0])
+        is_unknown = key.target != table.name and not direct[key.target]
+        if own is not None and not own.nullable and is_unknown and may_list_people(target):
+            rival = singular(words_of(key.target.name)[-1]) if words_of(key.target.name) else "row"
+            yield Rival(word=rival, unit=written_unit(IdentifierUnit(rival, key.columns[0])))
+
+
+def written_unit(unit: IdentifierUnit) -> str:
+    """As a policy writes it."""
+    path = "" if unit.path is None else f" -> {unit.path.table}.{unit.path.column}"
+    return f"{{{unit.identifier}: {unit.column}{path}}}"
 
 
 def _spread(
@@ -109,7 +169,7 @@ def _people(tables: Mapping[TableName, Table]) -> Iterator[tuple[TableName, str]
     for name, table in tables.items():
         key = key_of(table)
         word = person_of_table(name.name)
-        columns = tuple(column.name for column in table.columns)
+        columns = _names(table)
         if word is None and are_people(columns, name.name):
             words = [part for part in words_of(name.name) if part.isalpha()]
             word = singular(words[-1]) if words else "person"
@@ -126,7 +186,7 @@ def _direct(
     called: CalledAs,
 ) -> list[Guess]:
     """Units whose identifier is in a column of the table itself, the likeliest first."""
-    found: list[tuple[int, int, int, Guess]] = []
+    found: list[tuple[int, bool, int, int, Guess]] = []
     place = {column.name: number for number, column in enumerate(table.columns)}
     referring = {key.columns[0]: key for key in table.foreign_keys if len(key.columns) == 1}
     for column, key in referring.items():
@@ -137,21 +197,25 @@ def _direct(
         is_same = table.primary_key == (column,)  # a row of it is a row of theirs
         if key.target != table.name and (is_same or table.name not in people):
             why = f"foreign key to {key.target}.{key.target_columns[0]}"
-            guess = _guess(word, column, How.FOREIGN_KEY, why)
-            found.append((-1 if is_same else How.FOREIGN_KEY, rank_of(word), place[column], guess))
+            served = is_served(word, _names(target))
+            guess = _guess(word, column, How.FOREIGN_KEY, why, served)
+            sure = -1 if is_same else How.FOREIGN_KEY
+            found.append((sure, not served, rank_of(word), place[column], guess))
     if table.name in people:
         column, word = table.primary_key[0], people[table.name]
         why = "the key of a table whose rows look like people"
-        found.append((How.ITSELF, 0, 0, _guess(word, column, How.ITSELF, why)))
+        found.append((How.ITSELF, False, 0, 0, _guess(word, column, How.ITSELF, why)))
     if not found:
         for each in table.columns:
             if each.name not in referring and (
                 known := _by_name(each, table, tables, people, called)
             ):
-                word, why = known
-                guess = _guess(word, each.name, How.NAME, why)
-                found.append((How.NAME, rank_of(word), place[each.name], guess))
-    found.sort(key=lambda one: one[:3])
+                word, why, listing = known
+                served = is_served(word, () if listing is None else _names(listing))
+                guess = _guess(word, each.name, How.NAME, why, served)
+                order = (not served, rank_of(word), place[each.name])
+                found.append((How.NAME, *order, guess))
+    found.sort(key=lambda one: one[:4])
     return [guess for *_, guess in found]
 
 
@@ -161,14 +225,16 @@ def _by_name(
     tables: Mapping[TableName, Table],
     people: Mapping[TableName, str],
     called: CalledAs,
-) -> tuple[str, str] | None:
+) -> tuple[str, str, Table | None] | None:
+    """The word, the reason, and the table that lists them."""
     kind = family(column)
     if kind is None:
         return None
     for name in called.of(column, table.name):
         if name in people:
             key = tables[name].primary_key[0]
-            return people[name], f"called as {name}.{key} is; no foreign key says so"
+            why = f"called as {name}.{key} is; no foreign key says so"
+            return people[name], why, tables[name]
     word = person_of_column(column.name)
     if word is None:
         return None
@@ -181,8 +247,14 @@ def _by_name(
         and _has_kind(tables[name], kind)
     ]
     if is_anybody(word) and len(alike) == 1 and people[alike[0]] != word:
-        return people[alike[0]], f"its name; most likely of {alike[0]}; no foreign key says so"
-    return word, "its name; no foreign key says so"
+        why = f"its name; most likely of {alike[0]}; no foreign key says so"
+        return people[alike[0]], why, tables[alike[0]]
+    return word, "its name; no foreign key says so", None
+
+
+def _names(table: Table) -> tuple[str, ...]:
+    """Of columns that may hold what names people: no yes and no."""
+    return tuple(column.name for column in table.columns if column.type is not SqlType.BOOL)
 
 
 def _has_kind(table: Table, kind: str) -> bool:
@@ -233,7 +305,7 @@ def _look(
     key = key_of(target)
     if not direct[target.name] or own is None or key is None or family(own) is None:
         return
-    held = direct[target.name][0].unit
+    held, served = direct[target.name][0].unit, direct[target.name][0].is_served
     if (
         target.name == table.name
         or not isinstance(held, IdentifierUnit)
@@ -241,7 +313,8 @@ def _look(
     ):
         return
     unit = IdentifierUnit(held.identifier, column, UnitPath(target.name, held.column))
-    yield Guess(unit=unit, how=how, why=f"{by} to {target.name}, which holds whose row it is")
+    why = f"{by} to {target.name}, which holds whose row it is"
+    yield Guess(unit=unit, how=how, why=why, is_served=served)
 
 
 def _targets(
@@ -279,8 +352,8 @@ def _rows(why: str) -> Guess:
     return Guess(unit=RowUnit(), how=None, why=why)
 
 
-def _guess(word: str, column: str, how: How, why: str) -> Guess:
-    return Guess(unit=IdentifierUnit(word, column), how=how, why=why)
+def _guess(word: str, column: str, how: How, why: str, is_served: bool = False) -> Guess:
+    return Guess(unit=IdentifierUnit(word, column), how=how, why=why, is_served=is_served)
 
 
 def _column_of(unit: Unit) -> str:

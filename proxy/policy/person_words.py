@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 
 from proxy.policy.foreign_words import (
     FOREIGN_IDENTIFYING,
@@ -64,12 +65,27 @@ _FOR_THINGS_TOO = {
     ),
     *("parent", "subject"),
 }
+# Of companies, applications, badges and lists as well, though a table of that name is most likely of people.
+_PERHAPS_OF_THINGS = _FOR_THINGS_TOO | {"candidate", "client", "customer", "profile", "reader"}
+# Of the people in the rows, those behind serve the others: a visit is the patient's, not the doctor's.
+_LAST_SERVED = "user"
+_PUBLISHED = ("author",)
+_PARTIES = (
+    *(("a", "b"), ("1", "2"), ("from", "to"), ("src", "dst"), ("source", "target"), ("von", "an")),
+    *(("caller", "callee"), ("calling", "called"), ("sender", "recipient"), ("sender", "receiver")),
+    *(("payer", "payee"), ("buyer", "seller"), ("husband", "wife"), ("mann", "frau")),
+    *(("first", "second"), ("follower", "followed"), ("follower", "followee"), ("left", "right")),
+    *(("debtor", "creditor"), ("winner", "loser"), ("home", "away"), ("victim", "offender")),
+    *(("absender", "empfaenger"), ("inviter", "invitee"), ("mother", "father"), ("bride", "groom")),
+)
 _ORGANISATIONS = {
     *("insurer", "office", "site", "branch", "store", "shop", "company", "supplier", "vendor"),
     *("hospital", "clinic", "school", "department", "station", "hotel", "warehouse", "agency"),
     *("bank", "institution", "organisation", "organization", "facility", "practice", "ward"),
     *("publisher", "brand", "manufacturer", "airline", "carrier", "partner", "authority"),
     *("laboratory", "lab", "pharmacy", "library", "university", "restaurant", "location"),
+    *("precinct", "party", "parish", "embassy", "court", "union", "church", "council", "ministry"),
+    *("committee", "association", "federation", "foundation", "municipality", "partei", "verein"),
     *("standard", "line", "filiale", "firma", "praxis", "klinik", "schule", "lieferant"),
 }
 _CONTACTS = {
@@ -138,7 +154,17 @@ _NEVER_LAST = ("phone", "phones", "mobile", "birth", "login")  # microphone, aut
 # Of what a column with such a last word tells: email_verified, phone_type
 _ABOUT_ONE = {
     *("type", "kind", "status", "count", "verified", "domain", "provider", "consent", "flag"),
+    *("template", "templates", "vorlage", "method", "methods", "policy", "setting", "settings"),
     *("format", "mode", "opt", "optin", "model", "brand", "confirmed", "allowed", "typ", "anzahl"),
+}
+_GIVEN_NAMES = {
+    *("vorname", "firstname", "forename", "givenname", "prenom", "voornaam", "fornavn", "fornamn"),
+    *("surname", "lastname", "familyname", "nachname", "familienname", "imie", "nazwisko"),
+    *("achternaam", "efternamn", "etternavn", "apellido", "sobrenome", "cognome"),
+}
+_FREQUENCIES = {
+    *("count", "counts", "n", "number", "frequency", "freq", "rank", "total", "haeufigkeit"),
+    *("haufigkeit", "anzahl", "rang", "nombre", "frecuencia", "aantal", "antal", "year", "jahr"),
 }
 _TEXTS = {
     *("comment", "comments", "note", "notes", "remark", "remarks", "message", "messages"),
@@ -252,6 +278,77 @@ def rank_of(person: str) -> int:
     return _PEOPLE.index(person) if person in _PEOPLE else len(_PEOPLE)
 
 
+def is_sure(person: str) -> bool:
+    """Whether a word stands for people and for nothing else.
+
+    >>> [is_sure(word) for word in ("student", "subject", "customer", "pilgrim")]
+    [True, False, False, False]
+    """
+    return person in _PEOPLE and person not in _PERHAPS_OF_THINGS
+
+
+def is_served(person: str, columns: tuple[str, ...] = ()) -> bool:
+    """Whether a word stands for people whom a row is about, not for those who serve them. columns: of the table
+    that lists them, which can say that customers are no companies.
+
+    >>> [is_served(word) for word in ("patient", "user", "doctor", "customer", "subject")]
+    [True, True, False, False, False]
+    >>> is_served("customer", ("company", "phone")), is_served("customer", ("last_name", "phone"))
+    (False, True)
+    """
+    if person not in _PEOPLE or rank_of(person) > rank_of(_LAST_SERVED):
+        return False
+    return is_sure(person) or any(names_a_person(one) and not is_contact(one) for one in columns)
+
+
+def is_known(person: str) -> bool:
+    """Whether the word is one of the list."""
+    return person in _PEOPLE
+
+
+def is_perhaps_of_things(person: str) -> bool:
+    """Whether a word for people stands for things as well: account, client.
+
+    >>> [is_perhaps_of_things(word) for word in ("account", "client", "student", "pilgrim")]
+    [True, True, False, False]
+    """
+    return person in _PERHAPS_OF_THINGS
+
+
+def is_account(person: str) -> bool:
+    """Whether the word stands for what a person has, or for a thing: a person can have more than one."""
+    return person in _FOR_THINGS_TOO or person == "profile"
+
+
+def are_counterparts(column: str, other: str) -> bool:
+    """Whether two columns name the two parties of a row.
+
+    >>> are_counterparts("a_number", "b_number"), are_counterparts("sender_id", "recipient_id")
+    (True, True)
+    >>> are_counterparts("caller", "callee"), are_counterparts("patient_id", "visit_id")
+    (True, False)
+    """
+    one, two = words_of(column), words_of(other)
+    if len(one) != len(two):
+        return False
+    differing = [(a, b) for a, b in zip(one, two, strict=True) if a != b]
+    return len(differing) == 1 and any(set(differing[0]) == {a, b} for a, b in _PARTIES)
+
+
+def listed_person(column: str, known: Collection[str]) -> str | None:
+    """The word for people whom a column may list: member_ids. known: further words.
+
+    >>> listed_person("member_ids", ()), listed_person("pilgrims", ("pilgrim",)), listed_person("tags", ())
+    ('member', 'pilgrim', None)
+    """
+    for word in words_of(column):
+        if singular(word) in known or word in known:
+            return singular(word)
+        if (person := _person(word)) is not None:
+            return person
+    return None
+
+
 def is_anybody(person: str) -> bool:
     """Whether the word can stand for people of any kind."""
     return person in _ANYBODY
@@ -313,6 +410,39 @@ def is_word_for_things_too(table: str) -> bool:
     """
     words = [word for word in words_of(table) if not word.isdigit() and word not in _SUFFIXES]
     return bool(words) and singular(words[-1]) in _FOR_THINGS_TOO
+
+
+def is_published(table: str) -> bool:
+    """Whether the word of a table is of people whose names and years of birth are in every library.
+
+    >>> is_published("authors"), is_published("users")
+    (True, False)
+    """
+    words = [word for word in words_of(table) if not word.isdigit() and word not in _SUFFIXES]
+    return bool(words) and singular(words[-1]) in _PUBLISHED
+
+
+def is_frequency(column: str) -> bool:
+    """Whether a column most likely says how often something is there.
+
+    >>> is_frequency("haeufigkeit"), is_frequency("n"), is_frequency("salary")
+    (True, True, False)
+    """
+    return "".join(words_of(column)) in _FREQUENCIES
+
+
+def is_given_name(column: str) -> bool:
+    """
+    >>> is_given_name("vorname"), is_given_name("first_name"), is_given_name("email")
+    (True, True, False)
+    """
+    return "".join(words_of(column)) in _GIVEN_NAMES
+
+
+def is_of_kinds(table: str) -> bool:
+    """Whether the rows of a table are kinds of something: login_methods, phone_types."""
+    words = words_of(table)
+    return len(words) > 1 and (words[-1] in _ABOUT_ONE or singular(words[-1]) in _ABOUT_ONE)
 
 
 def tells_people_apart(column: str) -> bool:
@@ -378,6 +508,8 @@ def personal_traits(columns: tuple[str, ...]) -> frozenset[str]:
     found: set[str] = set()
     for column in columns:
         words = words_of(column)
+        if words and words[-1] in _ABOUT_ONE:
+            continue
         found.update(word for word in (*words, "".join(words)) if word in _PERSONAL)
         if len(words) > 1 and words[-1] == "name" and words[-2] in _NAMED[:6]:
             found.add("firstname")

@@ -39,13 +39,25 @@ def read_acceptances(entry: Entry, problems: ProblemList) -> tuple[Acceptance, .
     for one in (named_entries(entry.value, "accept", problems) or {}).values():
         name = _NAMES.get(one.key)
         if name is None:
-            hint = problems.nearest(one.key, _NAMES) or "dpproxy policy manual lists the findings"
+            hint = _meant(one) or problems.nearest(one.key.upper(), _NAMES)
+            hint = hint or "dpproxy policy manual lists the findings"
             problems.add(one.key_at, f"there is no finding {quoted_text(one.key)}", hint)
         elif name is FindingName.ACCEPTED_WITHOUT_EFFECT:
             problems.add(one.key_at, f"{one.key} cannot be accepted", "remove what has no effect")
         else:
             found.extend(_of(name, one, problems))
     return tuple(found)
+
+
+def _meant(entry: Entry) -> str:
+    """A finding in small letters; a table before the finding."""
+    if entry.key.upper() in _NAMES:
+        return f"did you mean {quoted_text(entry.key.upper())}?"
+    within = entry.value.entries if isinstance(entry.value, MappingNode) else {}
+    names = [one.key.upper() for one in within.values() if one.key.upper() in _NAMES]
+    if names and entry.key.isprintable():
+        return f"the finding comes first: {names[0]}: {{{entry.key[:100]}: ...}}"
+    return ""
 
 
 def _of(name: FindingName, entry: Entry, problems: ProblemList) -> Iterator[Acceptance]:
@@ -103,6 +115,20 @@ def _covers(node: Node, what: str, problems: ProblemList) -> frozenset[str] | No
             return None
 
 
+# What the program prints where a reason belongs, and what people write who mean to come back to it.
+PLACEHOLDER = "the reason"
+_PLACEHOLDERS = {
+    *(PLACEHOLDER, "a reason", "reason", "your reason", "some reason", "my reason", "because"),
+    *("why that is right", "why it is right", "why this is right", "why", "todo", "to do", "tbd"),
+    *("fixme", "tbc", "xxx", "asdf", "foo", "bar", "test", "n a", "none", "placeholder"),
+}
+
+
+def _is_placeholder(reason: str) -> bool:
+    words = "".join(mark if mark.isalnum() else " " for mark in reason.lower()).split()
+    return sum(map(len, words)) < 2 or " ".join(words) in _PLACEHOLDERS
+
+
 _HOW = 'write {FINDING: "why that is right"} or {FINDING: {schema.table: "why that is right"}}'
 
 
@@ -117,6 +143,13 @@ def _reason(node: Node, what: str, problems: ProblemList) -> str | None:
             pass
     if not any(mark.isalpha() for mark in reason) or reason.lower() in ("null", "true", "yes"):
         problems.add(node.at, f"accept of {what} needs a reason", _HOW)
+        return None
+    if _is_placeholder(reason):
+        problems.add(
+            node.at,
+            f"the reason of {what} is not written yet: {quoted_text(reason)}",
+            "say in your own words why nobody's data gets out, such as: it is the desk of the store",
+        )
         return None
     if len(reason) > _REASON_CHARACTERS or not reason.isprintable():
         problems.add(

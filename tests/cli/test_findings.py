@@ -106,11 +106,16 @@ def test_policy_check_and_doctor_tell_the_same(clinic: Superuser, tmp_path: Path
     assert (check.code, doctor.code) == (1, 1)
     assert "SEVERE   PUBLIC_REFERS_TO_PEOPLE: c.visits is public" in check.out
     assert check.out.endswith(f"\n\n{doctor.out}")
+    assert doctor.out.splitlines()[-1] == (
+        '    accept: {PUBLIC_REFERS_TO_PEOPLE: {c.visits: {covers: [person], because: "the reason"}}}'
+    )
     told = json.loads(_run("policy", "check", path, "--json").out)
     assert told["findings"] == json.loads(_run("doctor", "--policy", path, "--json").out)
     assert [(f["name"], f["where"], f["accepted"]) for f in told["findings"]][:1] == [
         ("PUBLIC_REFERS_TO_PEOPLE", "c.visits", None)
     ]
+    pasted = _run("policy", "check", _file(tmp_path, _POLICY + doctor.out.splitlines()[-1].strip()))
+    assert pasted.code == 1 and "is not written yet: 'the reason'" in pasted.err
     accepting = _run("policy", "check", _file(tmp_path, _POLICY + _ACCEPT))
     assert accepting.code == 0, accepting.err
     assert "ACCEPTED PUBLIC_REFERS_TO_PEOPLE" in accepting.out
@@ -236,7 +241,8 @@ def test_severe_findings_that_one_change_fixes_are_entries_of_their_own(
             f"REVOKE INSERT ON c.visits FROM {ROLE}; ALTER ROLE {ROLE} NOCREATEROLE".encode()
         )
     lines = done.out.splitlines()
-    counts = re.findall(r"(\d+) (\w+)", lines[-1])
+    (counted,) = (line for line in lines if re.match(r"\d+ severe, ", line))
+    counts = re.findall(r"(\d+) (\w+)", counted)
     assert counts[0] == ("2", "severe")
     for count, severity in counts:
         printed = [line for line in lines if line.startswith(f"{severity.upper():8} ")]

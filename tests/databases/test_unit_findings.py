@@ -157,7 +157,7 @@ def test_what_is_accepted() -> None:
         tables = f"tables:\n  {VISITS}\n  c.people: public\n  c.lines: public\n"
         by_place = (
             'accept: {PUBLIC_LISTS_PEOPLE: {c.people: {covers: [id], because: "invented"}},'
-            ' ROLE_OWNS: {c.line: "x"}}'
+            ' ROLE_OWNS: {c.line: "it reads"}}'
         )
         found = verdict(clinic_policy(tables + by_place))
         assert [(f.name, f.where) for f in found.of(Severity.SEVERE)] == [
@@ -167,7 +167,8 @@ def test_what_is_accepted() -> None:
         without = [f for f in found.open if f.name is F.ACCEPTED_WITHOUT_EFFECT]
         assert [f.path for f in without] == [("accept", "ROLE_OWNS", "c.line")]
         everywhere = (
-            'accept: {PUBLIC_LISTS_PEOPLE: "a", PUBLIC_REFERS_TO_PEOPLE: "b", ROLE_OWNS: "c"}'
+            'accept: {PUBLIC_LISTS_PEOPLE: "invented", PUBLIC_REFERS_TO_PEOPLE: "invented",'
+            ' ROLE_OWNS: "ours"}'
         )
         found = verdict(clinic_policy(tables + everywhere))
         assert [f.what.rpartition("; ")[2] for f in found.of(Severity.SEVERE)] == [

@@ -19,6 +19,7 @@ from proxy.policy.policy_model import (
     UnitPath,
 )
 from proxy.policy_file.policy_yaml import read_policy
+from tests.databases.kinds_corpus import LEDGER, LOGINS, RIDES, SCHOOL
 from tests.drafting.drafted_database import (
     database,
     draft,
@@ -233,3 +234,49 @@ def test_names_that_are_yaml() -> None:
         assert isinstance(table, ProtectedTable)
         assert set(table.columns) == {"true", "a # b", "c'd\"e", "é", "- x", "{y}"}
         assert severe("odd_names", text) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "drafted", "asked"),
+    [
+        (SCHOOL, {"c.students": "student", "c.subjects": "subject", "c.exams": "student"}, {}),
+        (
+            LEDGER,
+            {"c.accounts": "account", "c.employees": "employee", "c.profiles": "profile"},
+            {
+                "c.expenses": {"{employee: employee_id}", "{account: account_id}"},
+                "c.shifts": {"{employee: employee_id}", "{profile: profile_id}"},
+                "c.timesheets": {"{employee: employee_id}", "{customer: customer_id}"},
+            },
+        ),
+        (
+            RIDES,
+            {"c.driver": "driver", "c.vehicle": "driver"},
+            {"c.ride": {"{driver: plate -> c.vehicle.driver_id}", "{rider: rider_id}"}},
+        ),
+        (
+            LOGINS,
+            {"c.users": "user", "c.sessions": "user", "c.clients": "client"},
+            {"c.gifts": {"{candidate: candidate_id}", "{fan: fan_id}"}},
+        ),
+    ],
+    ids=["school", "ledger", "rides", "logins"],
+)
+def test_people_of_two_kinds_are_a_question(
+    script: str, drafted: dict[str, str], asked: dict[str, set[str]]
+) -> None:
+    """Neither is protected in a draft until its owner has chosen; both units are there to be taken."""
+    with database("kinds", script):
+        text = draft("kinds").text
+        units = _units(text)
+        for name, word in drafted.items():
+            unit = units[name]
+            assert isinstance(unit, IdentifierUnit)
+            assert unit.identifier == word
+        for name, choices in asked.items():
+            assert name not in units
+            offered = re.findall(
+                rf"^  # {name}: {{unit: ({{.*?}})}}   # protects each ", text, re.M
+            )
+            assert set(offered) == choices
+        assert severe("kinds", text) == []
