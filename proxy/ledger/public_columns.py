@@ -45,13 +45,15 @@ def new_column_problems(
         is_bare = isinstance(table, PublicTable) and table.columns is None
         new = [column for column in columns if column not in known[name]]
         if is_bare and known[name] and new:
-            listed = ", ".join(f"{column}: {{}}" for column in columns)
+            # A line to paste publishes nothing new.
+            listed = ", ".join(f"{column}: {{}}" for column in columns if column not in new)
             problems.append(
                 Problem(
                     ("tables", str(name)),
                     f"public table '{name}' has columns that it did not have when analysts were shown it: "
                     f"{', '.join(new)}",
-                    f"list the columns that are public: {{unit: public, columns: {{{listed}}}}}",
+                    "list the columns that are public, new ones only if they are, too:"
+                    f" {{unit: public, columns: {{{listed}}}}}",
                     at_key=True,
                 )
             )

@@ -515,9 +515,14 @@ def test_a_column_of_a_public_table_that_comes_later_is_not_shown(
                 CliError, match=r"columns that it did not have .*: remark"
             ) as refused:
                 refuse_new_columns(checked, lease.ledger_dsn, source)
-            listed = re.search(r"list the columns that are public: (.*)", str(refused.value))
+            listed = re.search(r"public, new ones only if they are, too: (.*)", str(refused.value))
             assert listed is not None
             served.write(f"{_TABLES}  public.floors: {listed[1]}\n")
+            assert served.standing()[1] is True
+            with pytest.raises(errors.UndefinedColumn):
+                served.value("SELECT remark FROM floors")
+            named = listed[1].replace("number: {}", "number: {}, remark: {}")
+            served.write(f"{_TABLES}  public.floors: {named}\n")
             assert served.value("SELECT count(remark) FROM floors") == 0
             served.write(f"{_TABLES}  public.floors: public\n")
             assert served.standing()[1] is True, "it has been named"
