@@ -32,7 +32,7 @@ def trusted_socket_findings(
     yield Finding(
         name=name,
         where=where,
-        what=f"the server at {host} lets in the system user that dpproxy has, without a password. Code that an "
+        what=f"the server at {host} asks the system user of this process for no password. Code that an "
         f"analyst ran in the shadow may be this user, too: {held}",
         fix=f"in its pg_hba.conf, as the first line: local all {user} scram-sha-256; give {user} a password, "
         "and write it into the connection string",

@@ -12,7 +12,7 @@ from proxy.cli.assembly import assemble
 from tests.chosen_slots import reuse_with_far_step
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cached_tables import SCRIPT, TABLES, without_people
-from tests.live.served_database import served_database
+from tests.live.served_database import READER, served_database
 from tests.live.session_answers import answers_to, total_paid
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
@@ -24,6 +24,9 @@ DATABASE = "cached"
 def keeping() -> Iterator[LiveProxy]:
     pair = servers()
     proxy = start_proxy(pair, [served_database(pair, DATABASE, SCRIPT, TABLES, "auto")])
+    with psycopg.connect(pair.protected.dsn(DATABASE)) as owner:  # as `policy check` asks for
+        limit = f"ALTER ROLE {READER} IN DATABASE {DATABASE} SET temp_file_limit = '1GB'"
+        owner.execute(limit.encode())
     yield proxy
     proxy.stop()
 
