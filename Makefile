@@ -8,8 +8,8 @@ NIGHTLY_STAMP := $(VENV)/.installed-nightly
 GENERATOR_STAMP := $(VENV)/.installed-generator
 # Compiled tests are kept: reading them takes half as long the second time.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
-# Three for two cores: a third of the tests' time is waiting (for a limit to pass, a server to start, a lock to end).
-WORKERS ?= 3
+# Four for two cores: much of the tests' time is waiting (for a limit to pass, a server to start, a lock to end).
+WORKERS ?= 4
 BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
 .PHONY: demo quick test test-long test-clients test-majors coverage mutation nightly bench lint lock clean

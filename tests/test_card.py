@@ -62,9 +62,14 @@ def test_the_product_imports_the_library(library: str) -> None:
 
 
 @functools.cache
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def _imported(file: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(_tree(file)):
         match node:
             case ast.Import(names=aliases):
                 names |= {alias.name for alias in aliases}
@@ -102,7 +107,7 @@ def test_no_module_makes_routes_of_another_framework() -> None:
     found = [
         (file.name, node.module)
         for file in (_ROOT / "proxy").rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.walk(_tree(file))
         if isinstance(node, ast.ImportFrom) and node.module in makers
     ]
     assert found == []

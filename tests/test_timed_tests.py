@@ -128,6 +128,7 @@ def _short_waits(module: ast.Module) -> Iterator[str]:
                         yield f"{function.name}, line {node.lineno}"
 
 
+@pytest.mark.long
 def test_what_bounds_a_time_is_marked() -> None:
     found = {
         file: list(_unmarked(module)) for file, module in _modules().items() if file not in _FUZZ

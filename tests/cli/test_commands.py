@@ -231,6 +231,7 @@ def test_explain(here: Here) -> None:
     assert f"LINE 1: {sql}; SELECT 1\n{' ' * len(f'LINE 1: {sql}; ')}^\n" in two.err
 
 
+@pytest.mark.long
 def test_explain_evaluates_constants(here: Here) -> None:
     """On a shadow of its own, public tables among them."""
     sql = (

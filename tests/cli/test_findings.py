@@ -65,6 +65,7 @@ def test_serve_refuses_what_publishes_people(clinic: Superuser, tmp_path: Path) 
     assert not (tmp_path / "s").exists()
 
 
+@pytest.mark.long
 def test_serve_prints_what_is_accepted_at_each_start(clinic: Superuser, tmp_path: Path) -> None:
     path = _file(tmp_path, _POLICY + _ACCEPT.replace("}}}", "}}, ROLE_OWNS: not}"))
     adopted = _run("ledger", "adopt", "--policy", path, "--state", tmp_path / "s", "--new")

@@ -205,6 +205,7 @@ def test_another_that_took_the_lease_with_other_budgets_ends_the_process(
     assert rows(own.dsn, "SELECT max(id) FROM ledger.receipt") == [(spent,)]
 
 
+@pytest.mark.long
 def test_an_embedded_ledger_that_does_not_start_ends_the_process(
     embedded: tuple[Operator, Listening],
 ) -> None:

@@ -131,6 +131,7 @@ _QUEUES = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("holds, asks", _QUEUES.values(), ids=_QUEUES.keys())
 def test_a_queue_behind_an_open_transaction_is_ended(

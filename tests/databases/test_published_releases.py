@@ -282,6 +282,7 @@ async def _claim_of(releases: PublishedReleases, price: str, policy: str) -> Rel
     return await releases.claim(_ONE, cost, events, policy, is_now=False, tables={"s.t": cost})
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("before", _PRICES)
 @pytest.mark.parametrize("now", _PRICES)
 def test_a_charge_is_finished_only_if_it_covers_what_is_drawn_now(

@@ -85,6 +85,7 @@ class _Clinics:
 _BY_SCRIPT = sorted(SLIPS, key=lambda slip: slip.script)
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("slip", _BY_SCRIPT, ids=lambda slip: slip.called.replace(" ", "_"))
 def test_a_slip_is_found_and_can_be_accepted(slip: Slip, clinics: _Clinics) -> None:
     with clinics.of(slip.script):
@@ -249,6 +250,7 @@ def _right(clinics: _Clinics, called: str) -> Iterator[Slip]:
         yield Slip(called="", script=script, tables=tables, name=F.UNREADABLE, where="")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("called", _RIGHT)
 def test_what_is_right_is_left_in_peace(called: str, clinics: _Clinics) -> None:
     with _right(clinics, called) as slip:

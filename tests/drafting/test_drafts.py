@@ -266,8 +266,8 @@ def test_people_of_two_kinds_are_a_question(
     script: str, drafted: dict[str, str], asked: dict[str, set[str]]
 ) -> None:
     """Neither is protected in a draft until its owner has chosen; both units are there to be taken."""
-    with database("kinds", script):
-        text = draft("kinds").text
+    with database("kinds_of_people", script):
+        text = draft("kinds_of_people").text
         units = _units(text)
         for name, word in drafted.items():
             unit = units[name]
@@ -279,4 +279,4 @@ def test_people_of_two_kinds_are_a_question(
                 rf"^  # {name}: {{unit: ({{.*?}})}}   # protects each ", text, re.M
             )
             assert set(offered) == choices
-        assert severe("kinds", text) == []
+        assert severe("kinds_of_people", text) == []

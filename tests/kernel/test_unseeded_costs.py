@@ -211,6 +211,7 @@ def test_public_rows_are_computed_whoever_meets_them(states: TwoStates, place: s
     assert _of_person(states, _OF_PUBLIC_ROWS[place]("items")) <= _LIMIT
 
 
+@pytest.mark.long
 def test_blocks_that_read_public_rows_tell_nobody(states: TwoStates) -> None:
     several = [f"({_JOINED.format(f'ln(q.v + {n}.5) > 0', 'items')})" for n in range(3)]
     assert _of_person(states, f"SELECT {' + '.join(several)}") <= _LIMIT

@@ -37,7 +37,7 @@ def _hold(states: TwoStates, statement: str) -> None:
     assert here - there <= _LIMIT
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", OF_PAIRS)
 def test_values_that_a_join_repeats(states: TwoStates, name: str) -> None:
     try:

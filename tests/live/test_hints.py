@@ -251,7 +251,7 @@ def sessions(live: LiveProxy) -> Iterator[dict[str, psycopg.Connection]]:
         session.close()
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("statement", dict.fromkeys(_CASES))
 def test_what_a_hint_shows_runs(statement: str, sessions: dict[str, psycopg.Connection]) -> None:
     session = sessions[_database(statement)]

@@ -59,7 +59,7 @@ _AT_NIGHT = (
 )
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "layer",
     [

@@ -92,6 +92,7 @@ def test_policy_check_passes(name: str) -> None:
     assert [one for one in checked["findings"] if one["severity"] == "severe"] == []
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("name", "query"), _QUERIES)
 def test_a_query_is_answered_with_its_error(live: LiveProxy, name: str, query: str) -> None:
     analyst = servers().new_analyst()

@@ -110,7 +110,7 @@ def _best_of_three(watch: Watch, act: Callable[[], None], limit: float) -> None:
     raise AssertionError(watch)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", [*_some(_PARSED, 0, 12), *_OTHERS])
 def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
@@ -123,7 +123,7 @@ def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     _best_of_three(watch, act, LIMIT_SECONDS)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", [*_some(_PARSED, 6, 12), *_OTHERS])
 def test_wire(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"

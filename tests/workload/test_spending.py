@@ -28,6 +28,7 @@ def _is_as_exact(spent: Spending) -> bool:
     return max(spent.noise) <= 1 + _ROUNDING and max(spent.stated) <= 1 + _ROUNDING
 
 
+@pytest.mark.long
 def test_the_first_questions() -> None:
     """Of so few most are asked for the first time."""
     wanted = [one for one in questions(5 * _FEW) if one.database == "census"][:_FEW]

@@ -316,7 +316,7 @@ def _credential(doors: Doors, misused: str) -> bytes:
             return b"Bearer " + b"0" * 64
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(18)
 @pytest.mark.timed
 @pytest.mark.parametrize("misused", _MISUSED)
 @pytest.mark.parametrize("requests", _REQUESTS)
