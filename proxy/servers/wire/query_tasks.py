@@ -41,6 +41,7 @@ class QueryTasks:
             wanted, RunQuery | PlanTrial | Read
         )  # others are too short
         self._task = self._loop.create_task(self._finished(wanted))
+        self._task.add_done_callback(self._ended)
 
     def cancel(self) -> None:
         """By a CancelRequest: the result is then a refusal."""
@@ -57,24 +58,25 @@ class QueryTasks:
         return await self._engine.in_turn(self._analyst, function, *given, **named)
 
     async def _finished(self, wanted: Wanted) -> None:
-        try:
-            result: Result
-            match wanted:
-                case RunQuery():
-                    result = await self._engine.run(self._analyst, wanted)
-                case PlanTrial():
-                    result = await self._engine.trial(self._analyst, wanted)
-                case Read():
-                    result = await self._in_turn(self._engine.read, wanted)
-                case Look():
-                    result = await self._in_turn(pieces_of, self._engine, wanted)
-                case LookPrepared():
-                    result = await self._in_turn(prepared_of, self._engine, wanted)
-                case _:
-                    assert_never(wanted)
-        except asyncio.CancelledError:
-            if self._is_closed:
-                raise
-            result = _CANCELLED
+        result: Result
+        match wanted:
+            case RunQuery():
+                result = await self._engine.run(self._analyst, wanted)
+            case PlanTrial():
+                result = await self._engine.trial(self._analyst, wanted)
+            case Read():
+                result = await self._in_turn(self._engine.read, wanted)
+            case Look():
+                result = await self._in_turn(pieces_of, self._engine, wanted)
+            case LookPrepared():
+                result = await self._in_turn(prepared_of, self._engine, wanted)
+            case _:
+                assert_never(wanted)
         self._task = None
         self._deliver(result)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A task that is cancelled before its first step runs none of its code, `except` neither."""
+        if task.cancelled() and not self._is_closed:
+            self._task = None
+            self._deliver(_CANCELLED)

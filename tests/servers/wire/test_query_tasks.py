@@ -1,0 +1,49 @@
+"""A CancelRequest gives the waiting session a result, whenever it comes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from proxy.pgwire.calls import Refuse, RunQuery
+from proxy.pgwire.effects import Result
+from proxy.servers.wire.query_tasks import QueryTasks
+
+_WANTED = RunQuery(None, (), {})
+
+
+class _Endless:
+    async def run(self, *_: object) -> Any:
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_a_cancelled_query_has_a_result(steps: int) -> None:
+    """steps: of the loop, from the start of the task to its end."""
+
+    async def delivered() -> list[Result]:
+        found: list[Result] = []
+        tasks = QueryTasks(cast(Any, _Endless()), "ann", found.append)
+        tasks.start(_WANTED)
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        tasks.cancel()
+        await asyncio.sleep(0.01)
+        return found
+
+    (result,) = asyncio.run(delivered())
+    assert isinstance(result, Refuse) and result.sqlstate == "57014"
+
+
+def test_a_session_that_is_closed_hears_nothing() -> None:
+    async def delivered() -> list[Result]:
+        found: list[Result] = []
+        tasks = QueryTasks(cast(Any, _Endless()), "ann", found.append)
+        tasks.start(_WANTED)
+        tasks.close()
+        await asyncio.sleep(0.01)
+        return found
+
+    assert asyncio.run(delivered()) == []
