@@ -57,10 +57,9 @@ _log = structlog.get_logger("dpproxy.assembly")
 
 @dataclass(slots=True)
 class Database:
-    """One database, served: its shadow, its engine, and what they stand on. policy, catalog and the engine in
-    force change together (`adopt`); is_stale: a table of the policy is declared otherwise than it was then, by
-    so many looks; open_findings: why public rows are not copied; is_newer_there: a change could not be taken
-    up; changing: held by who reads or changes them
+    """One database, served: its shadow, its engine, and what they stand on. policy, catalog and the engine
+    in force change together (`adopt`); looks: so many at the catalogue; open_findings: why public rows are
+    not copied; is_newer_there: a change could not be taken up; changing: held by who reads or changes them
     beside the event loop."""
 
     policy: Policy
@@ -74,7 +73,6 @@ class Database:
     releases: PublishedReleases
     naming_key: bytes = field(repr=False)
     publishing: Publishing | None = None
-    is_stale: bool = False
     looks: int = 0
     open_findings: tuple[OpenFinding, ...] = ()
     is_newer_there: bool = False
@@ -207,7 +205,7 @@ class Database:
             self.policy, self.catalog, self.in_force.now = policy, catalog, engine
             self.publishing = self._publishing(engine)
             rows.confirm()  # what is public was read, though no row may have been copied
-            self.is_stale = self.is_newer_there = self._reported = False  # as dp.policy says by now
+            self.is_newer_there = self._reported = False  # as dp.policy says by now
             self.open_findings, self._changed = (), frozenset()
 
         try:
@@ -302,7 +300,7 @@ class Database:
         """Read the catalogue again. Refuse statements on tables that lost what plans rely on, and on public
         tables with an open severe finding."""
         with self.changing:
-            was_judged = self._judge_what_changed()
+            self._judge_what_changed()
             now = as_labelled(self.catalog, read_catalog(self.policy.source)).tables
             changed = frozenset(
                 str(name)
@@ -316,19 +314,12 @@ class Database:
                 _log.warning("tables_changed", database=self.policy.database, tables=names)
             self.engine.changed = changed
             self.looks += 1
-            self.is_stale = was_judged or any(
-                now.get(name) != self.catalog.tables[name] for name in self.policy.tables
-            )
 
-    def _judge_what_changed(self) -> bool:
-        """Ask for the verdict if the catalogue is another than when it was asked last.
-
-        Returns:
-            Whether it was asked, so that the policy is looked at, too.
-        """
+    def _judge_what_changed(self) -> None:
+        """Ask for the verdict if the catalogue is another than when it was asked last."""
         state = catalogue_state(self.policy.source)
         if state == self._state and not self.open_findings and not self.shadow.withholds:
-            return False
+            return
         try:
             self._judged()
         except RowsWithheld:
@@ -337,7 +328,6 @@ class Database:
             if self.shadow.withholds:
                 self.refresh()
         self._state = state
-        return True
 
     async def is_ready(self) -> bool:
         return await self.protected.is_ready() and await self.ledger.is_ready()

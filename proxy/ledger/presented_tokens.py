@@ -61,7 +61,7 @@ class PresentedTokens:
             },
             name="tokens",
         )
-        self._next: dict[bytes, asyncio.Future[dict[str, Any] | Fault | None]] = {}
+        self._next: dict[bytes, asyncio.Future[dict[str, Any] | Exception | None]] = {}
         self._asking: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -97,7 +97,7 @@ class PresentedTokens:
         if self._asking is None:
             self._asking = loop.create_task(self._ask())
         found = await asyncio.shield(answer)  # others may wait for it
-        if isinstance(found, Fault):
+        if isinstance(found, Exception):
             raise found
         return found
 
@@ -106,9 +106,9 @@ class PresentedTokens:
             asked, self._next = self._next, {}
             try:
                 rows = {bytes(row["digest"]): row for row in await self._rows(_FOUND, list(asked))}
-            except Fault as fault:
+            except Exception as error:  # whatever it is, nobody waits for ever
                 for answer in asked.values():
-                    answer.set_result(fault)
+                    answer.set_result(error)
             else:
                 for digest, answer in asked.items():
                     answer.set_result(rows.get(digest))

@@ -49,6 +49,24 @@ def made_clinic(script: str) -> Iterator[Superuser]:
             outer.execute(f"DROP ROLE {ROLE}".encode())
 
 
+class Clinics:
+    """The database of one script, until another is asked for. Nothing changes it."""
+
+    def __init__(self) -> None:
+        self._script = ""
+        self._made = contextlib.ExitStack()
+
+    def make(self, script: str) -> None:
+        if script != self._script:
+            self.close()
+            self._made.enter_context(made_clinic(script))
+            self._script = script
+
+    def close(self) -> None:
+        self._script = ""
+        self._made.close()
+
+
 def may_read(connection: Superuser) -> None:
     connection.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC")
     connection.execute(f"GRANT USAGE ON SCHEMA c TO {ROLE}".encode())

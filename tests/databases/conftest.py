@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from tests.databases.clinic import Clinics
 from tests.databases.ledger_database import make_ledger
 from tests.initdb_once import real_programs
 from tests.servers_fixture import Servers, servers
@@ -35,3 +36,10 @@ def real_initdb(monkeypatch: pytest.MonkeyPatch) -> None:
     """initdb itself, and the folders that are found without us."""
     for name, value in real_programs().items():
         monkeypatch.setenv(name, value)
+
+
+@pytest.fixture(scope="module")
+def clinics() -> Iterator[Clinics]:
+    made = Clinics()
+    yield made
+    made.close()

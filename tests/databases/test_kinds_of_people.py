@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator
 
 import pytest
 
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Finding
 from proxy.policy_file.policy_manual import MANUAL
-from tests.databases.clinic import clinic_policy, made_clinic, verdict
+from tests.databases.clinic import Clinics, clinic_policy, verdict
 from tests.databases.kinds_corpus import HONEST, QUIET, SEVERE, WARNED, Case
 
 pytestmark = pytest.mark.postgres
@@ -19,32 +17,8 @@ pytestmark = pytest.mark.postgres
 _OF_THE_SERVER = ("ROLE", "NOT_", "NO_INDEX", "VIEW_MAY", "SLOW", "TOTAL_", "STATEMENT_", "BUDGET_")
 
 
-class _Clinics:
-    """The database of one script, until another is asked for. Nothing changes it."""
-
-    def __init__(self) -> None:
-        self._script = ""
-        self._made = contextlib.ExitStack()
-
-    def made(self, script: str) -> None:
-        if script != self._script:
-            self._made.close()
-            self._made.enter_context(made_clinic(script))
-            self._script = script
-
-    def close(self) -> None:
-        self._made.close()
-
-
-@pytest.fixture(scope="module")
-def clinics() -> Iterator[_Clinics]:
-    made = _Clinics()
-    yield made
-    made.close()
-
-
-def _found(case: Case, clinics: _Clinics, severity: Severity) -> list[Finding]:
-    clinics.made(case.script)
+def _found(case: Case, clinics: Clinics, severity: Severity) -> list[Finding]:
+    clinics.make(case.script)
     listed = "".join(f"  {table}\n" for table in case.tables)
     found = verdict(clinic_policy(f"tables:\n{listed}")).of(severity)
     return [one for one in found if not one.name.name.startswith(_OF_THE_SERVER)]
@@ -56,28 +30,28 @@ def _by_script(cases: tuple[Case, ...]) -> list[Case]:
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("case", _by_script(SEVERE), ids=lambda case: case.called.replace(" ", "_"))
-def test_a_severe_slip(case: Case, clinics: _Clinics) -> None:
+def test_a_severe_slip(case: Case, clinics: Clinics) -> None:
     found = _found(case, clinics, Severity.SEVERE)
     assert [one.where for one in found] == [f"c.{case.where}"], found
 
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("case", _by_script(WARNED), ids=lambda case: case.called.replace(" ", "_"))
-def test_a_slip_with_a_warning(case: Case, clinics: _Clinics) -> None:
+def test_a_slip_with_a_warning(case: Case, clinics: Clinics) -> None:
     found = [*_found(case, clinics, Severity.SEVERE), *_found(case, clinics, Severity.WARNING)]
     assert f"c.{case.where}" in [one.where for one in found], found
 
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("case", _by_script(HONEST), ids=lambda case: case.called.replace(" ", "_"))
-def test_an_honest_policy_is_left_in_peace(case: Case, clinics: _Clinics) -> None:
+def test_an_honest_policy_is_left_in_peace(case: Case, clinics: Clinics) -> None:
     found = [*_found(case, clinics, Severity.SEVERE), *_found(case, clinics, Severity.WARNING)]
     assert found == []
 
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("case", _by_script(QUIET), ids=lambda case: case.called.replace(" ", "_"))
-def test_an_honest_policy_costs_at_most_a_warning(case: Case, clinics: _Clinics) -> None:
+def test_an_honest_policy_costs_at_most_a_warning(case: Case, clinics: Clinics) -> None:
     assert _found(case, clinics, Severity.SEVERE) == []
 
 
@@ -92,13 +66,13 @@ GRANT SELECT ON ALL TABLES IN SCHEMA shop TO patient;
 """
 
 
-def test_the_examples_of_the_manual_have_an_effect(clinics: _Clinics) -> None:
+def test_the_examples_of_the_manual_have_an_effect(clinics: Clinics) -> None:
     (line,) = (
         one for one in MANUAL.read_text("utf-8").splitlines() if one.startswith("| `accept` ")
     )
     examples = list(re.findall(r"`({[A-Z_]+: {.*?})`", line))
     assert len(examples) == 2
-    clinics.made(_STORES)
+    clinics.make(_STORES)
     listed = (
         "  shop.customers: {unit: {customer: id}}\n  shop.stores: public\n  shop.holidays: public\n"
     )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,7 +11,7 @@ from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding, Verdict
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.protected.catalog_reader import read_catalog
-from tests.databases.clinic import made_clinic, source, verdict
+from tests.databases.clinic import Clinics, source, verdict
 from tests.databases.slip_corpus import BARE, CARDS, DOCTORS, KEYED, SLIPS, TRIPS, VIEWS, Slip
 from tests.samples import ALL_SAMPLES, checked_sample
 
@@ -55,57 +53,30 @@ def _about_policy(found: Verdict) -> list[Finding]:
     return [one for one in found.open if not one.name.name.startswith(_OF_THE_SERVER)]
 
 
-@pytest.fixture(scope="module")
-def clinics() -> Iterator[_Clinics]:
-    made = _Clinics()
-    yield made
-    made.close()
-
-
-class _Clinics:
-    """The database of one script, until another is asked for. Nothing changes it."""
-
-    def __init__(self) -> None:
-        self._script = ""
-        self._made = contextlib.ExitStack()
-
-    @contextlib.contextmanager
-    def of(self, script: str) -> Iterator[None]:
-        if script != self._script:
-            self.close()
-            self._made.enter_context(made_clinic(script))
-            self._script = script
-        yield
-
-    def close(self) -> None:
-        self._script = ""
-        self._made.close()
-
-
 _BY_SCRIPT = sorted(SLIPS, key=lambda slip: slip.script)
 
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("slip", _BY_SCRIPT, ids=lambda slip: slip.called.replace(" ", "_"))
-def test_a_slip_is_found_and_can_be_accepted(slip: Slip, clinics: _Clinics) -> None:
-    with clinics.of(slip.script):
-        found = _verdict(_text(slip))
-        named = [
-            one
-            for one in _about_policy(found)
-            if one.where == slip.where and one.name in (slip.name, *_NOT_NOTES)
-        ]
-        assert [one.name for one in named] == [slip.name], found.open
-        assert found.refuses == (slip.name.severity is Severity.SEVERE)
-        (finding,) = named
-        accepted = _verdict(_text(slip, _accepting(finding, finding.subjects)))
-        assert [one.finding.where for one in accepted.accepted] == [slip.where]
-        assert not accepted.refuses
-        if finding.subjects and slip.name.severity is Severity.SEVERE:
-            for subjects in ((), (*finding.subjects[1:], "another")):
-                found = _verdict(_text(slip, _accepting(finding, subjects)))
-                assert found.refuses, "what is not named stays open"
-                assert "accept does not cover " in found.of(Severity.SEVERE)[0].what
+def test_a_slip_is_found_and_can_be_accepted(slip: Slip, clinics: Clinics) -> None:
+    clinics.make(slip.script)
+    found = _verdict(_text(slip))
+    named = [
+        one
+        for one in _about_policy(found)
+        if one.where == slip.where and one.name in (slip.name, *_NOT_NOTES)
+    ]
+    assert [one.name for one in named] == [slip.name], found.open
+    assert found.refuses == (slip.name.severity is Severity.SEVERE)
+    (finding,) = named
+    accepted = _verdict(_text(slip, _accepting(finding, finding.subjects)))
+    assert [one.finding.where for one in accepted.accepted] == [slip.where]
+    assert not accepted.refuses
+    if finding.subjects and slip.name.severity is Severity.SEVERE:
+        for subjects in ((), (*finding.subjects[1:], "another")):
+            found = _verdict(_text(slip, _accepting(finding, subjects)))
+            assert found.refuses, "what is not named stays open"
+            assert "accept does not cover " in found.of(Severity.SEVERE)[0].what
 
 
 def _accepting(finding: Finding, subjects: tuple[str, ...]) -> str:
@@ -127,17 +98,17 @@ def test_the_corpus_has_each_kind() -> None:
     }
 
 
-def test_what_is_accepted_wherever_it_is_found_is_named(clinics: _Clinics) -> None:
+def test_what_is_accepted_wherever_it_is_found_is_named(clinics: Clinics) -> None:
     script = KEYED + "CREATE TABLE c.nurses (id integer PRIMARY KEY, hired date);"
     tables = ("c.staff: public", "c.nurses: public", "c.feedback: {unit: row}")
     slip = Slip(called="", script=script, tables=tables, name=F.PUBLIC_LOOKS_LIKE_PEOPLE, where="")
-    with clinics.of(script):
-        found = _verdict(_text(slip, '{PUBLIC_LOOKS_LIKE_PEOPLE: "ok"}'))
-        (named,) = [one for one in found.open if one.name is F.ACCEPTED_WHEREVER]
-        assert "c.nurses, c.staff" in named.what or "c.staff, c.nurses" in named.what
-        by_place = '{PUBLIC_LOOKS_LIKE_PEOPLE: {c.staff: "ok", c.nurses: "ok"}}'
-        found = _verdict(_text(slip, by_place))
-        assert [one for one in found.open if one.name is F.ACCEPTED_WHEREVER] == []
+    clinics.make(script)
+    found = _verdict(_text(slip, '{PUBLIC_LOOKS_LIKE_PEOPLE: "ok"}'))
+    (named,) = [one for one in found.open if one.name is F.ACCEPTED_WHEREVER]
+    assert "c.nurses, c.staff" in named.what or "c.staff, c.nurses" in named.what
+    by_place = '{PUBLIC_LOOKS_LIKE_PEOPLE: {c.staff: "ok", c.nurses: "ok"}}'
+    found = _verdict(_text(slip, by_place))
+    assert [one for one in found.open if one.name is F.ACCEPTED_WHEREVER] == []
 
 
 _BORN = "bounds: [1900-01-01, 2030-01-01]"
@@ -243,18 +214,16 @@ _RIGHT = {
 }
 
 
-@contextlib.contextmanager
-def _right(clinics: _Clinics, called: str) -> Iterator[Slip]:
+def _right(clinics: Clinics, called: str) -> Slip:
     script, tables = _RIGHT[called]
-    with clinics.of(script):
-        yield Slip(called="", script=script, tables=tables, name=F.UNREADABLE, where="")
+    clinics.make(script)
+    return Slip(called="", script=script, tables=tables, name=F.UNREADABLE, where="")
 
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize("called", _RIGHT)
-def test_what_is_right_is_left_in_peace(called: str, clinics: _Clinics) -> None:
-    with _right(clinics, called) as slip:
-        assert _about_policy(_verdict(_text(slip))) == []
+def test_what_is_right_is_left_in_peace(called: str, clinics: Clinics) -> None:
+    assert _about_policy(_verdict(_text(_right(clinics, called)))) == []
 
 
 @pytest.mark.parametrize("name", [sample.name for sample in ALL_SAMPLES])
