@@ -11,8 +11,6 @@ The idle timeouts run after a Sync alone, which comes at the end; over HTTP each
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from proxy.base.limits import PROTECTED_SECONDS
 from proxy.pgwire.calls import Refuse
 from proxy.pgwire.expectations import ShadowReply
@@ -28,34 +26,22 @@ TOO_OLD = Refuse(
     None,
 )
 
-_IS_ON = "value OPERATOR(pg_catalog.<>) '0'"
-# One that is longer, as the shadow's own, is the server's limit.
-_IS_SHORT = (
-    f"{_IS_ON} AND value::pg_catalog.interval OPERATOR(pg_catalog.<)"
-    f" pg_catalog.make_interval(secs => {PROTECTED_SECONDS})"
-)
-HELD: Mapping[str, str] = {"statement_timeout": _IS_SHORT, "transaction_timeout": _IS_ON}
-HELD_IN_A_REQUEST: Mapping[str, str] = {**HELD, "idle_in_transaction_session_timeout": _IS_ON}
+# The columns after the first of `dp.hold_timeouts` (shadow.sql).
+HELD = ("statement_timeout", "transaction_timeout")
 
 
-def hold_sql(names: Mapping[str, str]) -> str:
-    """A row: whether the transaction is too old; then of each setting what it was, where that is off now.
+def hold_sql(*, within_request: bool) -> str:
+    """A row: whether the transaction is too old; then of each of HELD what it was, where that is off now.
 
-    OFFSET: what it was is read first. PostgreSQL before 17 has no transaction_timeout: that is NULL.
+    within_request: of HTTP, where the time between its exchanges is not the client's.
     """
-    age = "pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) pg_catalog.transaction_timestamp()"
-    oldest = f"pg_catalog.make_interval(secs => {OLDEST_TRANSACTION_SECONDS})"
-    columns = [f"({age}) OPERATOR(pg_catalog.>) {oldest}"]
-    columns += [
-        f"(SELECT CASE WHEN pg_catalog.set_config('{name}', '0', true) IS NOT NULL THEN value END"  # noqa: S608
-        f" FROM (SELECT pg_catalog.current_setting('{name}', true) AS value OFFSET 0) AS now"
-        f" WHERE CASE WHEN value IS NOT NULL THEN {is_held} END)"
-        for name, is_held in names.items()
-    ]
-    return f"SELECT {', '.join(columns)}"
+    return (
+        f"SELECT * FROM dp.hold_timeouts({OLDEST_TRANSACTION_SECONDS}, {PROTECTED_SECONDS},"  # noqa: S608
+        f" {str(within_request).lower()})"
+    )
 
 
-_HOLD = hold_sql(HELD).encode()
+_HOLD = hold_sql(within_request=False).encode()
 
 
 def send_hold(session: Session) -> ShadowReply:

@@ -28,7 +28,7 @@ from proxy.engine.sessions import (
 from proxy.pgwire.answers import REPORT_BYTES
 from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal, Trial
 from proxy.pgwire.constant_exchanges import describing
-from proxy.pgwire.held_timeouts import HELD_IN_A_REQUEST, hold_sql
+from proxy.pgwire.held_timeouts import hold_sql
 from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsal import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
@@ -42,7 +42,7 @@ _FIRST_OWN_OID = 16384  # FirstNormalObjectId: below, an OID means the same on e
 _CACHED_TYPES = 1_000
 
 _SETTINGS = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in SESSION_SETTINGS)
-_HOLD = hold_sql(HELD_IN_A_REQUEST)
+_HOLD = hold_sql(within_request=True)
 _SCHEMA = """\
 SELECT coalesce(json_agg(t ORDER BY t.name), '[]')::text FROM (
     SELECT table_name AS name, json_agg(json_build_object(

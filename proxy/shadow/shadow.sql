@@ -163,6 +163,40 @@ BEGIN
     RETURN true;
 END $$;
 
+-- The timeouts of a session are off until its transaction ends, or until they are restored (proxy/pgwire/held_timeouts.py).
+-- Whether the transaction is older than `oldest` seconds; then what each was that is off now. A statement_timeout of
+-- `longest` seconds and more is the server's own limit, and stays. It sets no setting of its own: what it turns off
+-- would come back at its end.
+CREATE OR REPLACE FUNCTION dp.hold_timeouts(
+    oldest double precision, longest double precision, within_request boolean,
+    OUT is_old boolean, OUT statement_was text, OUT transaction_was text)
+LANGUAGE plpgsql AS $$
+DECLARE  -- compiled on the analyst's search_path
+    idle pg_catalog.text;
+BEGIN
+    is_old := pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) pg_catalog.transaction_timestamp()
+              OPERATOR(pg_catalog.>) pg_catalog.make_interval(secs => oldest);
+    statement_was := pg_catalog.current_setting('statement_timeout');
+    IF statement_was OPERATOR(pg_catalog.<>) '0'
+        AND statement_was::pg_catalog.interval OPERATOR(pg_catalog.<) pg_catalog.make_interval(secs => longest) THEN
+        PERFORM pg_catalog.set_config('statement_timeout', '0', true);
+    ELSE
+        statement_was := NULL;
+    END IF;
+    transaction_was := pg_catalog.current_setting('transaction_timeout', true);  -- NULL before PostgreSQL 17
+    IF transaction_was OPERATOR(pg_catalog.<>) '0' THEN
+        PERFORM pg_catalog.set_config('transaction_timeout', '0', true);
+    ELSE
+        transaction_was := NULL;
+    END IF;
+    IF within_request THEN
+        idle := pg_catalog.current_setting('idle_in_transaction_session_timeout');
+        IF idle OPERATOR(pg_catalog.<>) '0' THEN
+            PERFORM pg_catalog.set_config('idle_in_transaction_session_timeout', '0', true);
+        END IF;
+    END IF;
+END $$;
+
 -- The interval functions exist so that statements which use them analyse; the proxy replaces them.
 CREATE OR REPLACE FUNCTION dp.misplaced(name text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog SET quote_all_identifiers = off AS $$
 BEGIN

@@ -341,10 +341,10 @@ def test_an_old_transaction_is_refused_before_the_charge(
     live: LiveProxy, analyst: str, parameter: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The monitor of the shadow ends it at an age that the client knows: that would tell of a person's rows."""
-    hold = held_timeouts.hold_sql(held_timeouts.HELD)
-    oldest = f"secs => {held_timeouts.OLDEST_TRANSACTION_SECONDS})"
+    hold = held_timeouts.hold_sql(within_request=False)
+    oldest = f"({held_timeouts.OLDEST_TRANSACTION_SECONDS},"
     assert oldest in hold
-    monkeypatch.setattr(held_timeouts, "_HOLD", hold.replace(oldest, "secs => 0.5)").encode())
+    monkeypatch.setattr(held_timeouts, "_HOLD", hold.replace(oldest, "(0.5,").encode())
     with live.connect(analyst=analyst) as connection:
         connection.execute("BEGIN")
         connection.execute("SELECT pg_sleep(0.6)")

@@ -98,6 +98,8 @@ def test_each_function_of_the_proxy_pins_it(live: LiveProxy) -> None:
             " WHERE p.pronamespace = 'dp'::regnamespace AND l.lanname = 'plpgsql'"
         ).fetchall()
     assert len(found) >= 9
+    # What a function sets comes back at its end where it has a setting of its own; and this one raises nothing.
+    found = [(name, pinned) for name, pinned in found if name != "hold_timeouts"]
     assert [name for name, pinned in found if "quote_all_identifiers=off" not in pinned] == []
     pins = {"search_path=pg_catalog", "search_path=pg_catalog, pg_temp"}
     unpinned = sorted(name for name, pinned in found if pins.isdisjoint(pinned))
