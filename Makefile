@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 NIGHTLY_STAMP := $(VENV)/.installed-nightly
+COMPILED_STAMP := $(VENV)/.compiled
 GENERATOR_STAMP := $(VENV)/.installed-generator
 # Compiled tests are kept: reading them takes half as long the second time.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
@@ -53,9 +54,10 @@ quick: $(DEV_STAMP)
 	  tests/policy tests/ledger tests/planner tests/query tests/engine tests/pgwire tests/docs
 
 # The linters run beside the tests, which wait a part of their time. Where they find nothing, they say nothing: the
-# last line is then pytest's.
+# last line is then pytest's. The first time one process compiles the tests, or each worker would compile them all.
 test: $(DEV_STAMP) $(GENERATOR_STAMP)
 	@log=$$(mktemp); $(MAKE) --no-print-directory lint >"$$log" 2>&1 & linting=$$!; \
+	test -e $(COMPILED_STAMP) || { $(PYTEST) -m "not long" --collect-only -qq >/dev/null 2>&1; touch $(COMPILED_STAMP); }; \
 	$(PYTEST) -m "not long" $(BY_FILE); tests=$$?; \
 	wait $$linting || { cat "$$log"; echo "make lint failed"; tests=1; }; \
 	rm -f "$$log"; exit $$tests

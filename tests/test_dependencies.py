@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.imported_modules import packages_of
 
 _ROOT = Path(__file__).parents[1]
 _OWN = {"proxy", "tests"}
@@ -69,16 +70,8 @@ def _imported(folder: str) -> dict[str, Path]:
     for file in sorted((_ROOT / folder).rglob("*.py")):
         if file.is_relative_to(_ELSEWHERE):
             continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            match node:
-                case ast.Import(names=aliases):
-                    names = [alias.name for alias in aliases]
-                case ast.ImportFrom(module=str(module), level=0):
-                    names = [module]
-                case _:
-                    continue
-            for name in names:
-                found.setdefault(name.partition(".")[0], file.relative_to(_ROOT))
+        for name in packages_of(file):
+            found.setdefault(name, file.relative_to(_ROOT))
     return {n: f for n, f in found.items() if n not in sys.stdlib_module_names | _OWN}
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from pathlib import Path
+
+from tests.imported_modules import classes_of
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PRODUCT = sorted((_ROOT / "proxy").rglob("*.py"))
@@ -17,9 +18,8 @@ def _place(file: Path) -> str:
 def test_no_class_has_the_name_of_another() -> None:
     places = defaultdict(list)
     for file in _PRODUCT:
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ClassDef):
-                places[node.name.lstrip("_")].append(_place(file))
+        for name in classes_of(file):
+            places[name.lstrip("_")].append(_place(file))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
