@@ -186,7 +186,7 @@ def _unit(table: DraftedTable, lines: _Lines, here: Place) -> None:
 
 
 _HOW_MANY = {
-    False: "chosen privately; a number that you know is more exact",
+    False: "chosen privately; a small number makes COUNT more exact, SUM often less; rows above it never count",
     True: "chosen privately",
 }
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows
+from proxy.query.ir.expressions import ColumnRef
 
 
 def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
@@ -40,14 +44,7 @@ def neighbours_of(
                 rows=1, hashed_by=(ownership.column,), not_null=ownership.column
             ), 1
         case UnitRows():
-            if groups is None and ownership.is_chosen and ownership.groups is None:
-                raise Refusal(
-                    Code.NO_BOUNDS,
-                    "GROUP BY on keys that are not public needs a bound on the groups of a privacy unit",
-                    "Group by a column with public values, or by parts of a time or number with bounds that"
-                    f" has at most {limits.GROUPS_PER_STATEMENT} of them in WHERE (at >= '2026-01-01' AND"
-                    " at < '2026-02-01'); or ask the data owner for max_groups_per_unit.",
-                )
+            assert groups is not None or not _lacks_bound(ownership)
             group_bound = min(ownership.rows, ownership.groups or ownership.rows)
             bound_groups = group_bound if groups is None or group_bound < groups else None
             # One group alone: the bound of all rows of the unit is the one that counts.
@@ -67,3 +64,29 @@ def neighbours_of(
             raise AssertionError("rows of a public table have no neighbours")
         case _:
             assert_never(ownership)
+
+
+def check_private_keys(ownership: RowOwnership, keys: Sequence[tuple[int | None, KeyPlan]]) -> None:
+    """Private keys need a bound on the groups of a unit that is no choice of the statement's own.
+
+    keys: each with its place in the statement
+
+    Refuses  NO_BOUNDS: the policy has none
+    """
+    private = [(position, key) for position, key in keys if key.values is None]
+    if not private or not _lacks_bound(ownership):
+        return
+    position, key = private[0]
+    name = key.expression.column if isinstance(key.expression, ColumnRef) else "column"
+    raise Refusal(
+        Code.NO_BOUNDS,
+        "GROUP BY on keys that are not public needs a bound on the groups of a privacy unit",
+        f"Ask the data owner for `values` of {name}; or name those that you want, CASE {name} WHEN 'a' THEN 'a'"
+        " WHEN 'b' THEN 'b' END; or ask the data owner for max_groups_per_unit. Of a time or number with bounds"
+        f" WHERE has to leave at most {limits.GROUPS_PER_STATEMENT} groups.",
+        position,
+    )
+
+
+def _lacks_bound(ownership: RowOwnership) -> bool:
+    return isinstance(ownership, UnitRows) and ownership.is_chosen and ownership.groups is None

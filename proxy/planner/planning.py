@@ -45,7 +45,7 @@ from proxy.planner.measuring import (
     needs_rows,
 )
 from proxy.planner.needed_loss import NeedsEpsilon
-from proxy.planner.neighbours import most_rows, neighbours_of
+from proxy.planner.neighbours import check_private_keys, most_rows, neighbours_of
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.shared_releases import Spent, block_releases
@@ -320,6 +320,9 @@ def _draft(
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)
     ownership = with_unit.ownership
+    check_private_keys(
+        ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)]
+    )
     neighbours, groups = neighbours_of(ownership, group_bound, None)
     context = MeasureContext(
         facts=facts,
