@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from proxy.protected.judged_rows import JudgedRows
+from proxy.protected.judged_rows import JudgedRows, catalogue_state
 
 
 def unjudged(source: str) -> JudgedRows:
     """source: connection string of the protected database."""
-    return JudgedRows.judge(source, lambda: ())
+    return JudgedRows.of_all(source, catalogue_state(source), ())

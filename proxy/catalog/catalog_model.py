@@ -51,6 +51,8 @@ class Column:
     enumeration: Enumeration | None = None  # where its labels are public (policy.public_labels)
     default: str | None = field(default=None, compare=False)  # SQL of the source; as a comment
     identity: str = field(default="", compare=False)  # 'a' always, 'd' by default
+    # attnum, which no other column of the table gets, also after this one is dropped
+    number: int = field(default=0, compare=False, repr=False)
 
     @property
     def display_type_name(self) -> str:
@@ -86,6 +88,7 @@ class Table:
     is_view: bool = field(default=False, compare=False)
     has_ctid: bool = False  # each row has a place of its own, for all the time of a statement
     shows: str = ""  # digest of a view's text, and of views and functions beneath it
+    oid: int = field(default=0, compare=False, repr=False)  # another one where it is created again
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)

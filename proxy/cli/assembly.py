@@ -7,13 +7,20 @@ import ssl
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import structlog
 
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.catalog.change import still_holds
-from proxy.cli.judging_rows import judged_rows, withheld_because
+from proxy.cli.judging_rows import (
+    Judgement,
+    judge,
+    judged_rows,
+    rows_while_serving,
+    withheld_because,
+)
+from proxy.doctor.installed_postgres import Installation
 from proxy.engine.analyst_turns import AnalystTurns
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.os_random import OsRandom
@@ -24,13 +31,13 @@ from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.public_columns import new_column_problems, note_public_columns
+from proxy.ledger.public_columns import LaterColumns, later_columns, note_public_columns
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.facts import PublicContents
-from proxy.policy.policy_model import Policy, PublicTable
-from proxy.policy.problem import Problem
+from proxy.policy.findings import Verdict
+from proxy.policy.policy_model import Policy
 from proxy.policy.public_labels import as_labelled
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.judged_rows import (
@@ -50,7 +57,7 @@ from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
-from proxy.shadow.shadow_tables import ShadowError
+from proxy.shadow.shadow_tables import ShadowError, withheld_names
 
 _log = structlog.get_logger("dpproxy.assembly")
 
@@ -58,9 +65,9 @@ _log = structlog.get_logger("dpproxy.assembly")
 @dataclass(slots=True)
 class Database:
     """One database, served: its shadow, its engine, and what they stand on. policy, catalog and the engine
-    in force change together (`adopt`); looks: so many at the catalogue; open_findings: why public rows are
-    not copied; is_newer_there: a change could not be taken up; changing: held by who reads or changes them
-    beside the event loop."""
+    in force change together (`adopt`); looks: so many at the catalogue; open_findings: what is severe, and
+    the tables that it closes; is_newer_there: a change could not be taken up; installation: what is judged
+    with the database; changing: held by who reads or changes them beside the event loop."""
 
     policy: Policy
     catalog: Catalog
@@ -77,7 +84,8 @@ class Database:
     open_findings: tuple[OpenFinding, ...] = ()
     is_newer_there: bool = False
     changing: threading.RLock = field(default_factory=threading.RLock)
-    _state: str = ""  # of the catalogue when it was judged last
+    installation: Installation | None = None
+    _judgement: Judgement | None = None  # of the last look, until it is handed out
     _reported: bool = False  # to dp.policy, that a change is not in force
     _changed: frozenset[str] = frozenset()  # as `still_holds`, by the last look
 
@@ -108,51 +116,84 @@ class Database:
         self.lease.close()
 
     def refresh(self) -> None:
-        """Copy public tables again, and read their keys anew. Waits for both databases.
+        """Copy public tables again, and read their keys anew, but for those that an open finding closes. Waits
+        for both databases.
 
         Raises:
-            RowsWithheld: The policy has open severe findings. The rows of before stay.
+            RowsWithheld: Findings close all tables. The rows of before stay.
             ShadowError, psycopg.Error, CatalogueMoved: The rows of before stay, too.
         """
 
         def copy(rows: JudgedRows) -> None:
-            if self.shadow.withholds:
-                self.adopt(self.policy, self.catalog, lambda *_: None)
+            if self.shadow.withheld - rows.closed:
+                self._adopt(self.policy, self.catalog, lambda *_: None, rows)
                 return
-            contents = read_public_contents(self.policy, self.catalog)
+            contents = self._contents(self.policy, self.catalog, rows)
             self.shadow.refresh_public_tables(self.policy, self.catalog, rows)
             self.engine.renew(contents)
 
         with self.changing:
             with_judged_rows(self._judged, copy)
+            self._tell_withheld()
+
+    def _tell_withheld(self) -> None:
+        public = withheld_names(self.policy, None)
+        closing = [one for one in self.open_findings if one.closes and one.closes & public]
+        if closing:
+            told = withheld_because(RowsWithheld(closing))
+            _log.error("public_tables_not_copied", database=self.policy.database, **told)
 
     def _judged(self) -> JudgedRows:
         """Ask for the verdict on the policy in force. Raises: RowsWithheld, after it is noted."""
+        self._judgement = judge(self.policy, self.installation)
         try:
-            rows = judged_rows(self.policy, self._memory)
+            rows = rows_while_serving(self._judgement, self._memory)
         except RowsWithheld as error:
             self._note(error.findings)
             raise
-        self._note(())
+        self._note(rows.findings)
         return rows
 
-    def _memory(self, policy: Policy, catalog: Catalog) -> list[Problem]:
-        return new_column_problems(self.lease.ledger_dsn, self.lease.source, policy, catalog)
+    def take_verdict(self, policy: Policy, catalog: Catalog) -> Verdict | None:
+        """Give the verdict of the last look, once, if it is on this policy and the database is still the same.
+
+        Raises:
+            psycopg.Error: The database cannot be asked.
+        """
+        judgement, self._judgement = self._judgement, None
+        if judgement is None or judgement.problems or judgement.policy != policy:
+            return None
+        is_same = judgement.catalog == catalog and judgement.state == catalogue_state(policy.source)
+        return judgement.verdict if is_same else None
+
+    def _memory(self, policy: Policy, catalog: Catalog) -> list[LaterColumns]:
+        return later_columns(self.lease.ledger_dsn, self.lease.source, policy, catalog)
 
     def _note(self, findings: tuple[OpenFinding, ...]) -> None:
-        """Refuse statements on the public tables that findings are about, and have dp.policy tell it."""
+        """Refuse statements on the tables that findings close, and have dp.policy tell it."""
         self.open_findings = findings
-        self.engine.changed = self._changed | self._unfit
+        self.engine.changed = self._changed | self.closed_tables()
         with suppress(ShadowError):  # the policy's watch reports again, and logs what keeps it
             self._report()
 
-    @property
-    def _unfit(self) -> frozenset[str]:
-        """Public tables that are not what the policy was checked against."""
-        public = {
-            str(name) for name, one in self.policy.tables.items() if isinstance(one, PublicTable)
-        }
-        return frozenset(public & {one.where for one in self.open_findings})
+    def closed_tables(self) -> frozenset[str]:
+        """Tables that open findings close. One that stops all copies closes statements on the table that it
+        names."""
+        named = {one.where for one in self.open_findings if one.closes is None}
+        closed = {str(name) for one in self.open_findings for name in one.closes or ()}
+        return frozenset(closed | (named & {str(name) for name in self.policy.tables}))
+
+    def _contents(
+        self, policy: Policy, catalog: Catalog, rows: JudgedRows | None
+    ) -> PublicContents:
+        """Read what plans need of public tables; of those that are closed it is what was read before."""
+        before = self.engine.public
+        if rows is None:
+            return before
+        open_tables = {name: one for name, one in policy.tables.items() if name not in rows.closed}
+        return read_public_contents(replace(policy, tables=open_tables), catalog).with_tables(
+            before, rows.closed
+        )
 
     def adopt(
         self,
@@ -182,7 +223,7 @@ class Database:
         rows: JudgedRows,
     ) -> None:
         before, publishing = (self.policy, self.catalog, self.engine), self.publishing
-        engine_on = self._engine_of(policy, catalog)
+        engine_on = self._engine_of(policy, catalog, self._contents(policy, catalog, rows))
         self.lease.agree(policy)
 
         def take(
@@ -206,7 +247,10 @@ class Database:
             self.publishing = self._publishing(engine)
             rows.confirm()  # what is public was read, though no row may have been copied
             self.is_newer_there = self._reported = False  # as dp.policy says by now
-            self.open_findings, self._changed = (), frozenset()
+            self.open_findings = rows.findings
+            if (policy, catalog) != before[:2]:
+                self._changed = frozenset()
+            engine.changed = self._changed | self.closed_tables()
 
         try:
             self.shadow.adopt(policy, catalog, before[:2], take, rows)
@@ -217,17 +261,30 @@ class Database:
             with suppress(SourceError):  # others may have taken the new limits meanwhile
                 self.lease.change(before[0])
             raise
+        if self.open_findings:
+            with suppress(ShadowError):  # as in _note
+                self._report()
 
-    def note_public_columns(self) -> None:
-        """Keep in the ledger what of public tables analysts are shown from now on. Raises: psycopg.Error."""
+    def note_public_columns(self, catalog: Catalog) -> None:
+        """Keep in the ledger what of public tables analysts are shown from now on.
+
+        Args:
+            catalog: The newest one that the policy in force was judged against.
+
+        Raises:
+            psycopg.Error: The ledger cannot be asked.
+        """
         lease = self.lease
-        note_public_columns(lease.ledger_dsn, lease.source, self.policy, self.catalog)
+        again = note_public_columns(lease.ledger_dsn, lease.source, self.policy, catalog)
+        if again:
+            names = sorted(map(str, again))
+            _log.warning("public_tables_created_again", database=self.policy.database, tables=names)
 
     def rebuild_shadow(self) -> None:
         """Build the shadow anew on an empty server, of the policy in force. Waits for all databases.
 
-        Sessions of before have ended. So the new engine knows the new tables' numbers only. While the policy
-        has open severe findings, public tables are empty, and statements on them are refused.
+        Sessions of before have ended. So the new engine knows the new tables' numbers only. Public tables that
+        an open finding closes are empty, and statements on them are refused.
 
         Raises:
             ShadowError, psycopg.Error: the shadow is not built. Call it again later.
@@ -239,10 +296,12 @@ class Database:
                 name = self.policy.database
                 _log.error("public_tables_not_copied", database=name, **withheld_because(error))
                 self._rebuild(None)
+            else:
+                self._tell_withheld()
 
     def _rebuild(self, rows: JudgedRows | None) -> None:
         before = self.engine
-        contents = before.public if rows is None else None
+        contents = self._contents(self.policy, self.catalog, rows)
         engine_on = self._engine_of(self.policy, self.catalog, contents)
 
         def take(relations: Mapping[TableName, int], labels: Mapping[int, int], _: Unseen) -> None:
@@ -252,7 +311,7 @@ class Database:
             self.publishing = self._publishing(engine)
 
         self.shadow.build(self.policy, self.catalog, rows, take=take)
-        self.engine.changed |= self._unfit
+        self.engine.changed |= self.closed_tables()
         self._reported = False
         self._report()
 
@@ -262,11 +321,9 @@ class Database:
             self.lease.retake(self.policy)
 
     def _engine_of(
-        self, policy: Policy, catalog: Catalog, contents: PublicContents | None = None
+        self, policy: Policy, catalog: Catalog, public: PublicContents
     ) -> Callable[[Mapping[int, TableName], Mapping[int, int]], Engine]:
-        """Read what is public unless it is given, and give what makes an engine from a shadow's tables and
-        labels."""
-        public = read_public_contents(policy, catalog) if contents is None else contents
+        """Give what makes an engine from a shadow's tables and labels."""
 
         def engine_on(tables: Mapping[int, TableName], labels: Mapping[int, int]) -> Engine:
             return Engine(
@@ -297,10 +354,10 @@ class Database:
             self._reported = is_told
 
     def look_for_changes(self) -> None:
-        """Read the catalogue again. Refuse statements on tables that lost what plans rely on, and on public
-        tables with an open severe finding."""
+        """Judge the policy and read the catalogue again. Refuse statements on tables that lost what plans rely
+        on, and on those that an open severe finding closes."""
         with self.changing:
-            self._judge_what_changed()
+            self._judge_again()
             now = as_labelled(self.catalog, read_catalog(self.policy.source)).tables
             changed = frozenset(
                 str(name)
@@ -308,26 +365,21 @@ class Database:
                 if not still_holds(self.catalog.tables[name], now.get(name))
             )
             self._changed = changed
-            changed |= self._unfit
+            changed |= self.closed_tables()
             if changed != self.engine.changed:
                 names = sorted(changed)
                 _log.warning("tables_changed", database=self.policy.database, tables=names)
             self.engine.changed = changed
             self.looks += 1
 
-    def _judge_what_changed(self) -> None:
-        """Ask for the verdict if the catalogue is another than when it was asked last."""
-        state = catalogue_state(self.policy.source)
-        if state == self._state and not self.open_findings and not self.shadow.withholds:
-            return
+    def _judge_again(self) -> None:
+        """Ask for the verdict, and copy rows that were withheld and are not any more."""
         try:
-            self._judged()
+            rows = self._judged()
         except RowsWithheld:
-            pass
-        else:
-            if self.shadow.withholds:
-                self.refresh()
-        self._state = state
+            return
+        if self.shadow.withheld - rows.closed:
+            self.refresh()
 
     async def is_ready(self) -> bool:
         return await self.protected.is_ready() and await self.ledger.is_ready()

@@ -20,7 +20,7 @@ from proxy.ledger.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
-from proxy.ledger.public_columns import new_column_problems
+from proxy.ledger.public_columns import later_columns
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
@@ -81,8 +81,9 @@ def refuse_new_columns(checked: CheckedPolicy, ledger_dsn: str, source: Source) 
     """
     Refuses  Stopped where a public table has columns that came after it was shown first
     """
-    problems = new_column_problems(ledger_dsn, source.id, checked.policy, checked.catalog)
-    if problems:
+    later = later_columns(ledger_dsn, source.id, checked.policy, checked.catalog)
+    if later:
+        problems = [one.problem for one in later]
         raise CliError(str(locate(problems, checked.text, checked.file)))
 
 

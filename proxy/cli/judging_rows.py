@@ -1,24 +1,71 @@
-"""The verdict on public rows of the policy in force, asked of the database as it is now."""
+"""The verdict on the policy in force, asked of the database as it is now, and what it closes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from proxy.catalog.catalog_model import Catalog
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.all_findings import diagnose
+from proxy.doctor.finding_tables import concerned_tables, sharing_tables
+from proxy.doctor.installed_postgres import Installation
+from proxy.ledger.public_columns import LaterColumns
 from proxy.policy.check import check
-from proxy.policy.finding_names import Severity
-from proxy.policy.policy_model import Policy
+from proxy.policy.finding_names import FindingName, Severity
+from proxy.policy.findings import Verdict
+from proxy.policy.policy_model import Policy, PublicTable
 from proxy.policy.problem import Problem
-from proxy.protected.judged_rows import CatalogueMoved, JudgedRows, OpenFinding, RowsWithheld
+from proxy.protected.judged_rows import (
+    CatalogueMoved,
+    JudgedRows,
+    OpenFinding,
+    RowsWithheld,
+    catalogue_state,
+)
 from proxy.protected.labels_in_rows import with_public_labels
 from proxy.protected.reachable_catalog import reachable_catalog
 
-Memory = Callable[[Policy, Catalog], Sequence[Problem]]
+Memory = Callable[[Policy, Catalog], Sequence[LaterColumns]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What was found about a policy and its database.
+
+    Attributes:
+        policy: That was judged.
+        state: Of the catalogue, before it was looked at.
+        catalog: Of what the role may read, with public labels where the policy fits it.
+        problems: In which the policy does not fit the database.
+        verdict: All findings, also those that the policy accepts.
+    """
+
+    policy: Policy
+    state: str
+    catalog: Catalog
+    problems: tuple[Problem, ...]
+    verdict: Verdict
+
+
+def judge(policy: Policy, installation: Installation | None = None) -> Judgement:
+    """Look at the database as a start of `serve` does.
+
+    Raises:
+        Unreachable, psycopg.Error: The database cannot be asked.
+    """
+    state = catalogue_state(policy.source)
+    catalog = reachable_catalog(policy.source)
+    problems = tuple(check(policy, catalog))
+    if not problems:
+        catalog = with_public_labels(policy, catalog)
+    verdict = diagnose(policy, catalog, installation)
+    return Judgement(
+        policy=policy, state=state, catalog=catalog, problems=problems, verdict=verdict
+    )
 
 
 def judged_rows(policy: Policy, memory: Memory | None = None) -> JudgedRows:
-    """Judge the policy as a start of `serve` does, and give the right to read its public rows.
+    """Judge the policy as a start of `serve` does, and give the right to read all its public rows.
 
     Args:
         policy: In force, or about to be.
@@ -28,21 +75,60 @@ def judged_rows(policy: Policy, memory: Memory | None = None) -> JudgedRows:
         RowsWithheld: With each open severe finding.
         Unreachable, psycopg.Error: The database or the ledger cannot be asked.
     """
-    return JudgedRows.judge(policy.source, lambda: tuple(open_findings(policy, memory)))
+    judgement = judge(policy)
+    findings = tuple(open_findings(judgement, memory))
+    return JudgedRows.of_all(policy.source, judgement.state, findings)
 
 
-def open_findings(policy: Policy, memory: Memory | None = None) -> Iterator[OpenFinding]:
-    """Find what would refuse a start of `serve` with this policy now."""
-    catalog = reachable_catalog(policy.source)
-    problems = check(policy, catalog)
-    if problems:  # the findings are about tables and columns that are there
-        yield from _told(problems, "it does not fit the database")
+def rows_while_serving(judgement: Judgement, memory: Memory | None = None) -> JudgedRows:
+    """Give the right to read those public rows that no open severe finding concerns.
+
+    Raises:
+        RowsWithheld: A finding of which nobody can tell what it concerns.
+        psycopg.Error: The database or the ledger cannot be asked.
+    """
+    findings = tuple(open_findings(judgement, memory))
+    return JudgedRows.of_some(judgement.policy.source, judgement.state, findings)
+
+
+def open_findings(judgement: Judgement, memory: Memory | None = None) -> Iterator[OpenFinding]:
+    """Find what would refuse a start of `serve` with this policy now, and the tables that each closes."""
+    policy = judgement.policy
+    closing: dict[tuple[str, str], frozenset[TableName] | None] = {}  # None: all
+    for where, table in _misfits(judgement.problems, policy):
+        closing[where, "it does not fit the database"] = table
+    if None in closing.values():
+        yield from (OpenFinding(where=where, name=name) for where, name in closing)
         return
-    catalog = with_public_labels(policy, catalog)
-    for finding in diagnose(policy, catalog).of(Severity.SEVERE):
-        yield OpenFinding(where=finding.where, name=finding.name.name)
-    if memory is not None:
-        yield from _told(memory(policy, catalog), "it has columns that came later")
+    for finding in judgement.verdict.of(Severity.SEVERE):
+        if finding.name is FindingName.POLICY_DOES_NOT_FIT and judgement.problems:
+            continue  # told with its table already
+        closing[finding.where, finding.name.name] = concerned_tables(finding, policy)
+    later = () if memory is None or judgement.problems else memory(policy, judgement.catalog)
+    for one in later:
+        # What was not shown before is not copied: it closes nothing.
+        closed = frozenset({one.table}) if one.are_others else frozenset()
+        closing[str(one.table), "it has columns that came later"] = closed
+    if not closing:
+        return
+    shared = sharing_tables(policy)
+    for (where, name), tables in closing.items():
+        more = None if tables is None else tables.union(*(shared[one] for one in tables))
+        yield OpenFinding(where=where, name=name, closes=more)
+
+
+def _misfits(
+    problems: Sequence[Problem], policy: Policy
+) -> Iterator[tuple[str, frozenset[TableName] | None]]:
+    """Name the table of each problem. Its message may quote the policy, so that it is left out. What does not
+    fit of a protected table leaves nobody to judge the public ones by, so that it closes all."""
+    named = {str(name): name for name in policy.tables}
+    for problem in problems:
+        is_of_a_table = len(problem.path) > 1 and problem.path[0] == "tables"
+        where = str(problem.path[1]) if is_of_a_table else ".".join(map(str, problem.path))
+        name = named.get(where) if is_of_a_table else None
+        is_public = name is not None and isinstance(policy.tables[name], PublicTable)
+        yield where, frozenset({name}) if name is not None and is_public else None
 
 
 def withheld_because(error: RowsWithheld | CatalogueMoved) -> Mapping[str, object]:
@@ -50,11 +136,3 @@ def withheld_because(error: RowsWithheld | CatalogueMoved) -> Mapping[str, objec
     findings = [str(one) for one in error.findings] if isinstance(error, RowsWithheld) else []
     reason = "severe findings" if findings else str(error)
     return {"reason": reason, "findings": findings}
-
-
-def _told(problems: Sequence[Problem], why: str) -> Iterator[OpenFinding]:
-    """Name the table of each problem. Its message may quote the policy, so that it is left out."""
-    for where in dict.fromkeys(
-        str(one.path[1]) if len(one.path) > 1 else ".".join(map(str, one.path)) for one in problems
-    ):
-        yield OpenFinding(where=where, name=why)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import math
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from proxy.cli.publication_checks import refuse_problems, unpublishable_because
 from proxy.doctor.installed_postgres import Installation
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
-from proxy.ledger.public_columns import new_column_problems
+from proxy.ledger.public_columns import later_columns
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
 from proxy.policy_file.policy_errors import PolicyErrors
@@ -37,6 +38,7 @@ from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 POLL_SECONDS = 1.0
 RETRY_SECONDS = 5.0
+_TOLD_SECONDS = 5.0  # the log does not say the same again within them
 _LOGGED_PROBLEMS = 5
 
 _log = structlog.get_logger("dpproxy.reloading")
@@ -54,17 +56,17 @@ class NotTaken(Exception):
 
 @dataclass(slots=True)
 class PolicyWatch:
-    """One database and the file of its policy. environment, installation: as at the start of the process;
+    """One database and the file of its policy. environment: as at the start of the process;
     verdict: on the policy in force, as it was logged; None: nothing was."""
 
     database: Database
     file: Path
     environment: Mapping[str, str]
-    installation: Installation | None = None
     verdict: Verdict | None = None
     _displayed: object = None  # of the file, when it was looked at last
     _settled: bool = True
     _tried: str = ""  # what was refused: nobody is told twice
+    _told_at: float = -math.inf  # when the log said it last
     _retry_at: float = 0.0
     _pending: bool = False
     _looks: int = 0
@@ -99,6 +101,7 @@ class PolicyWatch:
             checked, verdict = self._checked()
             if (checked.policy, checked.catalog) != served:
                 self._adopt(checked)
+            self.database.note_public_columns(checked.catalog)
         except NotTaken as refused:
             self._refuse(refused, now, is_reported=is_reported)
         except Exception as error:  # whatever it was, the policy in force is whole
@@ -146,7 +149,9 @@ class PolicyWatch:
     def _refuse(self, refused: NotTaken, now: float, *, is_reported: bool) -> None:
         self._pending, self._retry_at = refused.for_now, now + RETRY_SECONDS
         attempt = f"{_digest(self.file)} {refused.reason} {refused.problems}"
-        if is_reported or attempt != self._tried:
+        is_old = now - self._told_at >= _TOLD_SECONDS
+        if attempt != self._tried or (is_reported and is_old):
+            self._told_at = now
             _log.error(
                 "policy_not_taken",
                 database=self.database.policy.database,
@@ -188,23 +193,23 @@ class PolicyWatch:
         if source is None or source.id != lease.source:
             raise NotTaken("its source holds other data than at the start: that takes a new start")
         try:
-            verdict = verdict_of(checked, self.installation)
+            verdict = self.database.take_verdict(policy, checked.catalog)
+            verdict = verdict or verdict_of(checked, self.database.installation)
         except CliError as error:
             raise NotTaken(str(error), for_now=True) from None
         if verdict.refuses:
             severe = located_findings(verdict, checked.text, checked.file)
             count = len(verdict.of(Severity.SEVERE))
             raise NotTaken(f"{count} severe finding{'s'[: count != 1]}", _listed(severe))
-        new = new_column_problems(lease.ledger_dsn, lease.source, policy, checked.catalog)
-        if new:
-            later = locate(new, checked.text, checked.file)
-            raise NotTaken("columns of public tables came later", _listed(later))
+        later = later_columns(lease.ledger_dsn, lease.source, policy, checked.catalog)
+        if later:
+            problems = locate([one.problem for one in later], checked.text, checked.file)
+            raise NotTaken("columns of public tables came later", _listed(problems))
         return checked, verdict
 
     def _adopt(self, checked: CheckedPolicy) -> None:
         try:
             self.database.adopt(checked.policy, checked.catalog, partial(refuse_problems, checked))
-            self.database.note_public_columns()
         except PolicyErrors as errors:
             # Their messages quote statements that are published, whose literals may be about people.
             texts = [one.sql for one in checked.policy.publish]
@@ -248,8 +253,10 @@ class PolicyReloads:
         installation: Installation | None = None,
     ) -> None:
         given = dict(environment)
+        for database in databases:
+            database.installation = installation
         self._watches = [
-            PolicyWatch(database, Path(policy.file), given, installation, policy.verdict)
+            PolicyWatch(database, Path(policy.file), given, policy.verdict)
             for database, policy in zip(databases, policies, strict=True)
         ]
         self._turn = asyncio.Lock()

@@ -9,7 +9,7 @@ from proxy.doctor.trusted_socket import trusted_ledger_findings
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.postgres.least_safe_minor import safe_minor
-from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
+from proxy.postgres.postgres_binaries import BinariesNotFound, are_of_the_wheel, find_binaries
 from proxy.postgres.postgres_launcher import can_filter, landlock_version
 
 
@@ -53,6 +53,8 @@ def installed_postgres_findings(
 ) -> tuple[Finding, ...]:
     """Compare the PostgreSQL that a shadow would run on with the least safe minor release.
 
+    An older one is severe. That of the wheel is a warning behind walls: it is the newest wheel that there is.
+
     Args:
         pg_bin: The folder of `--pg-bin`, if there is one.
         shadow_user: The user of `--shadow-user`, if there is one.
@@ -68,11 +70,15 @@ def installed_postgres_findings(
     if least is None:
         return ()
     has_walls = landlock_version() > 0 or shadow_user is not None
+    if not has_walls:
+        name = FindingName.OLD_POSTGRESQL_IN_THE_OPEN
+    elif are_of_the_wheel(binaries):
+        name = FindingName.OLD_POSTGRESQL_OF_THE_WHEEL
+    else:
+        name = FindingName.OLD_POSTGRESQL
     return (
         Finding(
-            name=FindingName.OLD_POSTGRESQL
-            if has_walls
-            else FindingName.OLD_POSTGRESQL_IN_THE_OPEN,
+            name=name,
             where="shadow",
             what=f"the shadow runs on PostgreSQL {binaries.version}, which has published holes: analysts can "
             f"run code as its system user. PostgreSQL {binaries.major}.{least} has none that is known",

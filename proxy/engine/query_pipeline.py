@@ -27,6 +27,7 @@ from proxy.engine.plan_costs import plan_cost
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
 from proxy.engine.published_answers import PublishedSources
+from proxy.engine.read_tables import read_tables
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
@@ -38,7 +39,7 @@ from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicContents, planning_context
 from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
-from proxy.policy.policy_model import Policy, PublicTable
+from proxy.policy.policy_model import Policy
 from proxy.query.ir.binding import bind
 from proxy.query.syntax.statements import StatementKind
 from proxy.release.plausible_answers import (
@@ -98,9 +99,6 @@ class Engine:
         )
         self._turns = AnalystTurns.of_planning()
         self._remembered = RememberedPlans()
-        self._public = {
-            str(name) for name, table in policy.tables.items() if isinstance(table, PublicTable)
-        }
         self._protected = protected_names(policy)
         self._settings = lru_cache(maxsize=_CACHED_SETTINGS)(self._read_settings)
 
@@ -231,8 +229,7 @@ class Engine:
         """Refuses  UNAVAILABLE: what the plan relies on is gone"""
         if not self.changed:
             return
-        # A public table may also stand in a condition of any block.
-        used = {name for block in private.blocks for name in block.tables()} | self._public
+        used = {str(name) for block in private.blocks for name in read_tables(block, self.policy)}
         for name in sorted(self.changed & used):
             raise Refusal(
                 Code.UNAVAILABLE,

@@ -15,6 +15,7 @@ import psycopg
 from proxy.accounting import amounts
 from proxy.ledger.admin_log import note
 from proxy.ledger.bounds_account import renew_account
+from proxy.ledger.public_columns import forget_column_numbers
 from proxy.policy.policy_model import Accounting, Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of
 
@@ -149,6 +150,7 @@ def adopt_as(ledger_dsn: str, identity: Identity, name: str) -> Source:
         if row is None:
             raise SourceError(f'the ledger has no source named "{name}"')
         _bind(connection, row[0], identity)
+        forget_column_numbers(connection, row[0])
         _note(connection, "adopt as", {"name": name, "identity": str(identity)})
     return Source(row[0], name, (identity,))
 

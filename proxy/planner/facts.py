@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -178,6 +178,17 @@ class PublicContents:
     values: PublicValues = field(default_factory=dict)
     rows: PublicRowsOf = field(default_factory=dict)
     bounds: PublicBounds = field(default_factory=dict)
+
+    def with_tables(self, other: PublicContents, names: Collection[TableName]) -> PublicContents:
+        """Take what another reading knows of some tables, of which this one knows nothing."""
+        values = {key: one for key, one in other.values.items() if key[0] in names}
+        rows = {name: one for name, one in other.rows.items() if name in names}
+        bounds = {key: one for key, one in other.bounds.items() if key[0] in names}
+        return PublicContents(
+            values={**self.values, **values},
+            rows={**self.rows, **rows},
+            bounds={**self.bounds, **bounds},
+        )
 
 
 @dataclass(frozen=True, slots=True)

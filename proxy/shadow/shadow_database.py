@@ -47,6 +47,7 @@ from proxy.shadow.shadow_tables import (
     ShadowTable,
     shadow_tables,
     withheld,
+    withheld_names,
 )
 
 _PACKAGE = files("proxy.shadow")
@@ -88,7 +89,8 @@ class Shadow:
         self._policy: Policy | None = None  # that it is built of
         self._published: tuple[PublishedTable, ...] = ()
         self.rows: JudgedRows | None = None  # under which public rows were copied at the last build
-        self.withholds = False  # public tables are empty, and analysts may not read them
+        # Public tables that are empty, and that analysts may not read.
+        self.withheld: frozenset[TableName] = frozenset()
 
     def __repr__(self) -> str:  # the DSN holds a password
         return f"Shadow({self.database!r})"
@@ -120,15 +122,16 @@ class Shadow:
         """Make the shadow what the policy says, in one transaction; or leave it as it was.
 
         Given    a policy that was checked against the catalogue; rows: the right to copy public rows, None:
-                 public tables are empty; withholds: analysts may not read them then; is_last: no database is
-                 made on this server after this one, so that it may take the template itself instead of a copy;
-                 take: as of `adopt`
+                 public tables are empty; withholds: analysts may not read those that are empty; is_last: no
+                 database is made on this server after this one, so that it may take the template itself instead
+                 of a copy; take: as of `adopt`
         Refuses  a policy that does not fit; an analyst's transaction that keeps a table too long; as
                  JudgedRows.confirm
         """
         self._ensure_database(is_last=is_last)
         try:
-            self._build(policy, catalog, rows, take, withholds=withholds and rows is None)
+            names = withheld_names(policy, rows) if withholds else frozenset()
+            self._build(policy, catalog, rows, take, names)
         except psycopg.errors.LockNotAvailable:
             raise ShadowError(
                 "open transactions of analysts hold the shadow's tables: it stays as it was"
@@ -143,7 +146,8 @@ class Shadow:
         rows: JudgedRows,
     ) -> None:
         """Make the shadow of one policy that of another, while analysts use it, in one transaction; or leave it
-        as it was. Where tables and columns stay, nothing is locked that a query needs.
+        as it was. Where tables and columns stay, nothing is locked that a query needs. Public tables that the
+        right does not reach are empty where the shadow is made anew.
 
         Given    before: what it was built from; take: called when all is made and nobody sees it yet; what it
                  raises undoes everything; rows: the right to copy public rows
@@ -165,10 +169,12 @@ class Shadow:
             with self._building() as connection:
                 tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
                 known = known_types(connection, *before)
-                if tables == shadow_tables(*before, known) and not self.withholds:
-                    rights = self._describe(connection, policy, catalog, tables)
+                names = self.withheld
+                if tables == shadow_tables(*before, known) and not names - rows.closed:
+                    rights = self._describe(connection, policy, catalog, withheld(tables, names))
                 else:
-                    rights = self._make(connection, policy, catalog, tables, rows)
+                    names = withheld_names(policy, rows)
+                    rights = self._make(connection, policy, catalog, tables, rows, names)
                 take(
                     relation_oids(connection),
                     label_oids(connection),
@@ -180,7 +186,7 @@ class Shadow:
             raise ShadowError(
                 f"it could not be made anew ({error.sqlstate or reason_of(error)})"
             ) from None
-        self._built(policy, rights, withholds=False)
+        self._built(policy, rights, names)
 
     @contextmanager
     def _unseen(
@@ -201,24 +207,23 @@ class Shadow:
         catalog: Catalog,
         rows: JudgedRows | None,
         take: Taking | None,
-        *,
-        withholds: bool,
+        names: frozenset[TableName],
     ) -> None:
         with self._rights_lock:
             with self._building() as connection:
                 tables = shadow_tables(policy, catalog, known_types(connection, policy, catalog))
-                rights = self._make(connection, policy, catalog, tables, rows, withholds=withholds)
+                rights = self._make(connection, policy, catalog, tables, rows, names)
                 if take is not None:
                     take(
                         relation_oids(connection),
                         label_oids(connection),
                         lambda: self._unseen(connection, policy),
                     )
-            self._built(policy, rights, withholds=withholds)
+            self._built(policy, rights, names)
             self.rows = rows
 
-    def _built(self, policy: Policy, rights: ShadowRights, *, withholds: bool) -> None:
-        self._required_rights, self._policy, self.withholds = rights, policy, withholds
+    def _built(self, policy: Policy, rights: ShadowRights, names: frozenset[TableName]) -> None:
+        self._required_rights, self._policy, self.withheld = rights, policy, names
         self._published = published_tables.of_policy(policy, self._published)
 
     @contextmanager
@@ -238,11 +243,9 @@ class Shadow:
         catalog: Catalog,
         tables: tuple[ShadowTable, ...],
         rows: JudgedRows | None,
-        *,
-        withholds: bool = False,
+        names: frozenset[TableName],
     ) -> ShadowRights:
-        if withholds:
-            tables = withheld(tables)
+        tables = withheld(tables, names)
         drop_schemas(connection)
         for part in _PARTS:
             connection.execute(part)

@@ -121,7 +121,7 @@ def copy_public_rows(
 
     Args:
         connection: Of a transaction of the shadow that nobody sees yet.
-        tables: The protected ones among them are passed over.
+        tables: Those that are protected, or closed by a finding, are passed over.
         rows: The right to read them.
         copy: `_copy_rows`, or what replaces the rows of before.
 
@@ -130,7 +130,7 @@ def copy_public_rows(
         CatalogueMoved: The verdict was about another state of the source.
     """
     for table in tables:
-        if not table.protected:
+        if not table.protected and table.name not in rows.closed:
             copy(connection, table, rows.source)
     rows.confirm()
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Enumeration, ForeignKey, Table, TableName
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable
+from proxy.protected.judged_rows import JudgedRows
 from proxy.query.copied_expressions import copied_check, copied_default
 from proxy.query.rewrite.empty_twins import twin_of
 
@@ -101,16 +102,25 @@ def shadow_tables(
     )
 
 
-def withheld(tables: Iterable[ShadowTable]) -> tuple[ShadowTable, ...]:
-    """Make each public table a view that refuses, with an empty table behind it."""
-    every = tuple(tables)
-    public = {table.name for table in every if not table.protected}
+def withheld_names(policy: Policy, rows: JudgedRows | None) -> frozenset[TableName]:
+    """The public tables of which no row may be copied. rows: the right to copy; None: of none."""
+    return frozenset(
+        name
+        for name, table in policy.tables.items()
+        if isinstance(table, PublicTable) and (rows is None or name in rows.closed)
+    )
+
+
+def withheld(
+    tables: Iterable[ShadowTable], names: Collection[TableName]
+) -> tuple[ShadowTable, ...]:
+    """Make some public tables views that refuse, with an empty table behind each."""
     return tuple(
         replace(
             table,
-            foreign_keys=tuple(key for key in table.foreign_keys if key.target not in public),
+            foreign_keys=tuple(key for key in table.foreign_keys if key.target not in names),
         )
-        if table.protected
+        if table.name not in names
         else ShadowTable(
             name=table.name,
             protected=False,
@@ -121,7 +131,7 @@ def withheld(tables: Iterable[ShadowTable]) -> tuple[ShadowTable, ...]:
             is_view=True,
             is_withheld=True,
         )
-        for table in every
+        for table in tables
     )
 
 

@@ -67,7 +67,9 @@ def test_serve_refuses_what_publishes_people(clinic: Superuser, tmp_path: Path) 
 
 @pytest.mark.long
 def test_serve_prints_what_is_accepted_at_each_start(clinic: Superuser, tmp_path: Path) -> None:
-    path = _file(tmp_path, _POLICY + _ACCEPT.replace("}}}", "}}, ROLE_OWNS: not}"))
+    path = _file(
+        tmp_path, _POLICY + _ACCEPT.replace("}}}", "}}, ROLE_OWNS: not, OLD_POSTGRESQL: next week}")
+    )
     adopted = _run("ledger", "adopt", "--policy", path, "--state", tmp_path / "s", "--new")
     assert adopted.code == 0, adopted.err
     major = find_binaries().major
@@ -80,11 +82,12 @@ def test_serve_prints_what_is_accepted_at_each_start(clinic: Superuser, tmp_path
         with serving(folder, [*arguments, *_ANY], "/docs\n", {"CLINIC_DSN": source()}) as running:
             logged = [json.loads(line) for line in (folder / "err.txt").read_text().splitlines()]
             assert running.stop() == 0
-        (accepted,) = (line for line in logged if line["event"] == "finding_accepted")
+        accepted, of_shadow = (line for line in logged if line["event"] == "finding_accepted")
+        assert (of_shadow["name"], of_shadow["reason"]) == ("OLD_POSTGRESQL", "next week")
         assert (accepted["database"], accepted["reason"]) == ("clinic", "visits are invented")
         assert accepted["name"] == "PUBLIC_REFERS_TO_PEOPLE"
         warned = {line["name"] for line in logged if line["event"] == "finding"}
-        assert warned == {"ACCEPTED_WITHOUT_EFFECT", "OLD_POSTGRESQL"}
+        assert warned == {"ACCEPTED_WITHOUT_EFFECT"}
 
 
 def test_serve_refuses_a_role_without_a_limit_of_temporary_files(

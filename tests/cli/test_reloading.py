@@ -534,6 +534,98 @@ def test_a_column_of_a_public_table_that_comes_later_is_not_shown(
             served.database.look_for_changes()
 
 
+def test_a_column_that_is_made_anew_is_one_that_came_later(served: Served, pair: Servers) -> None:
+    """Its name was shown, its contents were not. The line that the message tells is taken."""
+    lease, database = served.database.lease, served.database
+    source = Source(lease.source, _NAME, ())
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute(
+            "CREATE TABLE public.levels (number int PRIMARY KEY, remark text, area int);"
+            "INSERT INTO public.levels VALUES (1, 'low', 5);"
+            f"GRANT SELECT ON public.levels TO {READER}"
+        )
+        try:
+            database.look_for_changes()
+            served.write(f"{_TABLES}  public.levels: public\n")
+            assert served.value("SELECT remark FROM levels") == "low"
+            for change in (
+                "ALTER TABLE public.levels DROP area, ADD area int",
+                "ALTER TABLE public.levels DROP remark; ALTER TABLE public.levels ADD remark text;"
+                " UPDATE public.levels SET remark = 'p1@x.org'",
+            ):
+                owner.execute(change.encode())
+                owner.execute(f"GRANT SELECT ON public.levels TO {READER}".encode())
+                database.look_for_changes()
+                served.look()
+                assert served.standing()[1] is False
+                database.refresh()
+                assert served.value("SELECT remark FROM levels") == "low"
+            checked = load_policy(served.file, served.watch.environment)
+            with pytest.raises(CliError, match=r"dropped and added again.*: remark, area") as told:
+                refuse_new_columns(checked, lease.ledger_dsn, source)
+            listed = re.search(r"public, new ones only if they are, too: (.*)", str(told.value))
+            assert listed is not None and "remark" not in listed[1]
+            served.write(f"{_TABLES}  public.levels: {listed[1]}\n")
+            assert served.standing()[1] is True
+            with pytest.raises(errors.UndefinedColumn):
+                served.value("SELECT remark FROM levels")
+            named = "{unit: public, columns: {number: {}, remark: {}, area: {}}}"
+            served.write(f"{_TABLES}  public.levels: {named}\n")
+            assert served.value("SELECT remark FROM levels") == "p1@x.org"
+            served.write(f"{_TABLES}  public.levels: public\n")
+            assert served.standing()[1] is True, "it has been named"
+        finally:
+            owner.execute("DROP TABLE public.levels")
+            database.look_for_changes()
+
+
+def test_a_table_that_is_created_again_is_told_and_goes_on(served: Served, pair: Servers) -> None:
+    """A restore or a load that replaces the table locks nobody out. Later columns of it count again."""
+    made = (
+        "CREATE TABLE public.storeys (number int PRIMARY KEY{});"
+        f"GRANT SELECT ON public.storeys TO {READER}"
+    )
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute(made.format(", remark text").encode())
+        try:
+            served.database.look_for_changes()
+            served.write(f"{_TABLES}  public.storeys: public\n")
+            # In a dump a dropped column leaves no number behind.
+            owner.execute("DROP TABLE public.storeys")
+            owner.execute(made.format(", gap int, remark text").encode())
+            owner.execute("ALTER TABLE public.storeys DROP gap")
+            with capture_logs() as logged:
+                for _ in range(2):
+                    served.database.look_for_changes()
+                    served.look()
+            assert served.standing()[1] is True
+            (told,) = [one for one in logged if one["event"] == "public_tables_created_again"]
+            assert told["tables"] == ["public.storeys"]
+            owner.execute("ALTER TABLE public.storeys DROP remark")
+            owner.execute("ALTER TABLE public.storeys ADD remark text")
+            served.database.look_for_changes()
+            served.look()
+            assert served.standing()[1] is False
+        finally:
+            owner.execute("DROP TABLE public.storeys")
+            served.database.look_for_changes()
+
+
+def test_the_log_says_the_same_once_within_a_few_seconds(served: Served) -> None:
+    """The watch finds a bad file, and somebody asks for a reload at once."""
+    served.file.write_text("nothing")
+    served.watch.look(100.0)
+    with capture_logs() as logged:
+        served.watch.look(101.0)
+        served.watch.look(101.2, at_once=True)
+    assert [one["event"] for one in logged] == ["policy_not_taken"]
+    with capture_logs() as logged:
+        served.watch.look(120.0, at_once=True)
+        served.file.write_text("nothing else")
+        served.watch.look(120.1, at_once=True)
+    assert [one["event"] for one in logged] == ["policy_not_taken"] * 2
+
+
 def test_another_database_or_source_takes_a_start(served: Served) -> None:
     before = served.database.policy
     with capture_logs() as logged:

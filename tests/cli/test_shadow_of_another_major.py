@@ -22,15 +22,18 @@ def test_a_shadow_of_another_major(tmp_path: Path) -> None:
     binaries = other_binaries()
     if binaries is None:
         pytest.skip("there is no PostgreSQL of another major on this machine")
+    policy = tmp_path / "shop.yaml"
+    accept = "accept: {OLD_POSTGRESQL: whatever the machine of the tests has}\n"
+    policy.write_text(_SHOP.read_text("utf-8") + accept)
     source = {"SHOP_DSN": servers().source_dsns["shop"]}
     state = ("--state", tmp_path / "state")
-    adopted = dpproxy("ledger", "adopt", "--new", "--policy", _SHOP, *state, environment=source)
+    adopted = dpproxy("ledger", "adopt", "--new", "--policy", policy, *state, environment=source)
     assert adopted.code == 0, adopted.err
     added = dpproxy("user", "add", "erin", "--password-stdin", *state, typed=_PASSWORD)
     assert added.code == 0, added.err
     free = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--pg-bin", binaries.folder)
     with serving(
-        tmp_path, ["serve", "--policy", _SHOP, *state, *free], "/docs\n", source
+        tmp_path, ["serve", "--policy", policy, *state, *free], "/docs\n", source
     ) as running:
         wire = re.search(r"PostgreSQL clients: (\S+):(\d+)", running.printed)
         assert wire is not None

@@ -9,6 +9,7 @@ import pytest
 from proxy.doctor import installed_postgres
 from proxy.doctor.installed_postgres import installed_postgres_findings
 from proxy.policy.finding_names import FindingName, Severity
+from proxy.postgres import least_safe_minor
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.least_safe_minor import LEAST_SAFE_MINOR
 from proxy.postgres.postgres_binaries import OLDEST_MAJOR, find_binaries
@@ -32,6 +33,23 @@ def test_a_release_below_the_least_safe_one_is_found(
         and f"{major}.{least} has none" in found.what
     )
     assert "--pg-bin" in found.fix
+    assert found.severity is Severity.SEVERE
+
+
+def test_that_of_the_wheel_is_a_warning_behind_walls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No newer wheel exists: severe would leave nothing to start with."""
+    for name, value in real_programs().items():
+        monkeypatch.setenv(name, value)
+    binaries = find_binaries()
+    later = {**LEAST_SAFE_MINOR, binaries.major: binaries.minor + 1}
+    monkeypatch.setattr(least_safe_minor, "LEAST_SAFE_MINOR", later)
+    for folder in (None, binaries.folder):
+        (found,) = installed_postgres_findings(folder)
+        assert found.name is FindingName.OLD_POSTGRESQL_OF_THE_WHEEL
+        assert found.severity is Severity.WARNING
+    monkeypatch.setattr(installed_postgres, "landlock_version", lambda: 0)
+    (found,) = installed_postgres_findings()
+    assert found.name is FindingName.OLD_POSTGRESQL_IN_THE_OPEN
 
 
 def test_it_is_severe_where_nothing_keeps_the_shadow(

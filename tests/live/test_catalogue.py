@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from proxy.cli import assembly
+from proxy.cli.assembly import Database
 from tests.live.catalogue_statements import DESCRIBED, ENUMERATIONS, SCRIPT, TABLES
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
@@ -152,7 +152,7 @@ def test_protected_tables_keep_references_alone(asked: psycopg.Connection) -> No
 def _refresh(catalogue: LiveProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the verdict: this policy is odd on purpose."""
     with monkeypatch.context() as patch:
-        patch.setattr(assembly, "judged_rows", lambda policy, _: unjudged(policy.source))
+        patch.setattr(Database, "_judged", lambda self: unjudged(self.policy.source))
         catalogue.assembly.databases["cat"].refresh()
 
 
