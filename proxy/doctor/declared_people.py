@@ -13,7 +13,13 @@ from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.doctor.links_diagnosis import Relations
 from proxy.policy.called_as import CalledAs
 from proxy.policy.guessed_units import Guess, How, NotGuessed, guessed_units
-from proxy.policy.person_words import are_people, person_of_table, singular, words_of
+from proxy.policy.person_words import (
+    are_companies,
+    are_people,
+    person_of_table,
+    singular,
+    words_of,
+)
 from proxy.policy.policy_model import IdentifierUnit
 
 _OWN_ROWS = ("r", "p")
@@ -41,6 +47,10 @@ class DeclaredPeople:
         if are_people(columns, name.name):
             return "its columns are those of people"
         return None
+
+    def are_companies(self, name: TableName) -> bool:
+        """Whether customers or clients are companies, by the columns of their table."""
+        return are_companies(name.name, self.relations.links.columns.get(name, frozenset()))
 
     def person(self, name: TableName) -> str | None:
         """The word for the people whom a table lists by its key. None: it lists none."""

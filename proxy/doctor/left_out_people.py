@@ -7,16 +7,17 @@ that nobody has a word for may list people as well, unless its columns are those
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.doctor.declared_people import DeclaredPeople
 from proxy.doctor.unit_diagnosis import foreign_targets, is_listed_in, people_behind, referred
-from proxy.policy.finding_names import FindingName
+from proxy.policy.category_words import tells_no_people_apart
+from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
 from proxy.policy.identifier_names import IdentifierNames
-from proxy.policy.lookup_tables import may_list_people
+from proxy.policy.lookup_tables import is_document, may_list_people
 from proxy.policy.people import Links, people
 from proxy.policy.person_words import (
     are_counterparts,
@@ -78,156 +79,257 @@ def _first(
     unit = table.unit
     found = None
     if isinstance(unit, IdentifierUnit):
+        held = _HeldTable(table=table, unit=unit, policy=policy, catalog=catalog, declared=declared)
         found = (
-            _other_column(table, unit, policy, catalog, declared)
-            or _other_kind(table, unit, policy, declared)
-            or _protected_elsewhere(table, unit, policy, catalog, declared)
-            or _other_party(table, unit, declared)
+            held.other_column()
+            or held.other_kind()
+            or held.protected_elsewhere()
+            or held.other_party()
+            or held.place_or_kind()
         )
     return found or _maybe_people(table, policy, declared)
 
 
-def _other_column(
-    table: ProtectedTable,
-    unit: IdentifierUnit,
-    policy: Policy,
-    catalog: Catalog,
-    declared: DeclaredPeople,
-) -> Finding | None:
-    """Another column that holds the identifier as the rest of the policy has it, where the unit's does not."""
-    others = [
-        other
-        for other in policy.protected()
-        if other.name != table.name
-        and isinstance(other.unit, IdentifierUnit)
-        and other.unit.identifier == unit.identifier
-        and other.unit.path is None
-    ]
-    if unit.path is not None or not others or is_a_person(table.name, declared):
-        return None
-    if person_of_column(unit.column) == unit.identifier:
-        return None  # it is the other table that has it elsewhere
-    links = declared.relations.links
-    found = people(policy, catalog, links, others, with_keys=False)
-    called = _called(table.name, others, policy, catalog, links)
-    if links.source_of((table.name, unit.column)) in found.holding or unit.column in called:
-        return None
-    held = [one for name, one in found.holding if name == table.name and one != unit.column]
-    column = next(iter([*held, *called]), None)
-    if column is None or (table.name, unit.column) in found.holding:
-        return None
-    return _severe(table, unit, f"'{column}' is the {unit.identifier}, as {others[0].name} has it")
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """A column that leads to people whom the policy protects elsewhere. word: for them; target: a table about
+    them; is_held: whether the column holds the identifier itself."""
+
+    column: str
+    target: TableName
+    word: str
+    is_held: bool
+
+    @property
+    def text(self) -> str:
+        return f"'{self.column}' refers to {self.target}, which is about one {self.word} each"
 
 
-def _other_kind(
-    table: ProtectedTable, unit: IdentifierUnit, policy: Policy, declared: DeclaredPeople
-) -> Finding | None:
-    """People of another kind, by words, to whom a column leads."""
-    name, links = table.name, declared.relations.links
-    if unit.path is None and is_a_person(name, declared):
-        return None
-    own = foreign_targets(name, unit.column, links)
-    is_own_served = _is_served_unit(unit, own, declared)
-    is_listed = is_listed_in(unit, policy, declared.tables, (table.name,))
-    is_perhaps = is_perhaps_of_things(unit.identifier)
-    warned: Finding | None = None
-    for column, target in referred(name, declared):
-        if target in own or target == name or column == unit.column:
-            continue
-        for word, why, listing in people_behind(target, declared):
-            if word == unit.identifier or _is_with(unit, own, listing, policy, links):
-                continue
-            served = is_served(word, _columns(listing, declared))
-            other = policy.tables.get(listing)
-            if isinstance(other, PublicTable) or (is_own_served and not served):
-                continue
-            is_protected = isinstance(other, ProtectedTable)
-            leads = f"'{column}' leads to {why}{target}"
-            wins = (served and not is_own_served) or (is_protected and is_perhaps)
-            if wins and not is_listed:
-                return _severe(table, unit, f"{leads}: one {word} can have rows of many units")
-            if served or is_protected or (is_perhaps and not is_listed and is_sure(word)):
-                warned = warned or _warning(
-                    table, unit, f"{leads}: the {word} is not protected in this table", column
-                )
-    return warned
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HeldTable:
+    """A table whose unit is an identifier, beside the policy and the database. Each method finds one kind of
+    people whom the unit leaves out."""
 
+    table: ProtectedTable
+    unit: IdentifierUnit
+    policy: Policy
+    catalog: Catalog
+    declared: DeclaredPeople
 
-def _protected_elsewhere(
-    table: ProtectedTable,
-    unit: IdentifierUnit,
-    policy: Policy,
-    catalog: Catalog,
-    declared: DeclaredPeople,
-) -> Finding | None:
-    """People whom the policy protects by another identifier, and to whom a column leads."""
-    there, links = declared.tables.get(table.name), declared.relations.links
-    if there is None or (unit.path is None and is_a_person(table.name, declared)):
-        return None
-    is_row = unit.path is None and there.is_unique(unit.column)
-    own = foreign_targets(table.name, unit.column, links)
-    is_own_served = _is_served_unit(unit, own, declared)
-    is_listed = is_listed_in(unit, policy, declared.tables, (table.name,))
-    keys = links.foreign_keys.get(table.name, ())
-    for word, others in _kinds(table, unit, policy, with_rows=is_row):
-        found = people(policy, catalog, links, others, with_keys=False)
-        leading = [
-            (key.columns[0], key.target, (key.target, key.target_columns[0]) in found.holding)
-            for key in keys
-            if key.target in found.about and key.target != table.name
+    @property
+    def links(self) -> Links:
+        return self.declared.relations.links
+
+    @property
+    def name(self) -> TableName:
+        return self.table.name
+
+    @property
+    def there(self) -> Table | None:
+        return self.declared.tables.get(self.name)
+
+    @property
+    def own_targets(self) -> frozenset[TableName]:
+        return foreign_targets(self.name, self.unit.column, self.links)
+
+    @property
+    def is_served(self) -> bool:
+        return _is_served_unit(self.unit, self.own_targets, self.declared)
+
+    @property
+    def is_listed(self) -> bool:
+        return is_listed_in(self.unit, self.policy, self.declared.tables, (self.name,))
+
+    @property
+    def is_itself_a_person(self) -> bool:
+        return self.unit.path is None and is_a_person(self.name, self.declared)
+
+    def is_with(self, listing: TableName) -> bool:
+        """Whether the people of a table are protected with the unit: under its name, or as of a household."""
+        other = self.policy.tables.get(listing)
+        held = other.unit if isinstance(other, ProtectedTable) else None
+        if isinstance(held, IdentifierUnit) and held.identifier == self.unit.identifier:
+            return True
+        keys = self.links.foreign_keys.get(listing, ())
+        return any(one.target in self.own_targets for one in keys)
+
+    def called(self, others: list[ProtectedTable]) -> list[str]:
+        return _called(self.name, others, self.policy, self.catalog, self.links)
+
+    def other_column(self) -> Finding | None:
+        """Another column that holds the identifier as the rest of the policy has it, where the unit's does
+        not."""
+        unit = self.unit
+        others = [
+            other
+            for other in self.policy.protected()
+            if other.name != self.name
+            and isinstance(other.unit, IdentifierUnit)
+            and other.unit.identifier == unit.identifier
+            and other.unit.path is None
         ]
-        called = _called(table.name, others, policy, catalog, links)
-        known = {column for column, _, _ in leading}
-        leading += [(one, others[0].name, True) for one in called if one not in known]
-        for column, target, is_held in leading:
-            if _is_with(unit, own, target, policy, links):
-                continue
-            leads = f"'{column}' refers to {target}, which is about one {word} each"
-            if column == unit.column:
-                if is_held or is_listed or declared.person(target) is not None:
-                    continue
-                return _severe(table, unit, f"{leads}, who can have many")
-            if is_row:
-                if is_held and there.is_unique(column):
-                    continue
-                return _severe(table, unit, f"{leads}, who can have more rows than one")
-            if is_own_served and is_known(word) and not is_served(word):
-                continue
-            if is_perhaps_of_things(unit.identifier) and not is_listed:
-                return _severe(table, unit, f"{leads}, whom the policy protects elsewhere")
-            return _warning(
-                table,
-                unit,
-                f"{leads}, whom the policy protects elsewhere and not in this table",
-                column,
-            )
-    return None
+        if unit.path is not None or not others or is_a_person(self.name, self.declared):
+            return None
+        if person_of_column(unit.column) == unit.identifier:
+            return None  # it is the other table that has it elsewhere
+        found = people(self.policy, self.catalog, self.links, others, with_keys=False)
+        called = self.called(others)
+        source = self.links.source_of((self.name, unit.column))
+        if source in found.holding or unit.column in called:
+            return None
+        held = [one for name, one in found.holding if name == self.name and one != unit.column]
+        column = next(iter([*held, *called]), None)
+        if column is None or (self.name, unit.column) in found.holding:
+            return None
+        return self._severe(f"'{column}' is the {unit.identifier}, as {others[0].name} has it")
 
+    def other_kind(self) -> Finding | None:
+        """People of another kind, by words, to whom a column leads."""
+        if self.is_itself_a_person:
+            return None
+        own, warned = self.own_targets, None
+        for column, target in referred(self.name, self.declared):
+            if target in own or target == self.name or column == self.unit.column:
+                continue
+            for word, why, listing in people_behind(target, self.declared):
+                found = self._of_kind(word, f"'{column}' leads to {why}{target}", listing, column)
+                if found is not None and found.severity is Severity.SEVERE:
+                    return found
+                warned = warned or found
+        return warned
 
-def _other_party(
-    table: ProtectedTable, unit: IdentifierUnit, declared: DeclaredPeople
-) -> Finding | None:
-    """The second of two people of one kind: a foreign key to the same table, or a name such as b_number."""
-    links, there = declared.relations.links, declared.tables.get(table.name)
-    own = foreign_targets(table.name, unit.column, links)
-    if unit.path is not None or there is None:
+    def _of_kind(self, word: str, leads: str, listing: TableName, column: str) -> Finding | None:
+        if word == self.unit.identifier or self.is_with(listing):
+            return None
+        served = is_served(word, _columns(listing, self.declared))
+        other = self.policy.tables.get(listing)
+        if isinstance(other, PublicTable) or (self.is_served and not served):
+            return None
+        is_protected = isinstance(other, ProtectedTable)
+        is_perhaps = is_perhaps_of_things(self.unit.identifier)
+        wins = (served and not self.is_served) or (is_protected and is_perhaps)
+        if wins and not self.is_listed:
+            return self._severe(f"{leads}: one {word} can have rows of many units")
+        if served or is_protected or (is_perhaps and not self.is_listed and is_sure(word)):
+            return self._warning(f"{leads}: the {word} is not protected in this table", column)
         return None
-    for key in links.foreign_keys.get(table.name, ()):
-        is_same = key.target in own and unit.column not in key.columns
-        if is_same and (
-            declared.person(key.target) is not None or not is_lookup(key.target, declared)
-        ):
-            what = f"'{key.columns[0]}' refers to somebody of the same kind, who is not protected in this table"
-            return _warning(table, unit, what, key.columns[0])
-    held = there.column(unit.column)
-    if held is None or there.is_unique(unit.column):
+
+    def protected_elsewhere(self) -> Finding | None:
+        """People whom the policy protects by another identifier, and to whom a column leads."""
+        there = self.there
+        if there is None or self.is_itself_a_person:
+            return None
+        is_row = self.unit.path is None and there.is_unique(self.unit.column)
+        for reference in self._references(with_rows=is_row):
+            if self.is_with(reference.target):
+                continue
+            found = self._of_one_row(reference, there) if is_row else self._of_many_rows(reference)
+            if reference.column == self.unit.column:
+                found = self._of_unit_column(reference)
+            if found is not None:
+                return found
         return None
-    for column in there.columns:
-        is_alike = column.name != unit.column and family(column) == family(held)
-        if is_alike and are_counterparts(unit.column, column.name):
-            what = f"'{column.name}' may name the other party, who is not protected in this table"
-            return _warning(table, unit, what, column.name)
-    return None
+
+    def _references(self, *, with_rows: bool) -> Iterator[_Reference]:
+        keys = self.links.foreign_keys.get(self.name, ())
+        for word, others in _kinds(self.table, self.unit, self.policy, with_rows=with_rows):
+            found = people(self.policy, self.catalog, self.links, others, with_keys=False)
+            leading = [
+                _Reference(
+                    key.columns[0],
+                    key.target,
+                    word,
+                    (key.target, key.target_columns[0]) in found.holding,
+                )
+                for key in keys
+                if key.target in found.about and key.target != self.name
+            ]
+            known = {one.column for one in leading}
+            yield from leading
+            for column in self.called(others):
+                if column not in known:
+                    yield _Reference(column, others[0].name, word, True)
+
+    def _of_unit_column(self, one: _Reference) -> Finding | None:
+        if one.is_held or self.is_listed or self.declared.person(one.target) is not None:
+            return None
+        return self._severe(f"{one.text}, who can have many")
+
+    def _of_one_row(self, one: _Reference, there: Table) -> Finding | None:
+        if one.is_held and there.is_unique(one.column):
+            return None
+        return self._severe(f"{one.text}, who can have more rows than one")
+
+    def _of_many_rows(self, one: _Reference) -> Finding | None:
+        if self.is_served and is_known(one.word) and not is_served(one.word):
+            return None
+        if is_perhaps_of_things(self.unit.identifier) and not self.is_listed:
+            return self._severe(f"{one.text}, whom the policy protects elsewhere")
+        reason = f"{one.text}, whom the policy protects elsewhere and not in this table"
+        return self._warning(reason, one.column)
+
+    def other_party(self) -> Finding | None:
+        """The second of two people of one kind: a foreign key to the same table, or a name such as b_number."""
+        there, unit, own = self.there, self.unit, self.own_targets
+        if unit.path is not None or there is None:
+            return None
+        for key in self.links.foreign_keys.get(self.name, ()):
+            is_same = key.target in own and unit.column not in key.columns
+            if is_same and (
+                self.declared.person(key.target) is not None
+                or not is_lookup(key.target, self.declared)
+            ):
+                what = (
+                    f"'{key.columns[0]}' refers to somebody of the same kind, who is not protected in this "
+                    "table"
+                )
+                return self._warning(what, key.columns[0])
+        held = there.column(unit.column)
+        if held is None or there.is_unique(unit.column):
+            return None
+        for column in there.columns:
+            is_alike = column.name != unit.column and family(column) == family(held)
+            if is_alike and are_counterparts(unit.column, column.name):
+                what = (
+                    f"'{column.name}' may name the other party, who is not protected in this table"
+                )
+                return self._warning(what, column.name)
+        return None
+
+    def place_or_kind(self) -> Finding | None:
+        """A unit column that is called as a place, a kind or an amount, where the identifier is a person."""
+        there, unit = self.there, self.unit
+        if there is None or unit.path is not None or self.own_targets:
+            return None
+        is_person = is_known(unit.identifier) or person_of_column(unit.identifier) is not None
+        is_theirs = person_of_column(unit.column) is not None or there.is_unique(unit.column)
+        if not is_person or is_theirs or not tells_no_people_apart(unit.column):
+            return None
+        return Finding(
+            name=FindingName.UNIT_MAY_LEAD_ELSEWHERE,
+            where=str(self.name),
+            what=f"{_described(self.table, unit)}, and '{unit.column}' is called as a place, a kind or an "
+            "amount is, which many can share",
+            fix=_FIX,
+            path=("tables", str(self.name), "unit"),
+            subjects=(unit.column,),
+        )
+
+    def _severe(self, why: str) -> Finding:
+        return self._found(FindingName.UNIT_LEADS_ELSEWHERE, why, self.unit.column)
+
+    def _warning(self, why: str, column: str) -> Finding:
+        return self._found(FindingName.UNIT_LEAVES_OUT_PEOPLE, why, column)
+
+    def _found(self, name: FindingName, why: str, column: str) -> Finding:
+        return Finding(
+            name=name,
+            where=str(self.name),
+            what=f"{_described(self.table, self.unit)}, and {why}",
+            fix=_FIX,
+            path=("tables", str(self.name), "unit"),
+            subjects=(column,),
+        )
 
 
 def _maybe_people(
@@ -257,6 +359,10 @@ def _maybe_people(
         return _asks(
             table, f"each row refers by '{column_name}' to one of {target}: are these people?"
         )
+    for column in there.columns if is_row else ():
+        if is_document(column):
+            why = f"its column '{column.name}' is a document, which can say whose row it is"
+            return _asks(table, why)
     return None
 
 
@@ -350,21 +456,6 @@ def _called(
     return [column for column, _ in names.named_like(name, keys, listing)]
 
 
-def _is_with(
-    unit: IdentifierUnit,
-    own: frozenset[TableName],
-    listing: TableName,
-    policy: Policy,
-    links: Links,
-) -> bool:
-    """Whether the people of a table are protected with the unit: under its name, or as those of a household."""
-    other = policy.tables.get(listing)
-    held = other.unit if isinstance(other, ProtectedTable) else None
-    if isinstance(held, IdentifierUnit) and held.identifier == unit.identifier:
-        return True
-    return any(one.target in own for one in links.foreign_keys.get(listing, ()))
-
-
 def _is_served_unit(
     unit: IdentifierUnit, own: frozenset[TableName], declared: DeclaredPeople
 ) -> bool:
@@ -376,28 +467,6 @@ def _is_served_unit(
 
 def _columns(name: TableName, declared: DeclaredPeople) -> tuple[str, ...]:
     return tuple(sorted(declared.relations.links.columns.get(name, ())))
-
-
-def _severe(table: ProtectedTable, unit: IdentifierUnit, why: str) -> Finding:
-    return Finding(
-        name=FindingName.UNIT_LEADS_ELSEWHERE,
-        where=str(table.name),
-        what=f"{_described(table, unit)}, and {why}",
-        fix=_FIX,
-        path=("tables", str(table.name), "unit"),
-        subjects=(unit.column,),
-    )
-
-
-def _warning(table: ProtectedTable, unit: IdentifierUnit, why: str, column: str) -> Finding:
-    return Finding(
-        name=FindingName.UNIT_LEAVES_OUT_PEOPLE,
-        where=str(table.name),
-        what=f"{_described(table, unit)}, and {why}",
-        fix=_FIX,
-        path=("tables", str(table.name), "unit"),
-        subjects=(column,),
-    )
 
 
 def _asks(table: ProtectedTable, why: str) -> Finding:

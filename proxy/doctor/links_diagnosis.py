@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from psycopg.pq import ExecStatus
@@ -68,6 +68,7 @@ WHERE p.prokind <> 'a' AND l.lanname NOT IN ('c', 'internal')
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 """
 _WORD = re.compile(r"[^\W\d]\w*")  # without $, which quotes a body
+_KEYS = re.compile(r"[-#]>>?\s*'([^']*)'")
 _FOREIGN_NAMES = """
 SELECT t.ftrelid::bigint,
        (SELECT pg_catalog.substr(o, 13) FROM pg_catalog.unnest(t.ftoptions) o WHERE o LIKE 'schema\\_name=%'),
@@ -91,6 +92,7 @@ class Relation:
     size: int  # bytes
     calls_functions: bool  # of which nobody knows what they read
     foreign_name: TableName | None  # what a foreign table is called where it stands
+    document_keys: tuple[str, ...] = ()  # that the text of a view takes out of documents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,8 @@ def read_relations(connection: Connection) -> Relations:
         for row in connection.execute(_FOREIGN_NAMES).fetchall()
         if row[0] in names
     }
+    views = connection.execute(_VIEWS, (list(names),)).fetchall()
+    texts: dict[int, str] = dict(views)
     known = {
         names[oid]: Relation(
             kind=kind,
@@ -133,6 +137,7 @@ def read_relations(connection: Connection) -> Relations:
             size=size,
             calls_functions=oid in calling,
             foreign_name=foreign.get(oid),
+            document_keys=document_keys(texts.get(oid, "")),
         )
         for oid, _, _, kind, rows, size, _ in found
     }
@@ -141,7 +146,7 @@ def read_relations(connection: Connection) -> Relations:
         foreign_keys={name: tuple(listed) for name, listed in keys.items()},
         reads={name: frozenset(read) for name, read in reads.items()},
         children={name: frozenset(below) for name, below in children.items()},
-        sources=_sources(connection, names),
+        sources=_sources(connection, names, views),
     )
     return Relations(known=known, links=links)
 
@@ -181,9 +186,22 @@ def _is_said(name: TableName, words: Collection[str]) -> bool:
     return {one.lower() for one in _WORD.findall(name.name)} <= set(words)
 
 
-def _sources(connection: Connection, names: Mapping[int, TableName]) -> dict[Place, Place]:
+def document_keys(definition: str) -> tuple[str, ...]:
+    """Find the keys that a view takes out of documents by operators, in the order of its text.
+
+    >>> document_keys("SELECT (t.doc ->> 'email'::text), (t.doc #>> '{owner,phone}'::text[]) FROM t")
+    ('email', 'owner', 'phone')
+    """
+    found = [
+        key.strip('"') for text in _KEYS.findall(definition) for key in text.strip("{}").split(",")
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _sources(
+    connection: Connection, names: Mapping[int, TableName], views: Sequence[tuple[int, str]]
+) -> dict[Place, Place]:
     """By statements of views, which are described and never run; none of what the role may not describe."""
-    views = connection.execute(_VIEWS, (list(names),)).fetchall()
     if not views:
         return {}
     columns: dict[int, dict[int, str]] = defaultdict(dict)

@@ -18,7 +18,11 @@ from proxy.policy.person_words import (
     names_a_person,
 )
 from proxy.policy.policy_model import ColumnPolicy, IdentifierUnit, ProtectedTable
-from proxy.policy.values_of_people import naming_values, perhaps_naming_values
+from proxy.policy.values_of_people import (
+    naming_values,
+    perhaps_naming_in,
+    perhaps_naming_values,
+)
 from proxy.query.checked_columns import checked_columns
 
 _NO_KEYS = (SqlType.BOOL, SqlType.ENUM)
@@ -110,4 +114,5 @@ def _perhaps_naming(column: ColumnPolicy, values: list[str], real: Column, of_pe
         return ""
     if real.type is SqlType.DATE and of_people:
         return "they are dates of people, who may have been born then"
-    return perhaps_naming_values(values)
+    by_names = perhaps_naming_in(column.name, values) if real.type.is_text else ""
+    return perhaps_naming_values(values) or by_names

@@ -13,11 +13,11 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
 from proxy.doctor.left_out_people import is_lookup
-from proxy.doctor.unit_diagnosis import is_told
+from proxy.doctor.unit_diagnosis import foreign_targets, is_told
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.guessed_units import NotGuessed
-from proxy.policy.lookup_tables import is_rates
+from proxy.policy.lookup_tables import is_document, is_rates
 from proxy.policy.people import people
 from proxy.policy.person_words import (
     is_birth,
@@ -71,6 +71,7 @@ def public_table_findings(
     """At most one that is severe, or else one warning. needed: public tables that protected ones refer to."""
     name = table.name
     severe = [
+        *_documents_shown(name, declared),
         *_naming(table, catalog, declared),
         *_showing(name, policy, declared),
         *_belonging(name, declared),
@@ -116,16 +117,28 @@ def _is_plain_lookup(name: TableName, catalog: Catalog, declared: DeclaredPeople
 def _naming(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) -> Iterator[_Sign]:
     name, exposed = table.name.name, _exposed(table, catalog)
     naming = [column for column in exposed if names_a_person(column)]
-    if is_of_an_organisation(name):  # it has a telephone
+    of_companies = declared.are_companies(table.name)
+    if of_companies or is_of_an_organisation(name):  # it has a telephone
         naming = [column for column in naming if not is_contact(column)]
     naming = [column for column in naming if not _is_of_no_row(column, table, catalog)]
     if naming:
         yield _Sign(f"its columns name people: {', '.join(naming[:_LISTED])}", tuple(naming))
     reason = declared.are_people(table.name)
     is_perhaps = is_word_for_things_too(name) and not personal_traits(tuple(exposed))
-    is_perhaps = is_perhaps or is_published(name)
+    is_perhaps = is_perhaps or is_published(name) or of_companies
     if reason is not None and not (is_perhaps and not naming):
         yield _Sign(reason)
+
+
+def _documents_shown(name: TableName, declared: DeclaredPeople) -> Iterator[_Sign]:
+    """Keys that a view takes out of documents, which name people as columns do."""
+    for other in (name, *sorted(declared.relations.links.readable_from(name))):
+        relation = declared.relations.known.get(other)
+        keys = () if relation is None else relation.document_keys
+        naming = [key for key in keys if names_a_person(key)]
+        if naming:
+            listed = ", ".join(naming[:_LISTED])
+            yield _Sign(f"its text takes {listed} out of documents", tuple(naming))
 
 
 def _is_of_no_row(column: str, table: PublicTable, catalog: Catalog) -> bool:
@@ -148,7 +161,7 @@ def _showing(name: TableName, policy: Policy, declared: DeclaredPeople) -> Itera
     for other in sorted(links.readable_from(name) | parents):
         if other in policy.tables:
             continue
-        reason = declared.are_people(other)
+        reason = None if declared.are_companies(other) else declared.are_people(other)
         for sign in [_Sign(reason)] if reason else _belonging(other, declared):
             yield _Sign(f"it has rows in common with {other}: {sign.reason}", (str(other),))
 
@@ -159,6 +172,9 @@ def _belonging(name: TableName, declared: DeclaredPeople) -> Iterator[_Sign]:
     if guess is None or not isinstance(guess.unit, IdentifierUnit) or not is_told(guess):
         return
     column, word = guess.unit.column, guess.unit.identifier
+    targets = foreign_targets(name, column, declared.relations.links)
+    if targets and all(map(declared.are_companies, targets)):
+        return
     yield _Sign(
         f"its column '{column}' tells which {word} a row belongs to ({guess.why})", (column,)
     )
@@ -275,6 +291,10 @@ def _doubtful(table: PublicTable, catalog: Catalog, declared: DeclaredPeople) ->
         return _Sign(f"its columns may name people: {', '.join(listed[:_LISTED])}", listed)
     if (reason := declared.are_people(name)) is not None:
         return _Sign(f"{reason}, or things of that name")
+    columns = () if there is None else there.columns
+    documents = tuple(one.name for one in columns if is_document(one) and table.has(one.name))
+    if documents:
+        return _Sign(f"nobody can tell what its documents hold: {', '.join(documents)}", documents)
     guess = declared.guesses.get(name)
     if isinstance(guess, NotGuessed) and guess.is_about_people:
         return _Sign(guess.why)

@@ -18,6 +18,7 @@ from proxy.policy.people import Links, Place, people
 from proxy.policy.person_words import (
     is_anybody,
     is_id_of_person,
+    is_known,
     names_a_person,
     person_of_column,
     rank_of,
@@ -25,6 +26,7 @@ from proxy.policy.person_words import (
     words_of,
 )
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, UnitPath
+from proxy.query.checked_columns import checked_columns
 
 _FIX = (
     "write unit: {{{0}: COLUMN}} with the column that names the {0}, or accept this with the reason"
@@ -43,7 +45,7 @@ def unit_findings(
     # A column of a view is judged where it comes from.
     name, column = declared.relations.links.source_of((table.name, unit.column))
     base, own = replace(table, name=name), replace(unit, column=column)
-    reason = (
+    reason = _shared_values(name, own, declared) or (
         _wrong_path(table.name, unit.column, unit.path, declared)
         if unit.path is not None
         else _wrong_key(name, own, declared) or _wrong_column(base, own, policy, catalog, declared)
@@ -58,6 +60,18 @@ def unit_findings(
             path=("tables", str(table.name), "unit"),
             subjects=(unit.column,),
         )
+
+
+def _shared_values(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
+    """People by a column whose few values a CHECK lists."""
+    there = declared.tables.get(name)
+    is_person = is_known(unit.identifier) or person_of_column(unit.identifier) is not None
+    if there is None or unit.path is not None or not is_person or there.is_unique(unit.column):
+        return None
+    stated = checked_columns(tuple(text for _, text in there.checks)).get(unit.column)
+    if stated is None or not stated.values:
+        return None
+    return f"a CHECK lists the values of '{unit.column}', which many share"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +95,9 @@ def row_unit_reason(name: TableName, declared: DeclaredPeople) -> RowUnitReason 
     if referring is None or there is None or not isinstance(referring.unit, IdentifierUnit):
         return _by_names_of_a_view(name, declared)
     column = referring.unit.column
+    targets = foreign_targets(name, column, declared.relations.links)
+    if targets and all(map(declared.are_companies, targets)):
+        return None
     # One row a visit is not one row a patient.
     path = referring.unit.path
     between = None if path is None else declared.tables.get(path.table)

@@ -35,8 +35,7 @@ def amount_findings(policy: Policy) -> Iterator[Finding]:
     total = policy.budgets.total
     for line, budget in _lines(policy):
         yield from _above_total(line, budget, total)
-        if line[:2] != ("budgets", "tables"):
-            yield from _below_statement(line, budget, policy)
+        yield from _below_statement(line, budget, policy)
     yield from _below_statement(("budgets", "total"), total, policy)
     if total.limit.epsilon > TOTAL_EPSILON:
         yield _finding(
@@ -119,7 +118,8 @@ def _below_statement(path: Path, budget: Budget, policy: Policy) -> Iterator[Fin
         yield _finding(
             FindingName.BUDGET_BELOW_STATEMENT,
             path,
-            f"{'.'.join(map(str, path))}: {' and '.join(below)}: not one that spends it can be asked",
+            f"{'.'.join(map(str, path))}: {' and '.join(below)}: not one that spends it "
+            f"{'on this table ' if path[:2] == ('budgets', 'tables') else ''}can be asked",
             "write a larger budget, or less under privacy",
         )
 

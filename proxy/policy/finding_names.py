@@ -179,15 +179,20 @@ class FindingName(Enum):
         Severity.WARNING,
         "A row refers to more people than its unit, of one kind or of another: they are not protected there.",
     )
+    UNIT_MAY_LEAD_ELSEWHERE = (
+        Severity.WARNING,
+        "The identifier is a person, and the unit column is called as a place, a kind or an amount: many "
+        "people can share one, and one can have several.",
+    )
     ROW_UNIT_MAY_REFER_TO_PEOPLE = (
         Severity.WARNING,
-        "The unit is a row, or nobody known, and rows may refer to people: by a foreign key to a table that is "
-        "no lookup, or by a list in a column. A person can have many rows.",
+        "The unit is a row, or nobody known, and rows may refer to people: by a foreign key to a table that "
+        "is no lookup, or by a list or document in a column. A person can have many rows.",
     )
     PUBLIC_MAY_NAME_PEOPLE = (
         Severity.WARNING,
-        "A public table may be about people: it has addresses, words for people, many rows, or a key of the "
-        "type of a unit column.",
+        "A public table may be about people: it has addresses, words for people, documents, many rows, or a "
+        "key of the type of a unit column.",
     )
     PUBLIC_IS_NOT_NEEDED = (
         Severity.WARNING,
@@ -208,8 +213,8 @@ class FindingName(Enum):
     )
     VALUES_MAY_NAME_PEOPLE = (
         Severity.WARNING,
-        "The public keys of a column may be people's: dates, names of two words, numbers of records, or very "
-        "many.",
+        "The public keys of a column may be people's: dates, names, numbers of records, or very many; or the "
+        "column is called as people are.",
     )
     VALUES_LEAVE_OUT_LABELS = (
         Severity.WARNING,

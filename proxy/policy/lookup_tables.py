@@ -17,6 +17,7 @@ _LABELS = {
     *("lat", "latitude", "lon", "lng", "longitude", "geom", "geometry", "breite", "laenge"),
     *("brand", "model", "manufacturer", "currency", "country", "url"),
 }
+_DOCUMENTS = ("json", "jsonb", "xml", "hstore")
 _STEPS = {
     *("year", "month", "week", "day", "hour", "quarter", "decade", "age", "jahr", "monat", "woche"),
     *("tag", "stunde", "alter", "annee", "mois", "ano", "mes", "anno", "mese", "jaar", "maand"),
@@ -44,6 +45,11 @@ def may_list_people(table: Table) -> bool:
         return False
     keys = [table.column(name) for name in table.primary_key]
     return not (len(keys) == 1 and keys[0] is not None and _is_code(keys[0]))
+
+
+def is_document(column: Column) -> bool:
+    """Whether a column holds documents, whose keys no catalogue has."""
+    return column.type is SqlType.JSONB or column.type_name.rpartition(".")[2] in _DOCUMENTS
 
 
 def is_rates(table: Table) -> bool:

@@ -9,7 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_MAIL = re.compile(r"[^\s@]@[^\s@]+\.[^\s@]")
+from proxy.policy.category_words import are_categories, is_category
+from proxy.policy.person_words import is_somebody
+from proxy.policy.personal_names import (
+    are_common_names,
+    are_logins,
+    are_single_names,
+    are_written_names,
+    has_title_or_initial,
+)
+
+_MAIL = re.compile(r".*[^\s@]@[^\s@]+\.[^\s@].*", re.DOTALL)
 _TELEPHONE = re.compile(
     r"(\+|00[1-9])[0-9 ()/.-]{7,}[0-9]"  # +49 30 1234567
     r"|\(?0[1-9][0-9]{1,4}(\) ?|[ /-])[0-9]{3,}( ?[0-9]{2,})+"  # 030 1234567, (0170) 123 45 67
@@ -18,7 +28,6 @@ _TELEPHONE = re.compile(
 )
 _ACCOUNT = re.compile(r"[A-Z]{2}[0-9]{2}( ?[A-Z0-9]{4}){3,7}( ?[A-Z0-9]{1,3})?")
 _SENTENCE_WORDS = 6
-_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+,? [^\W\d_a-z][^\W\d_]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _RECORD = re.compile(r"[A-Za-z]{1,3}[ -]?[0-9]{6,}")
 _HANDLE = re.compile(r"@\w{2,}|\S+\(at\)\S+|([\w-]+\.)+[a-z]{2,}/\S+")  # @anna, facebook.com/anna
@@ -26,6 +35,20 @@ _OFFICIAL = re.compile(r"[0-9]{3}-[0-9]{2}-[0-9]{4}")  # of the social security 
 _PLATE = re.compile(r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} ?[0-9]{1,4}")
 _PLACE = re.compile(r"[^,]+ [0-9]+[a-z]?, [0-9]{4,5} \w.*")  # Hauptstr. 5, 80331 München
 _MANY = 500
+
+_SURE = (
+    (_MAIL, "one is an e-mail address"),
+    (_TELEPHONE, "one is like a telephone number"),
+    (_ACCOUNT, "one is like the number of a bank account"),
+)
+_PERHAPS = (
+    (_UUID, "one is a UUID, which tells one from all others"),
+    (_RECORD, "one is like the number of a record"),
+    (_OFFICIAL, "one is like a number of social security"),
+    (_PLATE, "one is like the plate of a car"),
+    (_PLACE, "one is like a postal address"),
+    (_HANDLE, "one is like a name in a network"),
+)
 
 
 def naming_values(values: Sequence[str]) -> str:
@@ -36,38 +59,53 @@ def naming_values(values: Sequence[str]) -> str:
     >>> naming_values(["2023-2024", "1961-03-04", "10.1.2.3", "10000-20000", "08.00-12.00", "01/2024-03/2024"])
     ''
     """
-    if any(map(_MAIL.search, values)):
-        return "one is an e-mail address"
-    if any(map(_TELEPHONE.fullmatch, values)):
-        return "one is like a telephone number"
-    if any(map(_ACCOUNT.fullmatch, values)):
-        return "one is like the number of a bank account"
+    if reason := _first_reason(values, _SURE):
+        return reason
     if any(len(value.split()) >= _SENTENCE_WORDS for value in values):
         return "one is a sentence, as of a text that people write"
     return ""
 
 
 def perhaps_naming_values(values: Sequence[str]) -> str:
-    """Why values may name people; empty: nothing says so.
+    """Why values may name people, by their texts alone; empty: nothing says so.
 
     >>> perhaps_naming_values(["Anna Schmidt", "Bob Miller"]), perhaps_naming_values(["Full time", "Berlin"])
     ('most are two words with capital letters, as names are', '')
     """
-    named = sum(1 for value in values if _NAME.fullmatch(value))
-    if named > 1 and named * 2 > len(values):
+    if are_written_names(values):
         return "most are two words with capital letters, as names are"
-    if any(map(_UUID.fullmatch, values)):
-        return "one is a UUID, which tells one from all others"
-    if any(map(_RECORD.fullmatch, values)):
-        return "one is like the number of a record"
-    if any(map(_OFFICIAL.fullmatch, values)):
-        return "one is like a number of social security"
-    if any(map(_PLATE.fullmatch, values)):
-        return "one is like the plate of a car"
-    if any(map(_PLACE.fullmatch, values)):
-        return "one is like a postal address"
-    if any(map(_HANDLE.fullmatch, values)):
-        return "one is like a name in a network"
+    if has_title_or_initial(values):
+        return "one is a surname with an initial or a title"
+    if reason := _first_reason(values, _PERHAPS):
+        return reason
+    if are_logins(values):
+        return "most are two words with a dot, as names of users are"
     if len(values) > _MANY:
         return f"they are {len(values):,}"
     return ""
+
+
+def perhaps_naming_in(column: str, values: Sequence[str]) -> str:
+    """Why the texts of a column may name people, by its name and by names that many people have.
+
+    >>> perhaps_naming_in("insurer", ["Schmidt", "Meier"]), perhaps_naming_in("clerk", ["Ahonen", "Nowicka"])
+    ('some are names that many people have', 'its name says that it names people')
+    >>> perhaps_naming_in("seen", ["Ahonen", "Nowicka"]), perhaps_naming_in("city", ["Turku", "Gdynia"])
+    ('they are single words, as surnames are, and the column is not called as a kind or place', '')
+    """
+    if are_categories(values):
+        return ""
+    if are_common_names(values):
+        return "some are names that many people have"
+    if is_somebody(column):
+        return "its name says that it names people"
+    if are_single_names(values) and not is_category(column):
+        return "they are single words, as surnames are, and the column is not called as a kind or place"
+    return ""
+
+
+def _first_reason(values: Sequence[str], known: Sequence[tuple[re.Pattern[str], str]]) -> str:
+    return next(
+        (reason for pattern, reason in known if any(map(pattern.fullmatch, values))),
+        "",
+    )

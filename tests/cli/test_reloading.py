@@ -561,7 +561,7 @@ def test_a_column_that_is_made_anew_is_one_that_came_later(served: Served, pair:
                 database.refresh()
                 assert served.value("SELECT remark FROM levels") == "low"
             checked = load_policy(served.file, served.watch.environment)
-            with pytest.raises(CliError, match=r"dropped and added again.*: remark, area") as told:
+            with pytest.raises(CliError, match=r"dropped and added again.*: area, remark") as told:
                 refuse_new_columns(checked, lease.ledger_dsn, source)
             listed = re.search(r"public, new ones only if they are, too: (.*)", str(told.value))
             assert listed is not None and "remark" not in listed[1]

@@ -245,6 +245,12 @@ SEVERE = (
         "fahrten",
     ),
     Case(
+        "customers with a name and a company",
+        LEDGER + "ALTER TABLE c.customers ADD last_name text;",
+        (_EMPLOYEES, "c.customers: public"),
+        "customers",
+    ),
+    Case(
         "a list of surnames with pay",
         _MEMBERS,
         (_MEMBER, "c.surnames_paid: public"),
@@ -303,6 +309,7 @@ WARNED = (
             ("mahnungen", "row"),
             ("mahnungen", "{ausleihe: ausleihe}"),
             ("cdr", "{subscriber: a_number}"),
+            ("cdr", "{subscriber: cell}"),
             ("mails", "{user: sender_id}"),
             ("teams", "row"),
             ("teams", "{team: id}"),
@@ -414,8 +421,22 @@ QUIET = (
     ),
     Case(
         "timesheets by employee, customers public",
-        LEDGER.replace("company text, vat_no text", "company text"),
-        (_EMPLOYEES, "c.timesheets: {unit: {employee: employee_id}}"),
+        LEDGER,
+        (_EMPLOYEES, "c.timesheets: {unit: {employee: employee_id}}", "c.customers: public"),
+    ),
+    Case(
+        "companies with a telephone, and what refers to them",
+        LEDGER + "ALTER TABLE c.customers ADD phone text;"
+        "CREATE VIEW c.shown AS SELECT company FROM c.customers;"
+        "CREATE TABLE c.contracts (id integer PRIMARY KEY, customer_id integer REFERENCES c.customers);",
+        (_EMPLOYEES, "c.customers: public", "c.shown: public", "c.contracts: public"),
+    ),
+    Case(
+        "invoices of companies",
+        LEDGER
+        + "CREATE TABLE c.invoices (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES"
+        " c.customers, sum integer);",
+        (_EMPLOYEES, "c.customers: public", "c.invoices: {unit: row}"),
     ),
     Case(
         "expenses by account",

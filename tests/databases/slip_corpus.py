@@ -73,7 +73,6 @@ UNNAMED = (
     ("kisiler", "tckimlik text PRIMARY KEY, ad text"),
     ("loyalty_cards", "card_no bigint PRIMARY KEY, points integer"),
     ("pasien", "nik text PRIMARY KEY, nama text"),
-    ("raw1", "doc jsonb"),
     ("log1", "ts timestamptz, msg text"),
 )
 # An office has a telephone, and a chart of accounts is of no people.
@@ -249,6 +248,32 @@ _TABLES = [
         )
     ),
     ("addresses", BARE, (_ORDERS, "c.shops: public"), F.PUBLIC_MAY_NAME_PEOPLE, "c.shops"),
+    *(
+        (
+            f"a lookup with {kind}",
+            KEYED + f"CREATE TABLE c.extras (code text PRIMARY KEY, title text, more {kind});"
+            "ALTER TABLE c.visits ADD extra text REFERENCES c.extras;",
+            (_PATIENTS, _VISITS, "c.extras: public"),
+            F.PUBLIC_MAY_NAME_PEOPLE,
+            "c.extras",
+        )
+        for kind in ("jsonb", "json", "xml")
+    ),
+    *(
+        (
+            f"a view that takes {number} out of documents",
+            KEYED + "CREATE TABLE c.raw (id integer PRIMARY KEY, doc jsonb);"
+            f"CREATE VIEW c.shown AS SELECT {taken} AS c1 FROM c.raw;",
+            (_PATIENTS, "c.shown: public"),
+            _PUBLIC,
+            "c.shown",
+        )
+        for number, taken in (
+            ("one", "doc ->> 'email'"),
+            ("a deep one", "doc #>> '{owner,phone}'"),
+            ("two", "doc -> 'owner' ->> 'last_name'"),
+        )
+    ),
     (
         "many rows with a key",
         BARE,
@@ -324,6 +349,14 @@ _UNITS = [
         "c.results",
     ),
     ("without keys", BARE, (_ORDERS, "c.lines: {unit: {user: order_id}}"), "c.lines"),
+    ("the stars of a visit", KEYED, ("c.visits: {unit: {patient: stars}}",), "c.visits"),
+    ("people by their sex", KEYED, ("c.patients: {unit: {patient: sex}}",), "c.patients"),
+    (
+        "people by a kind",
+        BARE + "CREATE TABLE c.gaeste (nr integer, art text CHECK (art IN ('a', 'b')));",
+        ("c.gaeste: {unit: {gast: art}}",),
+        "c.gaeste",
+    ),
     ("own key without keys", BARE, ("c.orders: {unit: {user: id}}",), "c.orders"),
     (
         "a reference without keys",
@@ -335,7 +368,50 @@ _UNITS = [
         "c.lines",
     ),
 ]
+_CLERKS = (
+    KEYED
+    + "ALTER TABLE c.visits ADD clerk text, ADD approved_by text, ADD seen text, ADD city text;"
+)
+_CALLS = (
+    BARE + "CREATE TABLE c.cdr (a_number bigint, secs integer, cell text, plz text, device text);"
+)
 _ROWS = [
+    *(
+        (
+            f"calls by {column}",
+            _CALLS,
+            (f"c.cdr: {{unit: {{{who}: {column}}}}}",),
+            F.UNIT_MAY_LEAD_ELSEWHERE,
+            "c.cdr",
+        )
+        for column, who in (("cell", "subscriber"), ("plz", "kunde"), ("secs", "customer"))
+    ),
+    (
+        "rows with a document",
+        BARE + "CREATE TABLE c.log3 (id integer PRIMARY KEY, payload jsonb);",
+        ("c.log3: {unit: row}",),
+        F.ROW_UNIT_MAY_REFER_TO_PEOPLE,
+        "c.log3",
+    ),
+    *(
+        (
+            f"the names {listed} of {column}",
+            _CLERKS,
+            _visits(f"{column}: {{values: [{listed}]}}"),
+            F.VALUES_MAY_NAME_PEOPLE,
+            "c.visits",
+        )
+        for column, listed in (
+            ("clerk", "Ahonen, Nowicka"),
+            ("clerk", "ahonen, nowicka"),
+            ("approved_by", "aho, now"),
+            ("seen", "Ahonen, Nowicka"),
+            ("seen", "王小明, 李雷"),
+            ("seen", "김철수, 이영희"),
+            ("seen", "Иванов, Петрова"),
+            ("city", "Schmidt, Meier"),
+        )
+    ),
     (
         "one row of each visit",
         KEYED,
@@ -511,6 +587,15 @@ _COLUMNS = [
         )
         for what, listed in (
             ("names", "Anna Schmidt, Bob Miller"),
+            ("surnames", "Schmidt, Meier"),
+            ("an initial", '"A. Schmidt", "B. Ahonen"'),
+            ("an initial behind", '"Ahonen, A."'),
+            ("a title", '"Dr. Ahonen"'),
+            ("logins", "aschmidt, bmeier"),
+            ("logins with a dot", "aino.ahonen, ola.nowicka"),
+            ("small names", '"anna schmidt"'),
+            ("long names", '"Anna-Lena Schmidt-Meier", "Jean Paul Sartre"'),
+            ("names with a mark", '"O\'Brien, Pat", "O\'Neil, Sue"'),
             ("names the other way round", '"Schmidt, Anna", "Miller, Bob"'),
             ("UUIDs", "123e4567-e89b-12d3-a456-426614174000"),
             ("numbers of records", "A123456"),
@@ -583,7 +668,19 @@ publish:
   - {name: costs, sql: "SELECT count(*) AS n FROM c.visits", every: 24h, epsilon: 1}
 """
 _AT_ONCE = _OFTEN.replace("24h, epsilon: 1", "5min, epsilon: 10")
+_OF_A_TABLE = (
+    "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 4, delta: 1e-6},"
+    " tables: {c.visits: {epsilon: 0.1, delta: 1e-6}}}"
+)
 _AMOUNTS = [
+    (
+        "a table below a statement",
+        F.BUDGET_BELOW_STATEMENT,
+        "budgets.tables.c.visits",
+        "{epsilon: 1, delta: 1e-8}",
+        _OF_A_TABLE,
+        "",
+    ),
     (
         "epsilon 50",
         F.STATEMENT_EPSILON_LARGE,

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from proxy.doctor.finding_tables import concerned_tables
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding, Verdict
@@ -24,7 +25,7 @@ _OF_THE_SERVER = (
     "NO_INDEX",
     "NOT_VAC",
     "VIEW_MAY",
-    "UNIT_MAY",
+    "UNIT_MAY_BE",
     "UNIT_IS",
     "UNIT_THR",
     "INDEX",
@@ -69,6 +70,9 @@ def test_a_slip_is_found_and_can_be_accepted(slip: Slip, clinics: Clinics) -> No
     assert [one.name for one in named] == [slip.name], found.open
     assert found.refuses == (slip.name.severity is Severity.SEVERE)
     (finding,) = named
+    if finding.where.startswith("c."):
+        policy = read_policy(_text(slip), "clinic.yaml", {"CLINIC_DSN": source()})
+        assert [str(name) for name in concerned_tables(finding, policy)] == [slip.where]
     accepted = _verdict(_text(slip, _accepting(finding, finding.subjects)))
     assert [one.finding.where for one in accepted.accepted] == [slip.where]
     assert not accepted.refuses
@@ -146,6 +150,19 @@ _RIGHT = {
             ' "08.00-12.00", "01.2024 - 03.2024", "1000 - 2000", "12345678", "100.000-200.000", "1.0.0.2024",'
             ' "01/2024-03/2024", "0800-1200", "M-AB", "n/a", "Main St. 5",'
             ' "Full time", "New York", "Berlin", "A10.0"]}}}',
+        ),
+    ),
+    "lists of kinds and places": (
+        KEYED
+        + "ALTER TABLE c.visits ADD city text, ADD plan text, ADD weekday text, ADD color text, ADD shift text,"
+        " ADD outcome text, ADD lang text, ADD asked text, ADD size text;",
+        (
+            "c.visits: {unit: {patient: patient_id}, max_rows_per_unit: 9, columns: {"
+            "city: {values: [Berlin, Hamburg, Turku, null]}, plan: {values: [Ace, Base, null]},"
+            " weekday: {values: [Mon, Tue, null]}, color: {values: [Teal, Mauve, null]},"
+            " shift: {values: [Early, Late, null]}, outcome: {values: [Healed, Moved, null]},"
+            " lang: {values: [de, en, null]}, asked: {values: ['Yes', 'No', null]},"
+            " size: {values: [S, M, XL, null]}}}",
         ),
     ),
     "patients with doctors": (
