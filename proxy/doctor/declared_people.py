@@ -12,9 +12,9 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.doctor.links_diagnosis import Relations
 from proxy.policy.called_as import CalledAs
+from proxy.policy.company_words import are_companies
 from proxy.policy.guessed_units import Guess, How, NotGuessed, guessed_units
 from proxy.policy.person_words import (
-    are_companies,
     are_people,
     person_of_table,
     singular,

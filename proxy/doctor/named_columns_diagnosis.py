@@ -40,43 +40,56 @@ def named_column_findings(
     )
     stated = checked_columns(tuple(text for _, text in there.checks))
     for column in table.columns.values():
-        real = there.column(column.name)
+        real, known = there.column(column.name), stated.get(column.name)
         if real is None or real.type in _NO_KEYS:
             continue
-        known = stated.get(column.name)
-        path = ("tables", str(table.name), "columns", column.name)
         if column.values is not None:
-            listed = None if known is None else known.values
             own = [value for value in column.values if value is not None]
-            if set(own) <= set(listed or ()):
-                continue
-            name, reason = (
-                FindingName.VALUES_NAME_PEOPLE,
-                _naming(column, own, table, there, of_people),
-            )
-            if not reason:
-                name = FindingName.VALUES_MAY_NAME_PEOPLE
-                reason = _perhaps_naming(column, own, real, of_people)
-            if reason:
-                yield Finding(
-                    name=name,
-                    where=str(table.name),
-                    what=f"{table.name}: the values of '{column.name}' are published, and {reason}",
-                    fix="take values out: groups are then those of enough people",
-                    path=(*path, "values"),
-                    subjects=(column.name,),
-                )
+            if not set(own) <= set((known.values if known else None) or ()):
+                yield from _of_values(column, own, real, table, there, of_people=of_people)
         elif column.name not in table.join_keys and _is_naming(
             real, there, of_people=of_people, has_bounds=column.bounds is not None
         ):
-            yield Finding(
-                name=FindingName.IDENTIFYING_COLUMN,
-                where=str(table.name),
-                what=f"{table.name}: column '{column.name}' most likely names people, and is listed",
-                fix="take it out of columns; analysts cannot see it then",
-                path=path,
-                subjects=(column.name,),
+            yield _found(
+                FindingName.IDENTIFYING_COLUMN,
+                table,
+                column,
+                f"{table.name}: column '{column.name}' most likely names people, and is listed",
+                "take it out of columns; analysts cannot see it then",
             )
+
+
+def _of_values(
+    column: ColumnPolicy,
+    values: list[str],
+    real: Column,
+    table: ProtectedTable,
+    there: Table,
+    *,
+    of_people: bool,
+) -> Iterator[Finding]:
+    name = FindingName.VALUES_NAME_PEOPLE
+    reason = _naming(column, values, table, there, of_people)
+    if not reason:
+        name = FindingName.VALUES_MAY_NAME_PEOPLE
+        reason = _perhaps_naming(column, values, real, of_people)
+    if reason:
+        what = f"{table.name}: the values of '{column.name}' are published, and {reason}"
+        fix = "take values out: groups are then those of enough people"
+        yield _found(name, table, column, what, fix, "values")
+
+
+def _found(
+    name: FindingName, table: ProtectedTable, column: ColumnPolicy, what: str, fix: str, *path: str
+) -> Finding:
+    return Finding(
+        name=name,
+        where=str(table.name),
+        what=what,
+        fix=fix,
+        path=("tables", str(table.name), "columns", column.name, *path),
+        subjects=(column.name,),
+    )
 
 
 def _is_naming(real: Column, there: Table, *, of_people: bool, has_bounds: bool) -> bool:

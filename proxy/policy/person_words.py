@@ -88,40 +88,6 @@ _ORGANISATIONS = {
     *("committee", "association", "federation", "foundation", "municipality", "partei", "verein"),
     *("standard", "line", "filiale", "firma", "praxis", "klinik", "schule", "lieferant"),
 }
-_COMPANIES = {
-    *(
-        "company",
-        "companies",
-        "firm",
-        "firma",
-        "vat",
-        "vatno",
-        "vatid",
-        "duns",
-        "legalform",
-        "legalname",
-    ),
-    *(
-        "industry",
-        "branche",
-        "employees",
-        "headcount",
-        "ustid",
-        "siret",
-        "siren",
-        "gmbh",
-        "turnover",
-    ),
-    *(
-        "registration",
-        "handelsregister",
-        "incorporated",
-        "organisation",
-        "organization",
-        "entreprise",
-    ),
-    *("empresa", "azienda", "bedrijf", "kvk", "mitarbeiterzahl", "appname", "app"),
-}
 _CONTACTS = {
     *("email", "mail", "phone", "mobile", "tel", "telephone", "telefon", "fax", "cell"),
     *("passport", "emails", "phones", "iban", "website"),
@@ -139,47 +105,6 @@ _SUFFIXES = (
     *("new", "current", "all", "tmp", "temp", "staging", "stage", "raw", "view", "vw", "v", "mv"),
     *("snapshot", "register", "registry", "directory", "stamm", "liste", "daten", "tabelle"),
 )
-# Those who serve, decide or sign: each value of a column that is called so is one of them.
-_ROLES = {
-    *(
-        "clerk",
-        "coach",
-        "trainer",
-        "mentor",
-        "tutor",
-        "referee",
-        "umpire",
-        "judge",
-        "officer",
-        "cashier",
-    ),
-    *(
-        "waiter",
-        "chef",
-        "captain",
-        "editor",
-        "host",
-        "supervisor",
-        "consultant",
-        "adviser",
-        "advisor",
-    ),
-    *(
-        "assignee",
-        "requester",
-        "reporter",
-        "approver",
-        "surgeon",
-        "gp",
-        "carer",
-        "handler",
-        "signer",
-    ),
-    *("nick", "nickname", "alias", "who", "whom", "wer", "kuerzel", "spitzname", "rufname"),
-    *("hausarzt", "betreuer", "sachbearbeiter", "verkaeufer", "verkaufer", "berater", "pfleger"),
-    *("kassierer", "leiter", "pruefer", "prufer", "bearbeiter", "ansprechpartner", "vendeur"),
-    *("responsable", "vendedor", "encargado", "responsabile"),
-}
 _MARKS = ("handle", "plate", "numberplate", "plates")  # doors have handles, too
 _IDENTIFYING = {
     *("email", "mail", "phone", "mobile", "tel", "telephone", "fax", "cell", "ssn", "nin"),
@@ -548,39 +473,6 @@ def names_a_person(column: str) -> bool:
     if len(words) > 1 and words[-1] in ("name", "nm"):
         return words[-2] in _NAMED or _person(words[-2]) is not None
     return _is_official_number(words)
-
-
-def is_somebody(column: str) -> bool:
-    """Whether each value of a column is most likely one person, by a role or by a nickname.
-
-    >>> [is_somebody(name) for name in ("clerk", "approved_by", "doctor", "hausarzt", "insurer", "standby")]
-    [True, True, True, True, False, False]
-    """
-    words = words_of(column)
-    last = singular(words[-1]) if words else ""
-    return (
-        last in _ROLES or (len(words) > 1 and last == "by") or person_of_column(column) is not None
-    )
-
-
-def are_companies(table: str, columns: Collection[str]) -> bool:
-    """Whether the customers or clients of a table are companies: a column says so, and none is of a person.
-
-    >>> are_companies("customers", ("id", "company", "phone")), are_companies("customers", ("id", "phone"))
-    (True, False)
-    >>> are_companies("customers", ("company", "last_name")), are_companies("patients", ("id", "company"))
-    (False, False)
-    """
-    word = person_of_table(table)
-    if word is None or not is_perhaps_of_things(word):
-        return False
-    is_told = any(
-        set(words_of(column)) & _COMPANIES or "".join(words_of(column)) in _COMPANIES
-        for column in columns
-    )
-    naming = [one for one in columns if names_a_person(one) and not is_contact(one)]
-    traits = personal_traits(tuple(one for one in columns if not is_contact(one)))
-    return is_told and not naming and not traits
 
 
 def is_free_text(column: str) -> bool:

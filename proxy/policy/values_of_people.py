@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 
 from proxy.policy.category_words import are_categories, is_category
-from proxy.policy.person_words import is_somebody
 from proxy.policy.personal_names import (
     are_common_names,
     are_logins,
@@ -18,6 +17,7 @@ from proxy.policy.personal_names import (
     are_written_names,
     has_title_or_initial,
 )
+from proxy.policy.role_words import is_somebody
 
 _MAIL = re.compile(r".*[^\s@]@[^\s@]+\.[^\s@].*", re.DOTALL)
 _TELEPHONE = re.compile(
