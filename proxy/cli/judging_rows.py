@@ -104,7 +104,7 @@ def open_findings(judgement: Judgement, memory: Memory | None = None) -> Iterato
         if finding.name is FindingName.POLICY_DOES_NOT_FIT and judgement.problems:
             continue  # told with its table already
         closing[finding.where, finding.name.name] = concerned_tables(finding, policy)
-    later = () if memory is None or judgement.problems else memory(policy, judgement.catalog)
+    later = () if memory is None else memory(policy, judgement.catalog)
     for one in later:
         # What was not shown before is not copied: it closes nothing.
         closed = frozenset({one.table}) if one.are_others else frozenset()

@@ -65,7 +65,7 @@ def later_columns(
     Args:
         ledger_dsn: Connection string of the ledger.
         source: The number of the data in the ledger.
-        policy: Checked against the catalogue.
+        policy: A public table that the catalogue has not is passed over.
         catalog: Of the source.
 
     Returns:
@@ -163,6 +163,6 @@ def _read_memory(connection: psycopg.Connection, source: int) -> _Memory:
 
 def _shown(policy: Policy, catalog: Catalog) -> Iterator[tuple[TableName, Table, list[Column]]]:
     for table in policy.tables.values():
-        if isinstance(table, PublicTable):
-            there = catalog.tables[table.name]
+        there = catalog.tables.get(table.name)
+        if isinstance(table, PublicTable) and there is not None:
             yield table.name, there, [one for one in there.columns if table.has(one.name)]

@@ -327,6 +327,23 @@ def test_a_public_table_that_does_not_fit_stops_no_other(club: Club) -> None:
     assert len(club.shown()) == 3 and len(club.shown(_HALLS)) == 2
 
 
+def test_a_public_table_that_does_not_fit_hides_nothing_of_another(club: Club) -> None:
+    """The others are judged, and what the ledger remembers of them is asked."""
+    club.run("DROP VIEW club.sport_list")
+    club.run("ALTER TABLE club.halls DROP title, ADD title text")
+    club.run("INSERT INTO club.halls VALUES ('h3', 'p1@x.org')")
+    club.run("ALTER TABLE club.sports ADD member int REFERENCES club.members")
+    club.run("INSERT INTO club.sports VALUES ('swim', 'Swimming')")
+    told = club.copied()
+    assert told and set(told[0]["findings"]) == {
+        "club.sport_list: it does not fit the database",
+        "club.halls: it has columns that came later",
+        "club.sports: PUBLIC_REFERS_TO_PEOPLE",
+    }
+    assert "@" not in str(club.shown("SELECT * FROM club.halls"))
+    assert len(club.shown("SELECT * FROM club.sports")) == 2
+
+
 def test_a_later_column_stops_no_copy(club: Club) -> None:
     """It is not shown, and what was shown is what it was."""
     club.run("ALTER TABLE club.halls ADD note text")
