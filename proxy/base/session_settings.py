@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DP_SETTINGS = (
     *("dp.epsilon", "dp.delta", "dp.notice", "dp.round"),
-    *("dp.fresh", "dp.accept_error", "dp.published"),
+    *("dp.fresh", "dp.accept_error", "dp.published", "dp.trial"),
 )
 # Those by which PostgreSQL reads constants otherwise than the reader of this process does, with the values at
 # which everything is answered that can be. An HTTP request, which cannot set them, has these.
@@ -18,7 +18,8 @@ ANSWERED_SETTINGS = {
 SESSION_SETTINGS = (*DP_SETTINGS, "statement_timeout", *ANSWERED_SETTINGS)
 CLIENT_ENCODING = "client_encoding"  # the wire asks for it, too: in a pipeline it may have changed
 
-_IN_A_REQUEST = {"dp.epsilon": "epsilon", "dp.delta": "delta"}
+_IN_A_REQUEST = {"dp.epsilon": "epsilon", "dp.delta": "delta", "dp.trial": "trial"}
+_JSON_WORDS = {"on": "true", "off": "false"}
 
 
 def how_to_set(name: str, value: str) -> str:
@@ -26,8 +27,10 @@ def how_to_set(name: str, value: str) -> str:
 
     >>> how_to_set("dp.epsilon", "0.5")
     'SET dp.epsilon = 0.5 (over HTTP "epsilon": 0.5)'
+    >>> how_to_set("dp.trial", "off")
+    'SET dp.trial = off (over HTTP "trial": false)'
     """
-    return f"SET {name} = {value}{_over_http(name, f': {value}')}"
+    return f"SET {name} = {value}{_over_http(name, f': {_JSON_WORDS.get(value, value)}')}"
 
 
 def how_to_reset(name: str) -> str:

@@ -43,6 +43,12 @@ from proxy.engine.statement_parts import StatementParts, statement_parts
 from proxy.engine.statement_time import before_charge
 from proxy.engine.taken_session import TakenSession
 from proxy.engine.topped_up import ToppingUp, claimed_numbers
+from proxy.engine.undelivered_answers import (
+    KeptBlocks,
+    UndeliveredAnswer,
+    UndeliveredAnswers,
+    undelivered_answer,
+)
 from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -110,12 +116,32 @@ class ChargedQueries:
         self._ledger = ledger
         self._bits = bits
         self._zones = ZoneRules()
+        self.undelivered = UndeliveredAnswers()
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
 
     async def run(self, query: PlannedQuery) -> NoisyAnswer:
         """
         Refuses  as Engine.run
         """
+        kept = self.undelivered.take(query.analyst, query.prepared.private)
+        if kept is None:
+            return await self._run(query)
+        try:
+            return await before_charge(
+                query.prepared.settings.seconds, self._delivered(query, kept)
+            )
+        except BaseException:
+            self.undelivered.keep(kept)
+            raise
+
+    async def _delivered(self, query: PlannedQuery, kept: UndeliveredAnswer) -> NoisyAnswer:
+        """An answer that was charged before. Its statement failed."""
+        remaining = await self._ledger.admitted(query.analyst)
+        relation = await self._drawn(query, (), None, {}, KeptBlocks(kept))
+        free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
+        return replace(answer_of(relation, query, free), undelivered=kept)
+
+    async def _run(self, query: PlannedQuery) -> NoisyAnswer:
         seconds = query.prepared.settings.seconds
         parts = await self._parts(query)
         if parts is not None and not parts.claimed:
@@ -339,6 +365,11 @@ def answer_of(
     relation: NoisyRelation, query: PlannedQuery, paid: Paid, published: tuple[str, ...] = ()
 ) -> NoisyAnswer:
     is_charged = paid.receipt is not None or paid.claim is not None
+    undelivered = None
+    if paid.receipt is not None:
+        undelivered = undelivered_answer(
+            query.analyst, query.prepared.private, paid.receipt, relation.drawn
+        )
     return NoisyAnswer(
         relation.json,
         paid.loss,
@@ -352,6 +383,7 @@ def answer_of(
         published,
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
         is_reused=paid.claim is not None,
+        undelivered=undelivered,
     )
 
 

@@ -24,6 +24,7 @@ from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
 from proxy.engine.threads import beside, in_thread
+from proxy.engine.undelivered_answers import UndeliveredAnswer
 from proxy.exact.table import ExactTable
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
@@ -55,7 +56,8 @@ class NoisyAnswer:
     """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
     it was run, None where nothing was planned to be run; published: the released tables that it is made of;
     outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout; is_reused:
-    whether a later statement has the same values."""
+    whether a later statement has the same values; undelivered: what is kept if the statement around it fails,
+    None where nothing was charged or the answer is too large."""
 
     relation: str
     loss: Loss
@@ -69,19 +71,31 @@ class NoisyAnswer:
     published: tuple[str, ...] = ()
     outlasts_timeout: bool = False
     is_reused: bool = False
+    undelivered: UndeliveredAnswer | None = None
 
     @property
-    def paid_hint(self) -> str | None:
+    def charged_receipt(self) -> str | None:
+        """Of the charge for this answer, now or in an earlier statement that failed."""
+        return self.receipt if self.undelivered is None else self.undelivered.receipt
+
+    @property
+    def charged_hint(self) -> str | None:
         """For an error that comes after the charge. It holds no released value."""
-        if self.receipt is None:
+        receipt = self.charged_receipt
+        if receipt is None:
             return None
         then = "Another statement is charged again."
+        if self.undelivered is not None:
+            then = (
+                "It is kept for an hour: the next statement with the same aggregates, conditions, groups and"
+                " settings costs nothing."
+            )
         if self.is_reused:
             then = (
                 "A corrected statement with the same aggregates, conditions and groups costs nothing while the"
                 " answer is reused."
             )
-        return f"The answer is paid (receipt {self.receipt}). {then}"
+        return f"The answer is paid (receipt {receipt}). {then}"
 
     @property
     def accuracy(self) -> tuple[Accuracy, ...]:
@@ -93,13 +107,15 @@ class NoisyAnswer:
 class NoisyRelation:
     """json: for the rewritten statement; withheld: what is NULL, has no group, or an interval that is no help,
     because too few units were there, and what to do, for the analyst; columns: the errors of what it returns,
-    where these are wanted; plan: with the bounds that were chosen; clipped: what they cut."""
+    where these are wanted; plan: with the bounds that were chosen; clipped: what they cut; drawn: of each
+    block."""
 
     json: str
     withheld: tuple[str, ...]
     columns: tuple[ColumnError, ...]
     plan: PrivatePlan
     clipped: tuple[ClippedUnits, ...]
+    drawn: tuple[CachedBlock, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +187,7 @@ async def noisy_relation(
     answers: dict[ScalarAnswer, str | None] = {}
     clipped: list[ClippedUnits] = []
     blocks = list(private.blocks)
+    shown: list[CachedBlock] = []
 
     async def read(query: BackendQuery, select: Callable[[int], bool] | None) -> ExactTable:
         values = {**_values(query, answers, bits), **values_of(query, lists)}
@@ -187,6 +204,7 @@ async def noisy_relation(
             cached = await store.stored(number, wanted, drawn)
         if lift is not None:
             cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)
+        shown.append(cached)
         block = planned
         if cached.chosen:
             block = await in_thread(_bounded, planned, number, cached.chosen, bounded)
@@ -208,7 +226,7 @@ async def noisy_relation(
     json = await beside(work, relation_json, tables)
     columns = await beside(work, _columns, question, private, tables)
     withheld += (one.text() for one in clipped if one.is_poor)
-    return NoisyRelation(json, tuple(withheld), columns, private, tuple(clipped))
+    return NoisyRelation(json, tuple(withheld), columns, private, tuple(clipped), tuple(shown))
 
 
 Read = Callable[[BackendQuery, Callable[[int], bool] | None], Awaitable[ExactTable]]

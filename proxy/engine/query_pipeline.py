@@ -191,20 +191,26 @@ class Engine:
         """Made-up relations of a run, to try it before it is charged. Reads nothing, charges nothing.
 
         Given    is_first: one relation, else all
-        Gives    none where nothing would be charged, where documents of the ledger are part of the answer, and
-                 where they take too much of the processor
+        Gives    none where nothing would be charged, where the session has no trials, where documents of the
+                 ledger are part of the answer, and where they take too much of the processor
         Refuses  what planning refuses, SETTING
         """
         if question.reads_nothing or question.reading.accounts:
             return ()
-        private = (await self._prepared(question, arguments, settings, analyst)).private
-        if private.loss == NOTHING:
+        found = await self._prepared(question, arguments, settings, analyst)
+        private = found.private
+        if private.loss == NOTHING or not found.settings.is_tried:
             return ()
         count = 1 if is_first else PLAUSIBLE_ANSWERS
         seconds = MADE_UP_SECONDS / 2 if is_first else MADE_UP_SECONDS
         if plausible_values(private) * count <= _MADE_AT_ONCE:
             return plausible_relations(private, thread_time, count, seconds=seconds)
         return await in_thread(plausible_relations, private, thread_time, count, seconds=seconds)
+
+    def keep_undelivered(self, answer: NoisyAnswer) -> None:
+        """The statement around the answer has failed: the next one with the same plan is not charged again."""
+        if answer.undelivered is not None:
+            self._charged.undelivered.keep(answer.undelivered)
 
     async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""

@@ -17,6 +17,7 @@ from proxy.query.syntax.computed_results import computes
 from proxy.query.syntax.constant_parts import evaluated_parts
 from proxy.query.syntax.made_by_statement import (
     copy_around,
+    copy_encoding,
     divides_by_zero,
     inner_query,
     is_copy_to_client,
@@ -66,6 +67,7 @@ def rehearsal(
         is_computed=computes(
             statement, ((edit.start, edit.end) for edit in reading.rewritten.edits)
         ),
+        encoding=copy_encoding(statement),
         without_rows=reading.inlined(NO_RELATION) if statement.kind is StatementKind.COPY else None,
     )
 

@@ -38,7 +38,7 @@ class Settings:
     their digits. is_rounded: whether answers are printed to the digits that mean something;
     is_fresh: whether what is cached is left aside; accepted_error: what was shown before, or is published,
     serves with a standard error of so many times a fresh one's; uses_published: whether what is published
-    answers what it can."""
+    answers what it can; is_tried: whether a statement runs with made-up answers before it is charged."""
 
     loss: Loss  # of one statement
     notice: bool
@@ -48,6 +48,7 @@ class Settings:
     is_fresh: bool = False
     accepted_error: Fraction = Fraction(1)
     uses_published: bool = True
+    is_tried: bool = True
 
 
 def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
@@ -91,6 +92,7 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
         is_fresh=is_fresh,
         accepted_error=accepted,
         uses_published=uses_published and not is_fresh,
+        is_tried=_switch("dp.trial", given, default=True),
     )
 
 

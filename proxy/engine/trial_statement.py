@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from proxy.base.session_settings import how_to_set
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.pgwire.calls import Trial
+from proxy.pgwire.calls import Trial, TrialResult
 from proxy.query.rewrite.edits import Edit, apply
 from proxy.query.statement_reading import Reading
 from proxy.query.syntax.computed_results import writes_rows
-from proxy.query.syntax.made_by_statement import inner_query
+from proxy.query.syntax.made_by_statement import copy_encoding, inner_query, is_binary, made
 from proxy.query.syntax.parameters import parameters
 from proxy.query.syntax.selects import selects
 from proxy.query.syntax.settled_literals import settled
@@ -18,6 +19,10 @@ from proxy.query.syntax.statements import Statement, StatementKind
 from proxy.query.syntax.tokens import Lexed
 
 _WORD = re.compile(r"[A-Za-z0-9_]+")
+_HINT = (
+    f"If it succeeds with the real answer, {how_to_set('dp.trial', 'off')} runs it without made-up answers."
+    " It is charged then, also if it fails."
+)
 
 
 def trial_of(question: ProtectedQuery, relations: tuple[str, ...]) -> Trial:
@@ -38,8 +43,21 @@ def trial_of(question: ProtectedQuery, relations: tuple[str, ...]) -> Trial:
         called=tuple(sorted(set(_called(statement.lexed)))),
         words=tuple(sorted(_words(statement.text))),
         relations=relations,
-        has_rows=not writes_rows(statement),
+        result=_result(statement),
+        encoding=copy_encoding(statement) or "",
+        hint=_HINT,
     )
+
+
+def _result(statement: Statement) -> TrialResult:
+    """What becomes of the rows, as far as the statement says it. A Bind has formats besides."""
+    if writes_rows(statement):
+        return TrialResult.NONE
+    if is_binary(statement):
+        return TrialResult.BINARY
+    makes = made(statement)
+    is_stored = makes is not None and not makes.is_cursor
+    return TrialResult.STORED if is_stored else TrialResult.TEXT
 
 
 def _called(lexed: Lexed) -> Iterator[str]:

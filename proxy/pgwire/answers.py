@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from proxy.pgwire.charged_statements import ChargedStatements
 from proxy.pgwire.expectations import REPLY_BYTES, Expectation, Forwarded, MessageKind, ReplyOutcome
 from proxy.pgwire.frames import (
     HEAD,
@@ -23,7 +24,7 @@ from proxy.pgwire.frames import (
     parameter_description,
 )
 from proxy.pgwire.plain_frames import DISCARDING, PassingRun
-from proxy.pgwire.wording import reword, truncated
+from proxy.pgwire.wording import reword, sqlstate_of, truncated
 
 _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
 _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
@@ -42,7 +43,7 @@ class Answers:
 
     def __init__(self, client_encoding: bytes) -> None:
         self.transaction_status = b"I"
-        self.paid_hint: bytes | None = None  # of an error of what is charged and run
+        self.charged = ChargedStatements()
         self.has_executed = False  # something of the client's since the last ReadyForQuery
         self.has_bound = (
             False  # a portal of the client's since the last Sync or Query that was sent
@@ -74,7 +75,7 @@ class Answers:
         the transaction status."""
         is_amid = self._queue or self._buffer or self._passing or self._dropping
         is_noted = self.has_executed or self.has_bound or self.skipping or self.copying_in
-        return not (is_amid or is_noted)
+        return not (is_amid or is_noted or self.charged.is_pending)
 
     @property
     def unanswered(self) -> int:
@@ -289,7 +290,7 @@ class Answers:
 
     def _ready(self, transaction_status: bytes) -> None:
         self.transaction_status = transaction_status
-        self.paid_hint = None
+        self.charged.ready(transaction_status)
         self.client_encoding = self._reported_encoding
         self.has_executed = False
         self.copying_in = False
@@ -332,11 +333,20 @@ class Answers:
         self._queue.append(head)
         self._queue.extend(remaining)
 
+    def _charged_hint(self, head: Expectation, payload: bytes) -> bytes | None:
+        is_commit = head.kind is MessageKind.SYNC
+        hint = self.charged.fail(sqlstate_of(payload), is_commit=is_commit)
+        if hint is None:
+            return None
+        if self.client_encoding == b"UTF8":
+            return hint.encode()
+        return hint.encode("ascii", "backslashreplace")
+
     def _error(self, head: Expectation | None, payload: bytes) -> bytes | None:
         self.copying_in = False
         if head is None:
             return reword(payload, None)
-        hint = self.paid_hint
+        hint = self._charged_hint(head, payload)
         if head.kind in (MessageKind.QUERY, MessageKind.SYNC):
             return reword(payload, head.wording, hint)
         self.failed_ours = head.reply is not None

@@ -17,8 +17,9 @@ a long Read take long: they are for a thread, and the machine of the relay waits
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Protocol
 
 NO_RELATION = "{}"  # the relation of a statement that needs none
@@ -165,6 +166,7 @@ class Rehearsal:
     result_oids: types of the columns that the client receives, none where it receives no rows.
     without_rows: what to run of a statement that is a literal and needs no relation.
     is_computed: the statement computes with its answers, so it needs a trial run.
+    encoding: in which COPY prints its rows, if it names one.
     """
 
     plan: str
@@ -175,6 +177,7 @@ class Rehearsal:
     result_oids: tuple[int, ...] = ()
     without_rows: str | None = None
     is_computed: bool = False
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,13 +307,23 @@ class PlanTrial:
     is_first: bool
 
 
+class TrialResult(Enum):
+    """What becomes of the rows of a query: it has none, they are stored (a table), or the client gets them."""
+
+    NONE = "none"
+    STORED = "stored"
+    TEXT = "text"
+    BINARY = "binary"
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """A rewritten query, to be run with made-up relations and undone.
 
     pieces: its text between its parameters; numbers: of these parameters, the highest is the relation.
     called: names of functions that it calls. words: all that may name a relation in it. relations: JSON, one
-    for each run. has_rows: whether it is a SELECT.
+    for each run. encoding: in which rows are printed, "" for the session's. hint: of an error that comes with
+    each relation.
     """
 
     pieces: tuple[str, ...]
@@ -318,7 +331,9 @@ class Trial:
     called: tuple[str, ...]
     words: tuple[str, ...]
     relations: tuple[str, ...]
-    has_rows: bool
+    result: TrialResult
+    encoding: str
+    hint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +357,15 @@ class RunQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class ChargedAnswer:
+    """What to do if an error comes after the charge. hint: for the analyst; keep: keeps the answer, so that it
+    can still be delivered."""
+
+    hint: str
+    keep: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
 class QueryAnswer:
     """relation: JSON text for the extra parameter.
     notice: text of a NoticeResponse to send, or None.
@@ -349,7 +373,7 @@ class QueryAnswer:
     the literal in ASCII (JSON escapes), so that no client_encoding changes it.
     handle: what else there is to tell of the answer; opaque.
     outlasts_timeout: whether the session's statement_timeout could have ended it, and was not heeded.
-    paid_hint: of an error that comes after the charge; None where nothing was charged.
+    charged: None where nothing was charged.
     """
 
     relation: str
@@ -357,7 +381,7 @@ class QueryAnswer:
     inlined_text: str | None = None
     handle: Any = None
     outlasts_timeout: bool = False
-    paid_hint: str | None = None
+    charged: ChargedAnswer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +389,7 @@ class ShadowStatement:
     """A statement to run on the shadow in the client's place.
 
     values: in text format, or as they came. relation: the value of one more parameter, jsonb, if it has one.
-    paid_hint: as of QueryAnswer.
+    charged: as of QueryAnswer.
     """
 
     text: str
@@ -373,7 +397,7 @@ class ShadowStatement:
     values: tuple[bytes | None, ...] = ()
     relation: str | None = None
     command_tag: str | None = None
-    paid_hint: str | None = None
+    charged: ChargedAnswer | None = None
 
 
 class StatementReader(Protocol):

@@ -249,7 +249,7 @@ def _bind_run(
 
 
 def _note_run(session: Session, message: Bind, run: ShadowStatement) -> None:
-    session.note_paid(run)
+    session.note_charge(run)
     if run.command_tag is None:
         session.command_tags.pop(message.portal, None)
     else:

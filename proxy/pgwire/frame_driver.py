@@ -120,7 +120,7 @@ def _answered(session: Session, step: ExecuteStep, message: Message) -> Generato
         case PlanTrial():
             return (yield step)
         case RunTrial():
-            return (yield from run_trial(session, step))
+            return (yield from run_trial(session, step, message.result_formats))
         case RunQuery():
             return (yield from _run(session, step))
         case LookUpPrepared():

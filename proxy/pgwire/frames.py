@@ -24,6 +24,7 @@ SMALLEST_LENGTH = 4
 FRAME_BYTES = 16 * 1024 * 1024  # of a client; PostgreSQL allows 1 GiB
 _KNOWN_TAGS = frozenset(b"QPBDECSHFXdcf")  # of a client, and p, which only comes before
 TEXT_FORMAT = 0
+BINARY_FORMAT = 1
 _NONE = U16.pack(0)  # how many
 _NULL = I32.pack(NULL_LENGTH)
 

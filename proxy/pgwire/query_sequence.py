@@ -196,7 +196,9 @@ def answer(
 
 def _needs_trial(substitute: Substitute, arguments: Arguments) -> bool:
     rehearsal = substitute.rehearsal
-    return rehearsal is not None and (rehearsal.is_computed or not arguments.is_utf8)
+    if rehearsal is None:
+        return False
+    return rehearsal.is_computed or rehearsal.encoding is not None or not arguments.is_utf8
 
 
 def _tried(
@@ -250,7 +252,7 @@ def _run_of(rewritten: Rewritten, answered: QueryAnswer, arguments: Arguments) -
         return ShadowStatement(
             answered.inlined_text,
             command_tag=substitute.command_tag,
-            paid_hint=answered.paid_hint,
+            charged=answered.charged,
         )
     return ShadowStatement(
         substitute.text,
@@ -258,7 +260,7 @@ def _run_of(rewritten: Rewritten, answered: QueryAnswer, arguments: Arguments) -
         arguments.values,
         answered.relation,
         substitute.command_tag,
-        answered.paid_hint,
+        answered.charged,
     )
 
 

@@ -371,7 +371,7 @@ class Relay:
     def _bind(self, start: int, end: int) -> Conversation | None:
         """Only the names are looked at, unless the statement is one of ours."""
         session = self._session
-        session.answers.paid_hint = None  # that of the Bind before
+        session.answers.charged.end_statement()  # that of the Bind before
         if session.statements or session.command_tags:
             portal = self._client.find(b"\0", start, end)
             name = self._client.find(b"\0", portal + 1, end)

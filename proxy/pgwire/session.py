@@ -131,9 +131,9 @@ class Session:
         self.send(messages.data, expectation)
         return reply
 
-    def note_paid(self, run: ShadowStatement) -> None:
-        """An error of the run tells that it is paid."""
-        self.answers.paid_hint = None if run.paid_hint is None else self.encode(run.paid_hint)
+    def note_charge(self, run: ShadowStatement) -> None:
+        """An error of the run tells that it is charged, and its answer is kept."""
+        self.answers.charged.begin(run.charged)
 
     def notice(self, text: str) -> None:
         self.to_client.append(report(b"N", b"NOTICE", "00000", self.encode(text)))

@@ -62,6 +62,7 @@ def simple_query(
         close_statement(b""), Expectation(MessageKind.CLOSE, Forwarded.NOTHING, ShadowReply())
     )
     for offset, statement, looked in pieces:
+        session.answers.charged.end_statement()
         decided = yield from _decide(session, looked, offset, len(pieces) > 1)
         match decided:
             case Failed():
@@ -85,9 +86,8 @@ def simple_query(
                     session, ShadowStatement(statement), Wording(shift=offset)
                 )
             case ShadowStatement():
-                session.note_paid(decided)
+                session.note_charge(decided)
                 outcome = yield from _run(session, decided, Wording(has_position=False))
-                session.answers.paid_hint = None
                 _end_hold(session, outcome, len(pieces) > 1)
             case Refuse():
                 reply = raise_refusal(session, decided, offset)

@@ -52,6 +52,7 @@ SETTINGS = frozenset(
         "dp.published",
         "dp.notice",
         "dp.round",
+        "dp.trial",
     }
 )
 

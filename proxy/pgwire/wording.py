@@ -57,13 +57,15 @@ class Wording:
     renamed: tuple[tuple[bytes, bytes], ...] = ()
 
 
-def reword(payload: bytes, wording: Wording | None, paid_hint: bytes | None = None) -> bytes | None:
+def reword(
+    payload: bytes, wording: Wording | None, charged_hint: bytes | None = None
+) -> bytes | None:
     """The whole new ErrorResponse frame, or None where it passes as it is.
 
-    Given    paid_hint: follows PostgreSQL's own hint
+    Given    charged_hint: follows PostgreSQL's own hint
     """
     ours = _OUR_FUNCTION in payload or _REHEARSAL.search(payload) is not None
-    if wording is None and paid_hint is None and not ours and _DENIED not in payload:
+    if wording is None and charged_hint is None and not ours and _DENIED not in payload:
         return None
     try:
         fields = dict(decode_report(payload))
@@ -72,6 +74,7 @@ def reword(payload: bytes, wording: Wording | None, paid_hint: bytes | None = No
     if ours and fields.get(b"W", b"").startswith(_OUR_FUNCTION):
         for code in (b"W", b"F", b"L", b"R", b"p", b"q"):
             fields.pop(code, None)
+        _drop_empty(fields)
         if marked := _MARKED.match(fields.get(b"M", b"")):
             fields[b"M"], position = marked.groups()
             if not fields.get(b"H"):
@@ -82,17 +85,33 @@ def reword(payload: bytes, wording: Wording | None, paid_hint: bytes | None = No
     elif ours and _REHEARSAL.search(fields.get(b"W", b"")):
         for code in (b"W", b"p", b"q"):
             fields.pop(code, None)
+        _drop_empty(fields)
     hint = denied_hint(fields.get(b"C", b""), fields.get(b"M", b""))
     if hint is not None:
         fields.setdefault(b"H", hint)
-    elif wording is None and paid_hint is None and not ours:
+    elif wording is None and charged_hint is None and not ours:
         return None
-    if paid_hint is not None:
+    if charged_hint is not None:
         own = fields.get(b"H")
-        fields[b"H"] = paid_hint if own is None else b"%s %s" % (own, paid_hint)
+        fields[b"H"] = charged_hint if own is None else b"%s %s" % (own, charged_hint)
     if wording is not None:
         _apply(fields, wording)
     return frame(b"E", encode_report(_in_order(fields)))
+
+
+def sqlstate_of(payload: bytes) -> bytes:
+    """The SQLSTATE of an ErrorResponse, empty if it has none."""
+    try:
+        return dict(decode_report(payload)).get(b"C", b"")
+    except ProtocolError:
+        return b""
+
+
+def _drop_empty(fields: dict[bytes, bytes]) -> None:
+    """RAISE gives names of schema, table, column, type and constraint also where there are none."""
+    for code in (b"s", b"t", b"c", b"d", b"n"):
+        if not fields.get(code):
+            fields.pop(code, None)
 
 
 def _apply(fields: dict[bytes, bytes], wording: Wording) -> None:

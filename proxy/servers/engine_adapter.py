@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from typing_extensions import ParamSpec
@@ -19,6 +20,7 @@ from proxy.engine.rewritten_text import rewritten_text
 from proxy.engine.threads import turns_of
 from proxy.engine.trial_statement import trial_of
 from proxy.pgwire.calls import (
+    ChargedAnswer,
     ConstantsWanted,
     ExecutePrepared,
     Inspect,
@@ -145,7 +147,7 @@ class EngineAdapter:
             inlined,
             answer,
             outlasts_timeout=answer.outlasts_timeout,
-            paid_hint=answer.paid_hint,
+            charged=_charged(engine, answer),
         )
 
     @refuses_later("explain")
@@ -162,6 +164,13 @@ class EngineAdapter:
         engine = self._engine.now
         assert isinstance(query.handle, ProtectedQuery)
         return engine, engine.statements.in_force(query.handle)
+
+
+def _charged(engine: Engine, answer: NoisyAnswer) -> ChargedAnswer | None:
+    hint = answer.charged_hint
+    if hint is None:
+        return None
+    return ChargedAnswer(hint, partial(engine.keep_undelivered, answer))
 
 
 def _settled(found: Rehearsal | None) -> Rehearsal | None:

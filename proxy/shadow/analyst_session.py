@@ -163,7 +163,7 @@ class ConnectedSession:
         return needs_relation(rehearsal, lines, let_through, is_made)
 
     async def run_trial(self, trial: Trial, values: Values, oids: Sequence[int]) -> bool:
-        given = (*values, *trial_values(trial, oids))
+        given = (*values, *trial_values(trial, oids, ends_transaction=False))
         try:
             tried = await self._query(trial_sql(len(oids)), given, trial_oids(oids))
         except PostgresError as error:

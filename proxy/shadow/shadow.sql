@@ -59,8 +59,8 @@ BEGIN
 END $$;
 
 -- Whether running a statement twice could have an effect twice: it calls a function that has; or it may use something
--- that the session has made: a view, a domain, or a table to which it writes, and that computes anything by such a
--- function. called, words: as of proxy.pgwire.calls.Trial. What has a name of other characters counts as named.
+-- that the session has made: a view, a domain that computes anything by such a function, or a table to which it writes
+-- and that does. called, words: as of proxy.pgwire.calls.Trial. What has a name of other characters counts as named.
 CREATE OR REPLACE FUNCTION dp.may_have_effects(called name[], words name[])
 RETURNS boolean LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
@@ -75,24 +75,29 @@ BEGIN
     END IF;
     named := ARRAY(SELECT c.oid FROM pg_class c WHERE c.relnamespace = own
                    AND (c.relname = ANY (words) OR c.relname !~ '^[A-Za-z0-9_]+$'));
-    IF EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (named) AND c.relkind NOT IN ('r', 'p', 'i', 'S'))
-        OR EXISTS (SELECT FROM pg_type t WHERE t.typnamespace = own AND t.typtype = 'd')
-    THEN
+    IF EXISTS (SELECT FROM pg_class c WHERE c.oid = ANY (named) AND c.relkind NOT IN ('r', 'p', 'i', 'S')) THEN
         RETURN true;
-    ELSIF NOT words && '{insert,update,delete,merge}'::name[] THEN
-        RETURN false;
     END IF;
-    written := ARRAY(SELECT c.oid FROM pg_class c WHERE c.oid = ANY (named) AND c.relkind IN ('r', 'p'));
+    IF words && '{insert,update,delete,merge}'::name[] THEN
+        written := ARRAY(SELECT c.oid FROM pg_class c WHERE c.oid = ANY (named) AND c.relkind IN ('r', 'p'));
+    END IF;
+    -- PostgreSQL's own triggers check foreign keys and deferrable keys. A key's action writes to another table.
     RETURN EXISTS (
         SELECT FROM pg_class c
         WHERE c.oid = ANY (written)
-          AND (c.relkind = 'p' OR c.relhastriggers OR c.relhasrules OR c.relhassubclass OR c.relispartition)
+          AND (c.relkind = 'p' OR c.relhasrules OR c.relhassubclass OR c.relispartition)
+    ) OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = ANY (written) AND NOT g.tgisinternal) OR EXISTS (
+        SELECT FROM pg_constraint k
+        WHERE k.confrelid = ANY (written) AND NOT (k.confupdtype IN ('a', 'r') AND k.confdeltype IN ('a', 'r'))
     ) OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ANY (written) AND a.attidentity <> '') OR EXISTS (
         SELECT FROM (
             SELECT d.adbin::text FROM pg_attrdef d WHERE d.adrelid = ANY (written)
             UNION ALL SELECT k.conbin::text FROM pg_constraint k WHERE k.conrelid = ANY (written)
             UNION ALL SELECT i.indexprs::text FROM pg_index i WHERE i.indrelid = ANY (written)
             UNION ALL SELECT i.indpred::text FROM pg_index i WHERE i.indrelid = ANY (written)
+            UNION ALL SELECT k.conbin::text FROM pg_constraint k JOIN pg_type t ON t.oid = k.contypid
+                      WHERE t.typnamespace = own
+            UNION ALL SELECT t.typdefaultbin::text FROM pg_type t WHERE t.typnamespace = own
         ) AS e(expression)
         CROSS JOIN LATERAL regexp_matches(e.expression, 'funcid ([0-9]+)', 'g') AS m(found)
         WHERE dp.has_effect(m.found[1]::oid));
@@ -100,22 +105,38 @@ END $$;
 
 -- Whether a query with made-up answers may succeed: it is run and undone, before the charge. With one relation an
 -- error gives false. With several, an error that comes with each of them is raised. Nothing is run that could have an
--- effect which is not undone.
+-- effect which is not undone. An error for want of memory takes long, and small answers do not
+-- cause it: two attempts are enough.
+-- result: what becomes of rows, as of proxy.pgwire.calls.TrialResult; encoding: in which they are printed, '': the
+-- session's; ends_transaction: whether the statement is a transaction of its own, so deferred constraints are checked.
+DROP FUNCTION IF EXISTS dp.try_answer(text[], integer[], text[], oid[], name[], name[], text[], boolean);
 CREATE OR REPLACE FUNCTION dp.try_answer(
     pieces text[], numbers integer[], given text[], types oid[], called name[], words name[],
-    relations text[], has_rows boolean)
+    relations text[], result text, encoding text, ends_transaction boolean, refused_hint text)
 RETURNS boolean LANGUAGE plpgsql SET quote_all_identifiers = off AS $$
 DECLARE  -- compiled on the analyst's search_path
     enough pg_catalog.interval := '1 s';
     begun pg_catalog.timestamptz := pg_catalog.clock_timestamp();
-    encoding pg_catalog.text := pg_catalog.current_setting('client_encoding');
+    printed_in pg_catalog.text := pg_catalog.pg_encoding_to_char(pg_catalog.pg_char_to_encoding(
+        coalesce(nullif(encoding, ''), pg_catalog.current_setting('client_encoding'))));
     relation pg_catalog.text;
     query pg_catalog.text;
     state pg_catalog.text;
     first_state pg_catalog.text;
+    first_message pg_catalog.text;
+    is_varied pg_catalog.bool := false;
     tried pg_catalog.int4 := 0;
+    most pg_catalog.int4 := pg_catalog.cardinality(relations);
     fetched pg_catalog.int4;
     item pg_catalog.record;
+    e_message pg_catalog.text;
+    e_detail pg_catalog.text;
+    e_hint pg_catalog.text;
+    e_schema pg_catalog.text;
+    e_table pg_catalog.text;
+    e_column pg_catalog.text;
+    e_constraint pg_catalog.text;
+    e_type pg_catalog.text;
 BEGIN
     IF dp.may_have_effects(called, words) THEN
         RETURN true;
@@ -130,37 +151,61 @@ BEGIN
         INTO query
         FROM pg_catalog.unnest(numbers) WITH ORDINALITY AS u(number, place);
         BEGIN
-            IF has_rows THEN
+            IF result OPERATOR(pg_catalog.=) 'none' THEN
+                EXECUTE query;
+                IF ends_transaction THEN
+                    SET CONSTRAINTS ALL IMMEDIATE;
+                END IF;
+            ELSE
                 fetched := 0;
                 FOR item IN EXECUTE query LOOP
-                    IF encoding OPERATOR(pg_catalog.<>) ALL ('{UTF8,SQL_ASCII}'::pg_catalog.text[]) THEN
-                        PERFORM pg_catalog.convert_to(item::pg_catalog.text, encoding);
+                    IF result OPERATOR(pg_catalog.=) 'binary' THEN
+                        PERFORM pg_catalog.record_send(item);
+                    ELSIF result OPERATOR(pg_catalog.=) 'text'
+                        AND printed_in OPERATOR(pg_catalog.<>) ALL ('{UTF8,SQL_ASCII}'::pg_catalog.text[]) THEN
+                        PERFORM pg_catalog.convert_to(item::pg_catalog.text, printed_in);
                     END IF;
                     fetched := fetched OPERATOR(pg_catalog.+) 1;
                     EXIT WHEN fetched OPERATOR(pg_catalog.>=) 10000;
                 END LOOP;
-            ELSE
-                EXECUTE query;
             END IF;
             RAISE EXCEPTION USING ERRCODE = 'DP001';
         EXCEPTION
             WHEN SQLSTATE 'DP001' THEN
                 RETURN true;
             WHEN OTHERS THEN
-                GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE;
+                GET STACKED DIAGNOSTICS
+                    state = RETURNED_SQLSTATE, e_message = MESSAGE_TEXT, e_detail = PG_EXCEPTION_DETAIL,
+                    e_hint = PG_EXCEPTION_HINT, e_schema = SCHEMA_NAME, e_table = TABLE_NAME,
+                    e_column = COLUMN_NAME, e_constraint = CONSTRAINT_NAME, e_type = PG_DATATYPE_NAME;
                 tried := tried OPERATOR(pg_catalog.+) 1;
                 first_state := coalesce(first_state, state);
-                IF state OPERATOR(pg_catalog.<>) first_state
-                    OR pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) begun OPERATOR(pg_catalog.>) enough THEN
-                    RETURN true;
-                ELSIF pg_catalog.cardinality(relations) OPERATOR(pg_catalog.=) 1 THEN
-                    RETURN false;
-                ELSIF tried OPERATOR(pg_catalog.=) pg_catalog.cardinality(relations) THEN
-                    RAISE;
+                first_message := coalesce(first_message, e_message);
+                is_varied := is_varied OR e_message OPERATOR(pg_catalog.<>) first_message;
+                IF pg_catalog.left(state, 2) OPERATOR(pg_catalog.=) '53' THEN
+                    most := least(most, 2);
+                    enough := '5 s';
                 END IF;
         END;
+        IF state OPERATOR(pg_catalog.<>) first_state THEN
+            RETURN true;
+        ELSIF pg_catalog.cardinality(relations) OPERATOR(pg_catalog.=) 1 THEN
+            RETURN false;
+        END IF;
+        EXIT WHEN tried OPERATOR(pg_catalog.>=) most;
+        IF pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) begun OPERATOR(pg_catalog.>) enough THEN
+            RETURN true;
+        END IF;
     END LOOP;
-    RETURN true;
+    -- What differs from answer to answer is made up, e.g. the number in: invalid input syntax for integer: "1000x".
+    RAISE EXCEPTION USING
+        ERRCODE = first_state,
+        MESSAGE = pg_catalog.concat(first_message, CASE WHEN is_varied THEN ' (a made-up answer)' END),
+        DETAIL = pg_catalog.concat_ws(' ', nullif(e_detail, ''), pg_catalog.concat(
+            'dpproxy tried the statement with ', tried, ' made-up answers, and each of them failed. Values of answers'
+            ' in this error are made up. Nothing was charged.')),
+        HINT = pg_catalog.concat_ws(' ', nullif(e_hint, ''), refused_hint),
+        SCHEMA = e_schema, TABLE = e_table, COLUMN = e_column, CONSTRAINT = e_constraint, DATATYPE = e_type;
 END $$;
 
 -- The timeouts of a session are off until its transaction ends, or until they are restored (proxy/pgwire/held_timeouts.py).

@@ -18,9 +18,13 @@ class CertainError:
     before: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
 
+    is_binary: bool = False  # the results of an extended query
+
     @property
     def is_for_http(self) -> bool:
-        return not self.before and self.statement.startswith(("SELECT", "WITH"))
+        return (
+            not self.before and not self.is_binary and self.statement.startswith(("SELECT", "WITH"))
+        )
 
 
 def _items(name: str, items: str, sqlstate: str, source: str = _FROM) -> CertainError:
@@ -239,7 +243,111 @@ _MADE = [
     ),
 ]
 
-CERTAIN_ERRORS = [*_FUNCTIONS, *_QUERIES, *_MADE]
+_KEY = "CREATE TEMP TABLE k (a bigint {more})"
+_FIVE = "SELECT 5 + 0 * count(*)"
+
+
+def _inserted(
+    name: str, sqlstate: str, more: str, *before: str, items: str = _FIVE
+) -> CertainError:
+    tables = (*before, _KEY.format(more=more))
+    return CertainError(name, f"INSERT INTO k (a) {items} {_FROM}", sqlstate, tables)
+
+
+_HELD = "CREATE TEMP TABLE p (a bigint PRIMARY KEY)"
+_AFTER = [
+    CertainError(
+        f"deferred_{name}",
+        f"INSERT INTO k (a) {_FIVE} {_FROM}",
+        sqlstate,
+        (_HELD, _KEY.format(more=more), "INSERT INTO p VALUES (5), (6)", filled),
+    )
+    for name, sqlstate, more, filled in (
+        (
+            "primary",
+            "23505",
+            "PRIMARY KEY DEFERRABLE INITIALLY DEFERRED",
+            "INSERT INTO k VALUES (5)",
+        ),
+        ("unique", "23505", "UNIQUE DEFERRABLE INITIALLY DEFERRED", "INSERT INTO k VALUES (5)"),
+        (
+            "reference",
+            "23503",
+            "REFERENCES p DEFERRABLE INITIALLY DEFERRED",
+            "DELETE FROM p WHERE a = 5",
+        ),
+        (
+            "exclusion",
+            "23P01",
+            ", EXCLUDE (a WITH =) DEFERRABLE INITIALLY DEFERRED",
+            "INSERT INTO k VALUES (5)",
+        ),
+    )
+]
+_TABLES = [
+    _inserted("reference", "23503", "REFERENCES p", _HELD),
+    _inserted("deferrable", "23503", "REFERENCES p DEFERRABLE", _HELD),
+    _inserted("generated", "22012", ", b bigint GENERATED ALWAYS AS (a / (a - a)) STORED"),
+    _inserted("beside_default", "23514", "CHECK (a < 0), b int DEFAULT 1"),
+    _inserted("beside_clock", "23514", "CHECK (a < 0), b timestamptz DEFAULT clock_timestamp()"),
+    _inserted("beside_now", "23514", "CHECK (a < 0), b timestamptz DEFAULT now()"),
+    _inserted("default", "22012", ", b int DEFAULT 1 / (length('a') - 1)"),
+    _inserted(
+        "beside_domain",
+        "23514",
+        "CHECK (a < 0)",
+        "CREATE DOMAIN pg_temp.d AS int CHECK (VALUE > 0)",
+    ),
+    CertainError(
+        "domain",
+        f"SELECT (-1 - abs(count(*)))::pg_temp.d {_FROM}",
+        "23514",
+        ("CREATE DOMAIN pg_temp.d AS bigint CHECK (VALUE > 0)",),
+    ),
+]
+_ITEM = "'=r/postgres'::aclitem"
+_SENT = [
+    CertainError(f"sent_{name}", f"SELECT {item}, count(*) {_FROM}", sqlstate, (), (), True)
+    for name, item, sqlstate in (
+        ("record", f"row(1, {_ITEM})", "42883"),
+        ("array", f"array[{_ITEM}]", "42883"),
+        ("array_of_records", f"array[row(1, array[{_ITEM}])]", "42883"),
+    )
+]
+_COPIED = [
+    CertainError(f"copy_{name}", f"COPY (SELECT {items} {_FROM}) TO STDOUT {options}", sqlstate)
+    for name, items, options, sqlstate in (
+        ("encoding", "U&'\\4e2d', count(*)", "(ENCODING 'LATIN1')", "22P05"),
+        (
+            "encoding_and_format",
+            "U&'\\4e2d', count(*)",
+            "WITH (FORMAT csv, encoding latin1)",
+            "22P05",
+        ),
+        ("old_encoding", "U&'\\4e2d', count(*)", "WITH ENCODING 'iso-8859-1'", "22P05"),
+        ("binary", f"row({_ITEM}), count(*)", "(FORMAT binary)", "42883"),
+        ("binary_array", f"array[{_ITEM}], count(*)", "(FORMAT 'binary')", "42883"),
+    )
+]
+_LARGE = [
+    _items("large_row", "repeat('x', 30 * 1000 * 1000), count(*)", "53200"),
+    _items(
+        "large_aggregate",
+        "(SELECT string_agg(repeat('x', 1000000), '') FROM generate_series(1, 2000)), count(*)",
+        "53200",
+    ),
+]
+
+CERTAIN_ERRORS = [
+    *_FUNCTIONS,
+    *_QUERIES,
+    *_MADE,
+    *_AFTER,
+    *_TABLES,
+    *_SENT,
+    *_COPIED,
+    *_LARGE,
+]
 
 # They may succeed, whatever comes of them with this draw of the noise.
 POSSIBLE = [

@@ -31,14 +31,18 @@ def simple(connection: psycopg.Connection, case: CertainError) -> PGresult:
 
 
 def extended(connection: psycopg.Connection, case: CertainError) -> PGresult:
-    return connection.pgconn.exec_params(case.statement.encode(), _values(case))
+    return connection.pgconn.exec_params(
+        case.statement.encode(), _values(case), result_format=int(case.is_binary)
+    )
 
 
 def prepared(connection: psycopg.Connection, case: CertainError) -> PGresult:
     result = connection.pgconn.prepare(b"named", case.statement.encode())
     if result.status == ExecStatus.FATAL_ERROR:
         return result
-    return connection.pgconn.exec_prepared(b"named", _values(case))
+    return connection.pgconn.exec_prepared(
+        b"named", _values(case), result_format=int(case.is_binary)
+    )
 
 
 def _values(case: CertainError) -> list[bytes]:
@@ -64,6 +68,8 @@ def _state(connection: psycopg.Connection, result: PGresult) -> str | None:
 def test_a_certain_error_costs_nothing(
     live: LiveProxy, analyst: str, case: CertainError, way: Way
 ) -> None:
+    if case.is_binary and way is simple:
+        pytest.skip("a simple query has its results as text")
     with live.connect(analyst=analyst) as connection:
         for statement in case.before:
             connection.pgconn.exec_(statement.encode())
@@ -132,7 +138,7 @@ def test_an_error_after_the_charge_tells_the_receipt(
         # An error of something else does not.
         failed = way(connection, CertainError("free", "SELECT 1 / 0", "22012"))
         assert failed.error_field(DiagnosticField.MESSAGE_HINT) is None
-        assert "is charged again" in hint  # this policy has no reuse
+        assert "kept for an hour" in hint  # this policy has no reuse
 
 
 def test_an_error_after_the_charge_tells_the_receipt_over_http(

@@ -11,6 +11,7 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Refusal
+from proxy.base.session_settings import DP_SETTINGS
 from proxy.pgwire import frames
 from proxy.pgwire.calls import (
     ExecutePrepared,
@@ -272,7 +273,7 @@ def test_a_long_statement_is_not_read_in_a_turn() -> None:
 def _analysed() -> bytes:
     """The shadow's answer to an analysis: no parameters, one column; then OID and settings."""
     known = [b"0", b"UTC", b"on", b"off", b"on", b"1"]
-    settings = [*[b""] * 6, *known, b"public", b"UTF8"]
+    settings = [*[b""] * len(DP_SETTINGS), *known, b"public", b"UTF8"]
     row = b"".join(frames.I32.pack(len(v)) + v for v in [b"17000", *settings])
     answers = [
         *(frames.frame(b"3"), frames.frame(b"1"), frames.parameter_description(())),

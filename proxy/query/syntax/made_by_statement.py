@@ -5,6 +5,7 @@ Found on tokens. What is not found is not tried, and then PostgreSQL says it aft
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ class MadeByStatement:
     head: str
     if_not_exists: bool = False
     tag: str | None = None
+    is_cursor: bool = False
 
 
 def inner_query(statement: Statement, rewritten: str) -> str:
@@ -51,7 +53,7 @@ def made(statement: Statement) -> MadeByStatement | None:
                 return MadeByStatement(
                     head[: clause.start] + head[clause.stop :], if_not_exists=True
                 )
-        return MadeByStatement(head)
+        return MadeByStatement(head, is_cursor=first == "declare")
     if statement.kind is StatementKind.QUERY:
         for select in selects(statement):
             if "into" in select.clauses:
@@ -83,6 +85,33 @@ def is_copy_to_client(statement: Statement) -> bool:
     """Else to a file or a program of the server."""
     words = [x.word for x in statement.lexed.lexemes[statement.last + 1 : statement.last + 3]]
     return words == ["to", "stdout"]
+
+
+def copy_encoding(statement: Statement) -> str | None:
+    """The encoding that COPY names in its options, as it is written there."""
+    return _copy_option(statement, "encoding")
+
+
+def is_binary(statement: Statement) -> bool:
+    """Whether the client gets the rows in binary format by what the statement says: COPY, or a cursor."""
+    if statement.kind is not StatementKind.WRAPPED and statement.kind is not StatementKind.COPY:
+        return False
+    lexemes = statement.lexed.lexemes
+    if lexemes[0].word == "declare":
+        return any(lexeme.word == "binary" for lexeme in lexemes[: statement.first])
+    options = lexemes[statement.last + 1 :]
+    is_old_form = any(lexeme.word == "binary" and lexeme.depth == 0 for lexeme in options)
+    return is_old_form or (_copy_option(statement, "format") or "").lower() == "binary"
+
+
+def _copy_option(statement: Statement, name: str) -> str | None:
+    if statement.kind is not StatementKind.COPY:
+        return None
+    options = statement.lexed.lexemes[statement.last + 1 :]
+    for lexeme, value in itertools.pairwise(options):
+        if lexeme.word == name:
+            return value.token.text
+    return None
 
 
 def limits(statement: Statement) -> Iterator[tuple[str, bool]]:

@@ -69,6 +69,7 @@ class QueryRequest(RequestModel):
         "value": "Send arrays and JSON as text: PostgreSQL reads it as the parameter's type.",
         "epsilon": _POLICY_HINT,
         "delta": _POLICY_HINT,
+        "trial": "Write true or false.",
     }
 
     database: Text
@@ -80,12 +81,19 @@ class QueryRequest(RequestModel):
     )
     epsilon: Number | None = Field(None, description="At most the policy's max_epsilon.")
     delta: Number | None = Field(None, description="At most the policy's delta.")
+    trial: bool | None = Field(
+        None,
+        description="False: the statement is charged without a trial run with made-up answers.",
+    )
 
     @property
     def settings(self) -> Mapping[str, str]:
         """The settings dp.* of this statement, with the digits that were sent."""
         given = {"dp.epsilon": self.epsilon, "dp.delta": self.delta}
-        return {name: str(value) for name, value in given.items() if value is not None}
+        settings = {name: str(value) for name, value in given.items() if value is not None}
+        if self.trial is not None:
+            settings["dp.trial"] = "on" if self.trial else "off"
+        return settings
 
 
 class PrivacyAmount(ResponseModel):

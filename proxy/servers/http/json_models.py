@@ -29,7 +29,12 @@ from proxy.servers.http.request_reading import read_body
 from proxy.servers.http.strict_json import JsonNumber
 
 _UNSTORABLE = "22021"  # character_not_in_repertoire
-_TYPE_NAMES = {"string": "a string", "number": "a number", "array": "a list"}
+_TYPE_NAMES = {
+    "string": "a string",
+    "number": "a number",
+    "array": "a list",
+    "boolean": "true or false",
+}
 
 
 def _text(value: object) -> str:

@@ -250,10 +250,12 @@ class LibpqDriver:
             return await self._session.run_prepared((*self._request.params, run.relation))
         except Exception as error:
             # The charge stands: PostgreSQL failed on noisy values, e.g. in a division by zero.
+            if run.charged is not None:
+                run.charged.keep()
             if self._answer is None or (problem := problem_of(error)) is None:
                 raise
-            problem.receipt = self._answer.receipt
-            hints = (problem.hint, self._answer.paid_hint)
+            problem.receipt = self._answer.charged_receipt
+            hints = (problem.hint, self._answer.charged_hint)
             problem.hint = " ".join(hint for hint in hints if hint is not None) or None
             raise problem from None
 
