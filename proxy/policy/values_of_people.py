@@ -7,7 +7,7 @@ told by how it begins and is parted, not by digits alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from proxy.policy.category_words import are_categories, is_category
 from proxy.policy.personal_names import (
@@ -35,19 +35,20 @@ _OFFICIAL = re.compile(r"[0-9]{3}-[0-9]{2}-[0-9]{4}")  # of the social security 
 _PLATE = re.compile(r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} ?[0-9]{1,4}")
 _PLACE = re.compile(r"[^,]+ [0-9]+[a-z]?, [0-9]{4,5} \w.*")  # Hauptstr. 5, 80331 München
 _MANY = 500
+_Test = Callable[[str], object]
 
 _SURE = (
-    (_MAIL, "one is an e-mail address"),
-    (_TELEPHONE, "one is like a telephone number"),
-    (_ACCOUNT, "one is like the number of a bank account"),
+    (_MAIL.fullmatch, "one is an e-mail address"),
+    (_TELEPHONE.fullmatch, "one is like a telephone number"),
+    (_ACCOUNT.fullmatch, "one is like the number of a bank account"),
 )
 _PERHAPS = (
-    (_UUID, "one is a UUID, which tells one from all others"),
-    (_RECORD, "one is like the number of a record"),
-    (_OFFICIAL, "one is like a number of social security"),
-    (_PLATE, "one is like the plate of a car"),
-    (_PLACE, "one is like a postal address"),
-    (_HANDLE, "one is like a name in a network"),
+    (_UUID.fullmatch, "one is a UUID, which tells one from all others"),
+    (_RECORD.fullmatch, "one is like the number of a record"),
+    (_OFFICIAL.fullmatch, "one is like a number of social security"),
+    (_PLATE.fullmatch, "one is like the plate of a car"),
+    (_PLACE.fullmatch, "one is like a postal address"),
+    (_HANDLE.fullmatch, "one is like a name in a network"),
 )
 
 
@@ -104,8 +105,5 @@ def perhaps_naming_in(column: str, values: Sequence[str]) -> str:
     return ""
 
 
-def _first_reason(values: Sequence[str], known: Sequence[tuple[re.Pattern[str], str]]) -> str:
-    return next(
-        (reason for pattern, reason in known if any(map(pattern.fullmatch, values))),
-        "",
-    )
+def _first_reason(values: Sequence[str], known: Sequence[tuple[_Test, str]]) -> str:
+    return next((reason for test, reason in known if any(map(test, values))), "")
