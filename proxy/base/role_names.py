@@ -86,3 +86,11 @@ def inner_role(analyst: str) -> str:
     'dp_inner_2bd806c97f0e00af1a1fc332'
     """
     return f"{_INNER}{hashlib.sha256(analyst.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+
+
+def is_inner_role(role: str) -> bool:
+    """
+    >>> is_inner_role(inner_role("alice")), is_inner_role("alice")
+    (True, False)
+    """
+    return role.startswith(_INNER)

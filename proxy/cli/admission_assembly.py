@@ -29,7 +29,7 @@ from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.inner_logins import InnerLogins
 
 if TYPE_CHECKING:
-    from proxy.servers.http.admin_routes import Reload
+    from proxy.servers.http.admin_routes import Reload, StuckSessions
 
 PEOPLE_SECONDS = 1.0
 
@@ -73,11 +73,14 @@ class AdmissionAssembly:
         wire: WireServer,
         tls: tuple[Path, Path] | None,
         reload: Reload | None = None,
+        stuck_sessions: StuckSessions = tuple,
     ) -> HttpListener:
         """With a gate of its own: strangers at the other listeners keep no administrator waiting."""
         from proxy.servers.http.admin_routes import AdminRoutes  # models that few need
 
-        routes = AdminRoutes(self.ledger_dsn, credentials, wire, LoginGate(), reload)
+        routes = AdminRoutes(
+            self.ledger_dsn, credentials, wire, LoginGate(), reload, stuck_sessions
+        )
         return HttpListener(routes.app, tls, ADMIN_LIMITS)
 
 

@@ -37,6 +37,7 @@ from proxy.servers.http.http_server import HttpServer
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.analyst_sessions import ShadowSessions
+from proxy.shadow.ending_sessions import EndingSessions
 
 GRACE_SECONDS = 5.0
 _CONNECT_SECONDS = 2.0
@@ -102,6 +103,7 @@ async def serve_until_stopped(
         reloads = None
         if policies:
             reloads = PolicyReloads(databases, policies, SourceVariables(), installation)
+        ending = EndingSessions()
         http = HttpServer(
             assembly.engines,
             sessions,
@@ -109,6 +111,7 @@ async def serve_until_stopped(
             where.tls,
             health=lambda: dict.fromkeys(servers.dead(), False),
             policies_taken=lambda: reloads is None or reloads.are_taken,
+            stuck_sessions=lambda: len(ending.stuck),
             gate=gate,
             bearers=admitted.bearers,
             admission=admitted.admission,
@@ -121,7 +124,9 @@ async def serve_until_stopped(
         admin = None
         if letting_in.admin is not None:
             again = None if reloads is None else reloads.reload
-            admin = admitted.admin_server(letting_in.admin.credentials, wire, where.tls, again)
+            admin = admitted.admin_server(
+                letting_in.admin.credentials, wire, where.tls, again, lambda: ending.stuck
+            )
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, GRACE_SECONDS)
         matching = asyncio.Lock()
@@ -129,10 +134,12 @@ async def serve_until_stopped(
             admitted.follow(wire, http.logins),
             copy_public_tables(databases),
             watch_catalogues(databases),
-            match_roles(servers, databases, admitted.inner.verifier, matching=matching),
+            match_roles(
+                servers, databases, admitted.inner.verifier, matching=matching, ending=ending
+            ),
             write_marks(servers, databases),
-            enforce_limits(servers),
-            watch_locks(servers),
+            enforce_limits(servers, ending, lambda: wire.backends | sessions.backends),
+            watch_locks(servers, ending),
             *publishing_tasks(databases),
             *(() if reloads is None else (reloads.follow(),)),
         ):
@@ -189,18 +196,19 @@ async def _start(server: _Server, address: Address) -> None:
         await server.start(address.host, 0)
 
 
-async def _checks(databases: Sequence[Database], readiness: RoleReadiness) -> Mapping[str, bool]:
-    """For /readyz: of all databases together."""
+async def _checks(
+    databases: Sequence[Database], readiness: RoleReadiness
+) -> Mapping[str, Mapping[str, bool]]:
+    """For /readyz: of each database."""
     return {
-        "protected": all([await one.protected.is_ready() for one in databases]),
-        "ledger": all([await one.ledger.is_ready() for one in databases]),
-        "shadow": readiness.generation is not None
-        and all(
-            [
-                one.shadow.is_built and await _listens(one.shadow.analyst_host_port)
-                for one in databases
-            ]
-        ),
+        one.policy.database: {
+            "protected": await one.protected.is_ready(),
+            "ledger": await one.ledger.is_ready(),
+            "shadow": readiness.generation is not None
+            and one.shadow.is_built
+            and await _listens(one.shadow.analyst_host_port),
+        }
+        for one in databases
     }
 
 

@@ -37,7 +37,8 @@ from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 POLL_SECONDS = 1.0
-RETRY_SECONDS = 5.0
+# After an attempt that failed. Statements of others may wait while a change is tried, so the pauses grow.
+RETRY_SECONDS = (1.0, 2.0, 4.0, 8.0, 10.0)
 _TOLD_SECONDS = 5.0  # the log does not say the same again within them
 _LOGGED_PROBLEMS = 5
 
@@ -68,6 +69,7 @@ class PolicyWatch:
     _tried: str = ""  # what was refused: nobody is told twice
     _told_at: float = -math.inf  # when the log said it last
     _retry_at: float = 0.0
+    _retries: int = 0
     _pending: bool = False
     _looks: int = 0
     refusal: str = ""  # why what is in the file is not in force
@@ -95,6 +97,8 @@ class PolicyWatch:
     def _take(self, now: float, *, is_reported: bool) -> None:
         name = self.database.policy.database
         before = self.database.policy.digest
+        if not self._pending:
+            self._retries = 0
         self._pending = False
         served = self.database.policy, self.database.catalog
         try:
@@ -147,7 +151,9 @@ class PolicyWatch:
         self._refuse(refused, now, is_reported=is_reported)
 
     def _refuse(self, refused: NotTaken, now: float, *, is_reported: bool) -> None:
-        self._pending, self._retry_at = refused.for_now, now + RETRY_SECONDS
+        pause = RETRY_SECONDS[min(self._retries, len(RETRY_SECONDS) - 1)]
+        self._pending, self._retry_at = refused.for_now, now + pause
+        self._retries += 1
         attempt = f"{_digest(self.file)} {refused.reason} {refused.problems}"
         is_old = now - self._told_at >= _TOLD_SECONDS
         if attempt != self._tried or (is_reported and is_old):

@@ -4,7 +4,8 @@ ledger's high-water mark, and notices when something that it stands on is gone."
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 
@@ -14,6 +15,7 @@ from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.ledger.ledger_mark import LedgerWentBack, Mark, mark_of
 from proxy.postgres.failure_reason import reason_of
+from proxy.shadow.ending_sessions import EndingSessions
 from proxy.shadow.lock_watch import LockWatch
 from proxy.shadow.role_matching import RoleMatcher
 from proxy.shadow.shadow_monitor import ShadowMonitor
@@ -23,7 +25,7 @@ from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 ROLES_SECONDS = 1.0
 MARK_SECONDS = 0.5
 LIMITS_SECONDS = 1.0
-LOCKS_SECONDS = 0.5
+LOCKS_SECONDS = 0.25  # so that it sees each attempt of a change that waits LOCK_WAIT_SECONDS
 GUARD_SECONDS = 60.0
 BUSY_SECONDS = 5.0
 
@@ -36,14 +38,15 @@ async def match_roles(
     inner: InnerVerifier | None = None,
     every_seconds: float = ROLES_SECONDS,
     matching: asyncio.Lock | None = None,
+    ending: EndingSessions | None = None,
 ) -> None:
     """Until it is cancelled. While the ledger cannot be asked, the roles stay as they were.
 
-    Given    matching: held by others while nobody may get a role
+    Given    matching: held by others while nobody may get a role; ending: as of `enforce_limits`
     """
     matching = matching or asyncio.Lock()
     names = tuple(database.policy.database for database in databases)
-    matcher = RoleMatcher(servers.ledger_dsn, servers.shadow.dsn(), names, inner)
+    matcher = RoleMatcher(servers.ledger_dsn, servers.shadow.dsn(), names, inner, ending)
     try:
         while True:
             try:
@@ -101,24 +104,45 @@ def _follow(servers: ProxyServers, mark: Mark) -> None:
         _log.error("mark_not_written", kind=type(error).__name__)
 
 
-async def enforce_limits(servers: ProxyServers, every_seconds: float = LIMITS_SECONDS) -> None:
-    """Until it is cancelled: sessions of the shadow that pass an analyst's share are ended."""
-    monitor = ShadowMonitor(servers.shadow.dsn(), servers.shadow.log)
+async def enforce_limits(
+    servers: ProxyServers,
+    ending: EndingSessions,
+    served: Callable[[], AbstractSet[int]],
+    every_seconds: float = LIMITS_SECONDS,
+) -> None:
+    """Until it is cancelled: end sessions of the shadow that pass an analyst's share, and report stuck ones.
+
+    Args:
+        ending: Sessions that were told to end, by whichever task.
+        served: Give the processes of the sessions that have a client.
+    """
+    monitor = ShadowMonitor(
+        servers.shadow.dsn(),
+        servers.shadow.log,
+        ending=ending,
+        server=lambda: servers.shadow.process_id or 0,
+    )
     try:
         while True:
             await asyncio.sleep(every_seconds)
             try:
-                for ended in await asyncio.to_thread(monitor.look):
+                for ended in await asyncio.to_thread(monitor.look, served()):
                     _log.warning("session_ended_by_share", **asdict(ended))
+                for stuck in ending.unreported():
+                    _log.error("session_does_not_end", **asdict(stuck))
+                if monitor.killed is not None:
+                    _log.error("shadow_restarts_without_session", **asdict(monitor.killed))
             except Exception as error:  # a look that fails must not be the last
                 _log.warning("shares_not_read", kind=type(error).__name__, reason=reason_of(error))
     finally:
         monitor.close()
 
 
-async def watch_locks(servers: ProxyServers, every_seconds: float = LOCKS_SECONDS) -> None:
+async def watch_locks(
+    servers: ProxyServers, ending: EndingSessions, every_seconds: float = LOCKS_SECONDS
+) -> None:
     """Until it is cancelled: sessions of the shadow that keep others waiting for a lock are ended."""
-    watch = LockWatch(servers.shadow.dsn(), lambda: servers.shadow.process_id or 0)
+    watch = LockWatch(servers.shadow.dsn(), lambda: servers.shadow.process_id or 0, ending=ending)
     # A thread of its own: those of the loop may all be waiting for such a lock.
     thread = ThreadPoolExecutor(1, "locks")
     loop = asyncio.get_running_loop()

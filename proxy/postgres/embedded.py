@@ -51,7 +51,9 @@ from proxy.postgres.process_walls import server_walls
 SUPERUSER = "postgres"
 _SOCKET_ONLY_PORT = 5432  # without TCP the port is only part of the socket's name
 _START_SECONDS = 60.0
-_STOP_SECONDS = 30.0
+_STOP = ((signal.SIGINT, 30.0), (signal.SIGQUIT, 30.0), (signal.SIGKILL, 30.0))
+# The postmaster kills what has not ended 5 s after SIGQUIT.
+_DISPOSABLE_STOP = ((signal.SIGQUIT, 7.0), (signal.SIGKILL, 5.0))
 _ATTEMPTS = 5
 
 
@@ -167,15 +169,17 @@ class EmbeddedPostgres:
         return self._endpoint is not None
 
     def stop(self) -> None:
-        """Fast shutdown (PostgreSQL 17 documentation, section 18.5), immediate if that takes too long.
-        Nothing if not ours."""
+        """Fast shutdown (PostgreSQL 17 documentation, section 18.5), immediate if that takes too long. A
+        disposable server is stopped at once: its sessions may hear nothing else. Nothing if not ours."""
         if self._process is not None:
-            for way in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+            for way, seconds in _DISPOSABLE_STOP if self._disposable else _STOP:
                 if self._process.poll() is None:
                     self._process.send_signal(way)
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(_STOP_SECONDS)
+                    self._process.wait(seconds)
                     break
+            if self._disposable:
+                postgres_leftovers.stop_leftover(self._data, is_disposable=True)
             self._process = None
             atexit.unregister(self._stop_at_exit)
         self._release()
@@ -311,7 +315,8 @@ class EmbeddedPostgres:
             self._log_start = log.tell()
             self._process = subprocess.Popen(  # noqa: S603
                 self._account.command(
-                    signal.SIGINT,
+                    # When this process dies. Sessions of a disposable server may hear nothing else.
+                    signal.SIGQUIT if self._disposable else signal.SIGINT,
                     self._binaries.postgres,
                     "-D",
                     self._data,

@@ -63,6 +63,11 @@ class ConnectedSession:
         self._analyst = analyst
         self._type_names: dict[tuple[int, int], str] = {}
         self._is_busy = False
+        self.process = self._pgconn.backend_pid
+
+    @property
+    def is_closed(self) -> bool:
+        return self._connection.closed
 
     @property
     def analyst(self) -> str:

@@ -15,6 +15,7 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from weakref import WeakSet
 
 import psycopg
 
@@ -97,6 +98,12 @@ class ShadowSessions:
         self._places = FairShare(self._limits.at_once, self._limits.each)
         self._logging_in = asyncio.Semaphore(self._limits.logins_at_once)
         self._is_closed = False
+        self._open: WeakSet[ConnectedSession] = WeakSet()
+
+    @property
+    def backends(self) -> frozenset[int]:
+        """Processes of the shadow that serve a session, in use or idle."""
+        return frozenset(one.process for one in self._open if not one.is_closed)
 
     @property
     def idle(self) -> int:
@@ -280,7 +287,9 @@ class ShadowSessions:
         until = asyncio.get_running_loop().time() + self._limits.age_seconds
         if not is_inner:
             self._remember(user, password, until)
-        return _IdleSession(ConnectedSession(connection, name), until)
+        session = ConnectedSession(connection, name)
+        self._open.add(session)
+        return _IdleSession(session, until)
 
     def _remember(self, user: str, password: str, until: float) -> None:
         """Remember a password that PostgreSQL has found right."""

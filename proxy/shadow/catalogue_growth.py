@@ -68,7 +68,7 @@ class CatalogueGrowth:
             with psycopg.connect(
                 make_conninfo(self._dsn, dbname=name), autocommit=True
             ) as connection:
-                connection.execute("SET lock_timeout = '1s'; SET statement_timeout = '30s'")
+                connection.execute("SET lock_timeout = '500ms'; SET statement_timeout = '30s'")
                 connection.execute("SET search_path = pg_catalog")
                 for (table,) in connection.execute(_BLOATED.encode(), (_LARGE,)).fetchall():
                     with suppress(psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected):

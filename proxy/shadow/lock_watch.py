@@ -10,12 +10,11 @@ enter, no table of roles, and the end is a signal of the system (pg_terminate_ba
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 
@@ -23,7 +22,10 @@ import psycopg
 
 from proxy.postgres.embedded import SUPERUSER
 from proxy.postgres.failure_reason import reason_of
+from proxy.shadow.ending_sessions import EndingSessions, Harm
+from proxy.shadow.server_processes import parent_of, signal_session
 from proxy.shadow.shadow_monitor import Ended
+from proxy.shadow.shadow_roles import analyst_of_role
 from proxy.shadow.shadow_tables import ShadowError
 
 PATIENCE_SECONDS = 1.0
@@ -32,16 +34,18 @@ _CONNECT_SECONDS = 2  # the least that libpq takes
 # A row: its holder's transaction is waited for, in modes of PostgreSQL's own choice.
 _OF_ROWS = ("transactionid", "virtualxid", "tuple", "spectoken", "applytransaction")
 # What statements of analysts ask for on what is not their own, to read and to make temporary things.
+_FIRST_OF_OURS = 16384  # FirstNormalObjectId: catalogues have numbers below
 _WEAK = ("AccessShareLock", "RowShareLock", "RowExclusiveLock")
 
 _WAITING = """\
-SELECT w.pid, a.usesysid::bigint, w.mode, w.locktype,
+SELECT w.pid, a.usesysid::bigint, w.mode, w.locktype, coalesce(w.relation, 0)::bigint,
        coalesce(extract(epoch FROM clock_timestamp() - w.waitstart), 0)::float8,
        pg_catalog.pg_blocking_pids(w.pid)
 FROM pg_catalog.pg_lock_status() w LEFT JOIN pg_catalog.pg_stat_get_activity(NULL) a ON a.pid = w.pid
 WHERE NOT w.granted"""
-_ROLES = """\
-SELECT a.pid, a.usesysid::bigint FROM pg_catalog.pg_stat_get_activity(NULL) a
+_SESSIONS = """\
+SELECT a.pid, a.usesysid::bigint, extract(epoch FROM a.xact_start)::float8
+FROM pg_catalog.pg_stat_get_activity(NULL) a
 WHERE a.backend_type = 'client backend' AND a.usesysid IS NOT NULL AND a.usesysid <> (
     SELECT own.usesysid FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) own)"""
 _TITLE = re.compile(rb"postgres: (?!" + SUPERUSER.encode() + rb" )(?P<rest>.*) waiting\0*\Z", re.S)
@@ -49,19 +53,21 @@ _TITLE = re.compile(rb"postgres: (?!" + SUPERUSER.encode() + rb" )(?P<rest>.*) w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A session that waits for a lock. role: None where it is no analyst's, as of a login under way."""
+    """A session that waits for a lock. role: None where it is no analyst's, as of a login under way; is_open:
+    whether it is a lock of a row or a catalogue, which analysts can hold as often as they like."""
 
     process: int
     role: int | None
     is_strong: bool
     seconds: float
     blockers: tuple[int, ...]
+    is_open: bool = False
 
 
 class LockWatch:
     """
     Given    the superuser's way into the shadow's server, not into a shadow; what gives the process of that
-             server
+             server; ending: notes which sessions were told to end
     Gives    `look`, to be called twice a second or so, from one thread at a time
     """
 
@@ -70,12 +76,16 @@ class LockWatch:
         server_dsn: str,
         server: Callable[[], int],
         patience_seconds: float = PATIENCE_SECONDS,
+        ending: EndingSessions | None = None,
     ) -> None:
         self._dsn = server_dsn
         self._patience = patience_seconds
         self._connection: psycopg.Connection | None = None
         self._server = server
+        self._ending = ending or EndingSessions()
         self._offenders: dict[int, float] = {}
+        # Transactions that dpproxy has waited for, by process and begin, and since when.
+        self._in_our_way: dict[tuple[int, float | None], float] = {}
         self._failed = 0
 
     def __repr__(self) -> str:  # the DSN holds a password
@@ -83,7 +93,7 @@ class LockWatch:
 
     def look(self) -> tuple[Ended, ...]:
         """
-        Gives    whose sessions were ended
+        Gives    whose sessions were told to end, each once
         Refuses  ShadowError where the server cannot be asked; sessions of analysts that wait for a lock, as
                  their processes' titles tell, are ended then
         """
@@ -95,16 +105,22 @@ class LockWatch:
                 self.close()
             self._failed += 1
             for process in _waiting_by_title(self._server(), queries=self._failed > 1):
-                _end(process, self._server())
+                signal_session(process, self._server(), signal.SIGTERM)
             kind = error.sqlstate or reason_of(error)
             raise ShadowError(f"the shadow's locks could not be watched ({kind})") from None
-        ended = [(process, role) for process, role in found if _end(process, self._server())]
+        ended = [
+            (process, role, harm)
+            for process, role, harm in found
+            if signal_session(process, self._server(), signal.SIGTERM)
+        ]
         now = monotonic()
         self._offenders = {role: until for role, until in self._offenders.items() if until > now}
-        self._offenders |= {role: now + _OFFENDER_SECONDS for _, role in ended}
+        self._offenders |= {role: now + _OFFENDER_SECONDS for _, role, _ in ended}
+        named = [(self._name(role), process, harm) for process, role, harm in ended]
         return tuple(
-            Ended(analyst=self._name(role), process=process, passed="locks that others wait for")
-            for process, role in ended
+            Ended(analyst=name, process=process, passed="locks that others wait for")
+            for name, process, harm in named
+            if self._ending.tell(process, name, harm)
         )
 
     def close(self) -> None:
@@ -123,11 +139,14 @@ class LockWatch:
             )
         return self._connection
 
-    def _found(self, connection: psycopg.Connection) -> Sequence[tuple[int, int]]:
+    def _found(self, connection: psycopg.Connection) -> Sequence[tuple[int, int, Harm]]:
+        """Process and role of each session to be ended, and what it does otherwise."""
         rows = connection.execute(_WAITING).fetchall()
         if not rows:
             return ()
-        roles: dict[int, int] = dict(connection.execute(_ROLES).fetchall())
+        sessions = connection.execute(_SESSIONS).fetchall()
+        roles: dict[int, int] = {process: role for process, role, _ in sessions}
+        transactions: dict[int, float | None] = {process: begin for process, _, begin in sessions}
         waiting = [
             Waiting(
                 process=process,
@@ -135,10 +154,35 @@ class LockWatch:
                 is_strong=mode not in _WEAK and kind not in _OF_ROWS,
                 seconds=seconds,
                 blockers=tuple(blockers),
+                is_open=kind in _OF_ROWS or 0 < relation < _FIRST_OF_OURS,
             )
-            for process, role, mode, kind, seconds, blockers in rows
+            for process, role, mode, kind, relation, seconds, blockers in rows
         ]
-        return to_end(waiting, roles, self._patience, self._offenders.keys())
+        added = [one for each in waiting for one in self._added_up(each, transactions)]
+        ours = {process for one in waiting if is_ours(one) for process in one.blockers}
+        ended = to_end(added, roles, self._patience, self._offenders.keys())
+        return [
+            (process, role, Harm.OPERATOR if process in ours else Harm.OTHERS)
+            for process, role in ended
+        ]
+
+    def _added_up(
+        self, waiting: Waiting, transactions: Mapping[int, float | None]
+    ) -> Iterator[Waiting]:
+        """With the seconds since dpproxy has first waited for the transaction. It gives up and tries again."""
+        if waiting.role is not None:
+            yield waiting
+            return
+        now = monotonic()
+        self._in_our_way = {
+            key: since
+            for key, since in self._in_our_way.items()
+            if transactions.get(key[0]) == key[1]
+        }
+        for blocker in waiting.blockers:
+            key = (blocker, transactions.get(blocker))
+            since = self._in_our_way.setdefault(key, now - waiting.seconds)
+            yield replace(waiting, seconds=now - since, blockers=(blocker,))
 
     def _name(self, role: int) -> str:
         """For the log; the roles may be locked still."""
@@ -147,8 +191,14 @@ class LockWatch:
                 "SELECT rolname FROM pg_catalog.pg_authid WHERE oid = %s", (role,)
             )
             for (name,) in row:
-                return str(name)
+                return analyst_of_role(self._connected(), name)
         return f"role {role}"
+
+
+def is_ours(waiting: Waiting) -> bool:
+    """Whether dpproxy, or a login, waits for a table. What is open to analysts is no reason to kill each time:
+    it would be a way to end the sessions of others."""
+    return waiting.role is None and not waiting.is_open
 
 
 def to_end(
@@ -182,27 +232,6 @@ def to_end(
     return tuple(found.items())
 
 
-def _end(process: int, server: int) -> bool:
-    """Whether it was signalled. It may be gone by now, and its number another's: only the server's child is."""
-    parent = _parent(process)
-    if parent is not None and parent != server:
-        return False
-    try:
-        os.kill(process, signal.SIGTERM)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def _parent(process: int) -> int | None:
-    """proc(5), stat; 0 where it is gone, None where the system does not say."""
-    try:
-        text = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return 0 if Path("/proc/self/stat").exists() else None
-    return int(text.rpartition(")")[2].split()[1])
-
-
 def _waiting_by_title(server: int, *, queries: bool) -> Iterable[int]:
     """Sessions of analysts that wait for a lock, without asking the server. Logins are not ended; sessions
     that run a query only where `queries` says so: they are more often those that are kept waiting."""
@@ -213,7 +242,7 @@ def _waiting_by_title(server: int, *, queries: bool) -> Iterable[int]:
         except OSError:
             continue
         named = _TITLE.match(title)
-        if named is None or _parent(process) != server:
+        if named is None or parent_of(process) != server:
             continue
         if named["rest"].endswith(b" startup") or b" " not in named["rest"]:
             continue

@@ -11,6 +11,7 @@ import psycopg
 
 from proxy.ledger.lasting_connection import connect_lasting
 from proxy.ledger.users import read_verifiers
+from proxy.shadow.ending_sessions import EndingSessions
 from proxy.shadow.shadow_roles import InnerVerifier, match_roles_on
 
 
@@ -26,11 +27,13 @@ class RoleMatcher:
         superuser_dsn: str,
         databases: Sequence[str],
         inner: InnerVerifier | None = None,
+        ending: EndingSessions | None = None,
     ) -> None:
         self._ledger_dsn = ledger_dsn
         self._superuser_dsn = superuser_dsn
         self._databases = tuple(databases)
         self._inner = inner
+        self._ending = ending
         self._settled: dict[str, str] = {}  # verifiers that were set
         self._ledger: psycopg.Connection[Any] | None = None
         self._shadow: psycopg.Connection[Any] | None = None
@@ -73,6 +76,7 @@ class RoleMatcher:
                 wanted,
                 self._inner,
                 self._settled,
+                self._ending,
             )
         except BaseException:
             self._drop()

@@ -65,7 +65,11 @@ _TAKEN = (
 )
 _VERIFY_LOCK_TIMEOUT = "10s"
 _CHECK_TIMEOUT = "10s"  # of what a policy publishes, while it is taken up
-_LOCK_TIMEOUT = "10s"  # a rebuild waits for analysts' open transactions this long, then gives up
+# A change gives up its place in the queue for a table soon: statements of others stand behind it. lock_watch
+# ends an open transaction that was in its way twice.
+_LOCK_TIMEOUT = "500ms"
+_COPY_LOCK_TIMEOUT = "2s"  # once an hour, and only where a constraint is gone
+_OTHER_BUILDERS = "10s"  # nobody waits behind them
 
 
 # OIDs of tables; those of labels as of label_oids; opens what an analyst will see, with the rights of analysts.
@@ -230,10 +234,9 @@ class Shadow:
     def _building(self) -> Iterator[psycopg.Connection]:
         """One transaction, of one builder at a time."""
         with psycopg.connect(self.superuser_dsn) as connection:
-            connection.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(_LOCK_TIMEOUT)))
             connection.execute("SET search_path = pg_catalog; SET statement_timeout = 0")
             connection.execute("SET allow_system_table_mods = on")  # a schema named pg_...
-            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
+            _wait_for_other_builders(connection, _OTHER_BUILDERS)
             yield connection
 
     def _make(
@@ -328,9 +331,7 @@ class Shadow:
     def _locked(self) -> Iterator[psycopg.Connection]:
         """A transaction beside which no other changes the shadow."""
         with psycopg.connect(self.superuser_dsn, connect_timeout=10) as connection:
-            limit = sql.Literal(_VERIFY_LOCK_TIMEOUT)
-            connection.execute(sql.SQL("SET lock_timeout = {}").format(limit))
-            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
+            _wait_for_other_builders(connection, _VERIFY_LOCK_TIMEOUT)
             yield connection
 
     def _verified(self) -> tuple[str, ...]:
@@ -338,6 +339,8 @@ class Shadow:
             raise ShadowError("the shadow was not built")
         try:
             with self._locked() as connection:
+                # A repair comes first: it waits for rows, which keep nobody else waiting.
+                _set_lock_timeout(connection, _VERIFY_LOCK_TIMEOUT)
                 connection.execute("SET statement_timeout = '30s'")
                 return check_guard(connection, self._required_rights)
         except psycopg.Error as error:
@@ -377,6 +380,7 @@ class Shadow:
         with psycopg.connect(self.superuser_dsn) as connection:
             # Foreign keys between public tables are not checked meanwhile: not all are valid.
             connection.execute("SET LOCAL session_replication_role = replica")
+            _set_lock_timeout(connection, _COPY_LOCK_TIMEOUT)
             known = known_types(connection, policy, catalog)
             replace_public_rows(connection, shadow_tables(policy, catalog, known), rows)
 
@@ -421,6 +425,19 @@ def as_analysts(shadow: Shadow) -> Iterator[psycopg.Connection]:
     with psycopg.connect(shadow.superuser_dsn, autocommit=True) as connection:
         connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(ANALYSTS)))
         yield connection
+
+
+def _wait_for_other_builders(connection: psycopg.Connection, limit: str) -> None:
+    """No two change a shadow at a time. From here on, locks are waited for shortly."""
+    _set_lock_timeout(connection, limit)
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
+    _set_lock_timeout(connection, _LOCK_TIMEOUT)
+    # An autovacuum that is in the way is ended after this time, which must be below that of the lock.
+    connection.execute("SET deadlock_timeout = '50ms'")
+
+
+def _set_lock_timeout(connection: psycopg.Connection, limit: str) -> None:
+    connection.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(limit)))
 
 
 def _databases(connection: psycopg.Connection) -> set[str]:

@@ -56,14 +56,41 @@ def known_types(connection: psycopg.Connection, policy: Policy, catalog: Catalog
 
 
 def drop_schemas(connection: psycopg.Connection) -> None:
+    """Drop the schemas of the policy with all that is in them.
+
+    Raises:
+        psycopg.errors.LockNotAvailable: An open transaction holds a table.
+    """
     rows = connection.execute(
         "SELECT nspname FROM pg_namespace"
         " WHERE nspname = ANY (%s) OR"
         " (nspname !~ '^pg_' AND nspname NOT IN ('dp', 'information_schema'))",
         ([TWIN_SCHEMA, ROWS_SCHEMA],),
     ).fetchall()
-    for (schema,) in rows:
+    schemas = [schema for (schema,) in rows]
+    _lock_tables(connection, schemas)
+    for schema in schemas:
         connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(schema)))
+
+
+def _lock_tables(connection: psycopg.Connection, schemas: list[str]) -> None:
+    """All of them within the time for one lock: else statements of others would wait for as many times that."""
+    rows = connection.execute(
+        "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE c.relkind IN ('r', 'v') AND n.nspname = ANY (%s) ORDER BY c.oid",
+        (schemas,),
+    ).fetchall()
+    if not rows:
+        return
+    tables = sql.SQL(", ").join(sql.Identifier(*row) for row in rows)
+    connection.execute(
+        "SELECT set_config('statement_timeout', current_setting('lock_timeout'), true)"
+    )
+    try:
+        connection.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(tables))
+    except psycopg.errors.QueryCanceled:
+        raise psycopg.errors.LockNotAvailable from None
+    connection.execute("SET LOCAL statement_timeout = 0")
 
 
 def make_tables(

@@ -1,4 +1,5 @@
-"""Ends sessions of an analyst who takes more of the shadow's server than a share; keeps its log short.
+"""Ends sessions of an analyst who takes more of the shadow's server than a share, or whose client is gone.
+Kills stuck ones that harm others, and keeps the server's log short.
 
 What PostgreSQL does not bound by itself: temporary tables of all sessions, memory of all sessions,
 statements and transactions whose time limits an analyst may SET, places in the table of locks, the
@@ -10,8 +11,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,12 +25,21 @@ import psycopg
 from proxy.postgres.analyst_limits import AnalystLimits
 from proxy.postgres.failure_reason import reason_of
 from proxy.shadow.analyst_usage import ServerUsage, SessionUsage, UsageReader
+from proxy.shadow.ending_sessions import EndingSessions, Harm, StuckSession
 from proxy.shadow.processor_share import ProcessorShare
+from proxy.shadow.server_processes import signal_session
+from proxy.shadow.shadow_roles import analyst_of_role
 from proxy.shadow.shadow_tables import ShadowError
 
 _HELD_SECONDS = 10.0  # a transaction that may hold the queue of notifications
 _SHRINK_SECONDS = 5.0
 _OLD_SECONDS = 3600.0  # a session that may hold the age of transaction ids
+_LEFT_SECONDS = 2.0  # a session whose client is gone
+_NEW_SECONDS = 15.0  # one that never had a client; a login is under way for 10 s at most
+_HARMLESS = ("statement", "transaction", "no client")  # of what is passed: nobody else needs it
+_AGES = """\
+SELECT a.pid, extract(epoch FROM clock_timestamp() - a.backend_start)::float8
+FROM pg_catalog.pg_stat_get_activity(NULL) a WHERE a.pid = ANY (%s)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +53,19 @@ class Ended:
 
 class ShadowMonitor:
     """
-    Given    the superuser's way into the shadow's server (not into a shadow), and its log if there is one
+    Given    the superuser's way into the shadow's server (not into a shadow), and its log if there is one;
+             ending: sessions that others, too, tell to end; server: gives the process of that server. Without
+             it no session is killed
     Gives    `look`, to be called every second or so, from one thread at a time
     """
 
     def __init__(
-        self, server_dsn: str, log: Path | None = None, limits: AnalystLimits | None = None
+        self,
+        server_dsn: str,
+        log: Path | None = None,
+        limits: AnalystLimits | None = None,
+        ending: EndingSessions | None = None,
+        server: Callable[[], int] | None = None,
     ) -> None:
         self._dsn = server_dsn
         self._log = log
@@ -54,17 +73,25 @@ class ShadowMonitor:
         self._reader: UsageReader | None = None
         self._processors = ProcessorShare(self._limits.cpu_seconds)
         self._shrunk_at = -_SHRINK_SECONDS
+        self._ending = ending or EndingSessions()
+        self._server = server
+        self._known: frozenset[int] = frozenset()  # sessions that have had a client
+        self._alone: dict[int, float] = {}  # sessions without a client, and since when
+        self.killed: StuckSession | None = None  # by the last look
 
     def __repr__(self) -> str:  # the DSN holds a password
         return "ShadowMonitor()"
 
-    def look(self) -> tuple[Ended, ...]:
-        """One look at the server: what passed a share is ended.
+    def look(self, served: AbstractSet[int] | None = None) -> tuple[Ended, ...]:
+        """One look at the server: what passed a share is told to end, and what is stuck may be killed.
 
+        Given    served: processes of the sessions that have a client; None: all have one
+        Gives    what was told to end, each session once
         Refuses  ShadowError where the server cannot be asked; the next look connects again
         """
         if self._log is not None:
             shorten(self._log, self._limits.log_bytes)
+        self.killed = None
         try:
             if self._reader is None:
                 self._reader = UsageReader(
@@ -72,21 +99,49 @@ class ShadowMonitor:
                 )
             usage = self._reader.read()
             self._processors.share(usage.sessions)
-            ended = to_end(usage, self._limits)
-            for session in ended:
-                # It may be gone by now, and its number another's: only an analyst's is ended.
-                self._reader.connection.execute(
-                    "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity"
-                    " WHERE pid = %s AND usename = %s",
-                    (session.process, session.analyst),
-                )
+            ended = [*to_end(usage, self._limits), *self._without_client(usage.sessions, served)]
+            new = tuple(one for one in ended if self._tell(self._reader.connection, one))
+            self._look_for_stuck(self._reader.connection)
             if usage.catalogue_bytes > self._limits.catalogue_bytes:
                 self._shrink(self._reader)
-            return ended
+            return new
         except psycopg.Error as error:
             self.close()
             kind = error.sqlstate or reason_of(error)
             raise ShadowError(f"the shadow's server could not be watched ({kind})") from None
+
+    def _tell(self, connection: psycopg.Connection, ended: Ended) -> bool:
+        """It may be gone by now, and its number another's: only an analyst's is ended."""
+        connection.execute(
+            "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity"
+            " WHERE pid = %s AND usename = %s",
+            (ended.process, ended.analyst),
+        )
+        harm = Harm.NONE if ended.passed in _HARMLESS else Harm.OTHERS
+        return self._ending.tell(ended.process, analyst_of_role(connection, ended.analyst), harm)
+
+    def _without_client(
+        self, sessions: Sequence[SessionUsage], served: AbstractSet[int] | None
+    ) -> Iterable[Ended]:
+        if served is None:
+            return
+        now = time.monotonic()
+        alive = {one.process for one in sessions}
+        self._known = frozenset(alive & (self._known | served))
+        self._alone = {one: self._alone.get(one, now) for one in alive - served}
+        for one in sessions:
+            limit = _LEFT_SECONDS if one.process in self._known else _NEW_SECONDS
+            if now - self._alone.get(one.process, now) > limit:
+                yield Ended(analyst=one.analyst, process=one.process, passed="no client")
+
+    def _look_for_stuck(self, connection: psycopg.Connection) -> None:
+        processes = list(self._ending.processes)
+        rows = connection.execute(_AGES.encode(), (processes,)).fetchall() if processes else []
+        self._ending.look(dict(rows))
+        stuck = self._ending.to_kill()
+        if stuck is not None and self._server is not None:
+            signal_session(stuck.process, self._server(), signal.SIGKILL)
+            self.killed = stuck
 
     def _shrink(self, reader: UsageReader) -> None:
         """What ended sessions held is free by the next look, if not by this one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,10 +13,11 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from proxy.base.role_names import inner_role
+from proxy.base.role_names import inner_role, is_inner_role
 from proxy.ledger.analysts_role import ANALYSTS
 from proxy.postgres.analyst_limits import SESSIONS_PER_ANALYST
 from proxy.postgres.failure_reason import reason_of
+from proxy.shadow.ending_sessions import EndingSessions, Harm
 
 _REMOVE_SECONDS = 10.0
 _LOCK_SECONDS = 2  # longer than lock_watch lets an analyst keep a lock that is waited for
@@ -63,12 +65,14 @@ def match_roles_on(
     verifiers: Mapping[str, str],
     inner: InnerVerifier | None = None,
     settled: dict[str, str] | None = None,
+    ending: EndingSessions | None = None,
 ) -> tuple[str, ...]:
     """As `match_roles`, on a superuser's connection in autocommit that is there.
 
     Given    inner: what verifier the inner role of an analyst has; it is not made here, but goes with them;
              settled: verifiers of the last calls, kept up here. A role that has another than that was altered
-             by its analyst: its own is put back, and no session is ended
+             by its analyst: its own is put back, and no session is ended; ending: notes which sessions were
+             told to end
 
     Whatever an analyst does to their own role, by a lock or otherwise, keeps nobody else's role as it was.
 
@@ -82,6 +86,8 @@ def match_roles_on(
     changed: list[str] = []
     failed: dict[str, str] = {}
     settled = {} if settled is None else settled
+    analysts = {inner_role(name): name for name in there}
+    ends = SessionEnds(connection, analysts, ending or EndingSessions())
     for name in settled.keys() - verifiers.keys():
         del settled[name]
 
@@ -97,13 +103,15 @@ def match_roles_on(
 
     # Who is removed first: what they hold goes with them.
     for name in sorted(there.keys() - verifiers.keys()):
-        attempt(name, partial(_remove, connection, superuser_dsn, databases, name))
+        attempt(name, partial(_remove, ends, superuser_dsn, databases, name))
     for name, verifier in verifiers.items():
         if name not in there:
             attempt(name, partial(create_role, connection, name, verifier))
         elif there[name] != verifier:
-            change = _put_back if settled.get(name) == verifier else _set_verifier
-            attempt(name, partial(change, connection, name, verifier))
+            if settled.get(name) == verifier:
+                attempt(name, partial(_put_back, connection, name, verifier))
+            else:
+                attempt(name, partial(_set_verifier, ends, name, verifier))
         if name not in failed:
             settled[name] = verifier
     if failed:
@@ -134,6 +142,14 @@ def _roles(connection: psycopg.Connection[Any]) -> dict[str, str]:
     )
 
 
+def analyst_of_role(connection: psycopg.Connection[Any], role: str) -> str:
+    """Whose role it is; the role itself where its analyst is not there. Raises: psycopg.Error."""
+    if not is_inner_role(role):
+        return role
+    names = connection.execute("SELECT rolname FROM pg_catalog.pg_authid").fetchall()
+    return next((name for (name,) in names if inner_role(name) == role), role)
+
+
 def create_role(connection: psycopg.Connection[Any], name: str, verifier: str) -> None:
     # CREATE ROLE takes a verifier as it is (get_password_type, src/backend/libpq/crypt.c).
     connection.execute(
@@ -149,9 +165,32 @@ def create_role(connection: psycopg.Connection[Any], name: str, verifier: str) -
     )
 
 
-def _set_verifier(connection: psycopg.Connection[Any], name: str, verifier: str) -> None:
-    _alter(connection, name, _login_with(verifier))
-    _end_sessions(connection, name)  # of who logged in with the old one meanwhile
+@dataclass(frozen=True, slots=True)
+class SessionEnds:
+    """Ends all sessions of a role. analysts: whose inner role it is, by its name."""
+
+    connection: psycopg.Connection[Any]
+    analysts: Mapping[str, str]
+    ending: EndingSessions
+
+    def end(self, name: str) -> None:
+        """All are told before any is waited for: one that does not listen at once must not keep the others."""
+        deadline = time.monotonic() + _END_SECONDS
+        while time.monotonic() < deadline:
+            told = self.connection.execute(
+                "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s",
+                (name,),
+            ).fetchall()
+            if not told:
+                return
+            for process, _ in told:
+                self.ending.tell(process, self.analysts.get(name, name), Harm.OPERATOR)
+            time.sleep(0.02)
+
+
+def _set_verifier(ends: SessionEnds, name: str, verifier: str) -> None:
+    _alter(ends, name, _login_with(verifier))
+    ends.end(name)  # of who logged in with the old one meanwhile
 
 
 def _put_back(connection: psycopg.Connection[Any], name: str, verifier: str) -> None:
@@ -167,38 +206,24 @@ def _login_with(verifier: str) -> sql.Composed:
     )
 
 
-def _alter(connection: psycopg.Connection[Any], name: str, what: sql.Composable) -> None:
+def _alter(ends: SessionEnds, name: str, what: sql.Composable) -> None:
     """Their sessions end first: one of them may hold the role's row, and so may one that comes meanwhile."""
     statement = sql.SQL("ALTER ROLE {} {}").format(sql.Identifier(name), what)
     for _ in range(_TRIES):
-        _end_sessions(connection, name)
+        ends.end(name)
         with contextlib.suppress(psycopg.errors.LockNotAvailable):
-            connection.execute(statement)
+            ends.connection.execute(statement)
             return
     raise psycopg.errors.LockNotAvailable
 
 
-def _end_sessions(connection: psycopg.Connection[Any], name: str) -> None:
-    """All are told before any is waited for: one that does not listen at once must not keep the others."""
-    deadline = time.monotonic() + _END_SECONDS
-    while time.monotonic() < deadline:
-        signalled = connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s", (name,)
-        ).fetchall()
-        if not signalled:
-            return
-        time.sleep(0.02)
-
-
-def _remove(
-    connection: psycopg.Connection[Any], superuser_dsn: str, databases: Sequence[str], name: str
-) -> None:
+def _remove(ends: SessionEnds, superuser_dsn: str, databases: Sequence[str], name: str) -> None:
     """A role that cannot be dropped may not log in, and goes with the shadow at the next start."""
-    role = sql.Identifier(name)
-    _alter(connection, name, sql.SQL("NOLOGIN"))
+    connection, role = ends.connection, sql.Identifier(name)
+    _alter(ends, name, sql.SQL("NOLOGIN"))
     deadline = time.monotonic() + _REMOVE_SECONDS
     while time.monotonic() < deadline:
-        _end_sessions(connection, name)
+        ends.end(name)
         with contextlib.suppress(
             psycopg.errors.DependentObjectsStillExist, psycopg.errors.LockNotAvailable
         ):

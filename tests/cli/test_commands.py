@@ -73,6 +73,8 @@ def test_serve(served: tuple[Serving, Path]) -> None:
     assert httpx.get(f"{web.group(1)}/readyz", timeout=60).json() == {
         "status": "ready",
         "checks": {"protected": True, "ledger": True, "shadow": True},
+        "away": {},
+        "stuck_sessions": 0,
         "policies": "in force",
     }
     logged = (folder / "err.txt").read_text()

@@ -30,6 +30,7 @@ from proxy.ledger.ledger_sources import Source, SourceError
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
+from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_tables import ShadowError
 from tests.chosen_slots import reuse_with_far_step, with_chosen_slots
 from tests.ledger_key import LEDGER_CIPHER
@@ -753,6 +754,29 @@ def test_an_open_transaction_keeps_its_tables(
     served.write(f"tables:\n{_VISITS}{_DOCTORS}")
     assert served.database.policy.digest not in (before, between)
     assert served.value("SELECT count(*) FROM doctors") is not None
+
+
+def test_pauses_between_attempts_grow(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a change waits for a lock, statements of others wait behind it."""
+    monkeypatch.setattr(shadow_database, "_LOCK_TIMEOUT", "20ms")
+    attempts: list[float] = []
+    adopt = Shadow.adopt
+
+    def noted(self: Shadow, *given: Any) -> None:
+        attempts.append(served.clock)
+        adopt(self, *given)
+
+    monkeypatch.setattr(Shadow, "adopt", noted)
+    with served.connect() as connection, connection.transaction():
+        connection.execute("SELECT * FROM wards")
+        served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+        begun = served.clock
+        for _ in range(60):
+            served.clock += 0.5
+            served.watch.look(served.clock)
+    assert [one - begun for one in attempts] == [0, 1, 3, 7, 15, 25]
+    served.look()
+    assert len(attempts) == 7 and served.standing()[1] is True
 
 
 def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:

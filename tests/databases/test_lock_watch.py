@@ -6,11 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 
 import psycopg
 import pytest
 
-from proxy.shadow.lock_watch import LockWatch, Waiting, to_end
+from proxy.shadow.lock_watch import LockWatch, Waiting, is_ours, to_end
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_monitor import Ended
 from proxy.shadow.shadow_tables import ShadowError
@@ -63,7 +64,7 @@ def watched(pair: Servers) -> Iterator[list[Ended]]:
         watch.look()
 
         def run() -> None:
-            while not stop.wait(0.5):
+            while not stop.wait(0.25):
                 with suppress(ShadowError):
                     ended.extend(watch.look())
 
@@ -251,6 +252,61 @@ def test_a_watch_that_cannot_get_in_does_so(
             watch.look()
         assert watch.look() == ()
         second.close()
+
+
+@pytest.mark.timed
+def test_who_is_in_the_way_of_short_attempts_is_ended(
+    pair: Servers, shadow: Shadow, mallory: str
+) -> None:
+    """A change waits less for a lock than an open transaction may keep it, and tries again."""
+
+    def is_taken(own: psycopg.Connection) -> bool:
+        with suppress(psycopg.errors.LockNotAvailable):
+            own.execute("LOCK TABLE public.secret IN ACCESS EXCLUSIVE MODE")
+            return True
+        own.rollback()
+        time.sleep(0.5)
+        return False
+
+    with (
+        _session(pair, mallory) as session,
+        psycopg.connect(shadow.superuser_dsn, options="-c lock_timeout=600ms") as own,
+        watched(pair) as ended,
+    ):
+        session.execute("BEGIN")
+        session.execute("PREPARE q AS SELECT * FROM public.secret")
+        until(lambda: is_taken(own), 10)
+        until(lambda: bool(ended))
+        assert [one.analyst for one in ended] == [mallory]
+        session.close()
+        own.rollback()
+
+
+def test_short_transactions_do_not_add_up(pair: Servers, shadow: Shadow, mallory: str) -> None:
+    """Nobody is ended for what several transactions of a session kept waiting together."""
+    with (
+        _session(pair, mallory) as session,
+        psycopg.connect(shadow.superuser_dsn, options="-c lock_timeout=600ms") as own,
+        watched(pair) as ended,
+    ):
+        for _ in range(3):
+            session.execute("BEGIN")
+            session.execute("PREPARE q AS SELECT * FROM public.secret")
+            with pytest.raises(psycopg.errors.LockNotAvailable):
+                own.execute("LOCK TABLE public.secret IN ACCESS EXCLUSIVE MODE")
+            own.rollback()
+            session.execute("ROLLBACK")
+            session.execute("DEALLOCATE ALL")
+        assert ended == []
+        assert session.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_which_waits_are_ours() -> None:
+    """An analyst can hold a row of the roles in the way of each match of the roles, and a catalogue."""
+    login = Waiting(process=9, role=None, is_strong=False, seconds=1.5, blockers=(1,))
+    assert is_ours(login)
+    assert not is_ours(replace(login, is_open=True))
+    assert not is_ours(replace(login, role=30))
 
 
 def test_whom_to_end() -> None:

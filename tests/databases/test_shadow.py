@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 
 import psycopg
@@ -21,6 +23,7 @@ from proxy.policy.policy_model import (
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.judged_rows import JudgedRows
 from proxy.shadow.shadow_database import Shadow
+from proxy.shadow.shadow_making import drop_schemas
 from proxy.shadow.shadow_tables import ShadowError
 from tests.live.served_database import served_database
 from tests.servers_fixture import PRIVACY, Servers, budgets
@@ -267,6 +270,26 @@ def test_an_open_transaction_keeps_the_old_shadow(
         assert shadow.relation_oids() == before
     shadow.build(replace(policy, digest="x"), catalog, unjudged(policy.source))
     assert shadow.relation_oids() != before
+
+
+@pytest.mark.timed
+def test_all_locks_together_take_the_time_of_one(pair: Servers, shadow: Shadow) -> None:
+    """Statements of others stand behind the first of them meanwhile."""
+    held = "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'clinic'::regnamespace"
+    dsn = shadow.superuser_dsn
+    with ExitStack() as closing, psycopg.connect(dsn) as own:
+        rows = own.execute(f"{held} AND c.relkind = 'r' ORDER BY c.oid".encode()).fetchall()
+        assert len(rows) >= 3
+        for number, (name,) in enumerate(rows[:3], 1):
+            other = closing.enter_context(psycopg.connect(dsn))
+            other.execute(f"LOCK TABLE clinic.{name} IN ACCESS SHARE MODE".encode())
+            ending = threading.Timer(0.3 * number, other.rollback)
+            closing.callback(ending.join)
+            ending.start()
+        own.execute("SET lock_timeout = '500ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            drop_schemas(own)
+        own.rollback()
 
 
 def test_a_table_without_columns_is_guarded_too(pair: Servers) -> None:

@@ -139,8 +139,17 @@ class SessionEntry(ResponseModel):
     since: Moment
 
 
+class StuckSessionEntry(ResponseModel):
+    analyst: str
+    process: int = Field(description="Of the session, on the shadow's server.")
+    seconds: float = Field(description="Since it was told to end.")
+
+
 class SessionList(ResponseModel):
     sessions: list[SessionEntry]
+    stuck: list[StuckSessionEntry] = Field(
+        description="Sessions of the shadow that were told to end seconds ago and have not."
+    )
 
 
 class LogEntry(ResponseModel):

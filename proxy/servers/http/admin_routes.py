@@ -38,6 +38,7 @@ from proxy.servers.http.admin_models import (
     PoliciesInForce,
     SessionEntry,
     SessionList,
+    StuckSessionEntry,
     TokenEntry,
     TokenList,
     UserList,
@@ -84,6 +85,7 @@ _SCHEME = HTTPBase(
     auto_error=False,
 )
 Reload = Callable[[], Awaitable[Mapping[str, Any]]]
+StuckSessions = Callable[[], "Sequence[ListedStuckSession]"]
 
 
 class ListedSession(Protocol):
@@ -99,6 +101,17 @@ class ListedSession(Protocol):
     def address(self) -> str: ...
     @property
     def since(self) -> Any: ...
+
+
+class ListedStuckSession(Protocol):
+    """As proxy.shadow.ending_sessions has it."""
+
+    @property
+    def analyst(self) -> str: ...
+    @property
+    def process(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
 
 
 class Administrators(Protocol):
@@ -122,6 +135,7 @@ class AdminRoutes:
         open_sessions: The sessions of the PostgreSQL listener.
         gate: The login gate of this listener alone.
         reload: Reads the policies again, if this process can.
+        stuck_sessions: Give the sessions of the shadow that do not end.
     """
 
     def __init__(
@@ -131,7 +145,9 @@ class AdminRoutes:
         open_sessions: OpenSessions,
         gate: LoginGate,
         reload: Reload | None = None,
+        stuck_sessions: StuckSessions = tuple,
     ) -> None:
+        self.stuck_sessions = stuck_sessions
         self.open_sessions = open_sessions
         self.reload = reload
         self._ledger_dsn = ledger_dsn
@@ -353,7 +369,10 @@ async def list_budgets(administrator: LetIn) -> BudgetList:
 
 @reports.get("/sessions", summary="The open PostgreSQL sessions", tags=["sessions"])
 async def list_sessions(routes: State, administrator: LetIn) -> SessionList:
-    return SessionList(sessions=[SessionEntry.of(one) for one in routes.open_sessions.sessions])
+    return SessionList(
+        sessions=[SessionEntry.of(one) for one in routes.open_sessions.sessions],
+        stuck=[StuckSessionEntry.of(one) for one in routes.stuck_sessions()],
+    )
 
 
 @changes.delete("/sessions/{number:row_number}", summary="End a session", tags=["sessions"])

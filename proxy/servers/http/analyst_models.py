@@ -284,7 +284,12 @@ class HealthResponse(ResponseModel):
 
 class ReadinessResponse(ResponseModel):
     status: Literal["ready", "not ready"]
-    checks: dict[str, bool]
+    checks: dict[str, bool] = Field(description="Whether each part answers, of all databases.")
+    away: dict[str, list[str]] = Field(description="By database, the parts that do not answer.")
+    stuck_sessions: int = Field(
+        description="How many sessions of the shadow were told to end seconds ago and have not. The log names"
+        " them (session_does_not_end). This does not change the status."
+    )
     policies: Literal["in force", "not taken"] = Field(
         description="Whether each policy in force is the one in its file. The log says what is wrong."
         " Statements are answered under the policy in force, so this does not change the status."

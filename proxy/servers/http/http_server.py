@@ -123,7 +123,7 @@ class HttpServer(HttpListener):
     """
     Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
              what /healthz asks; gate: the one that all listeners share; bearers, admission,
-             policies_taken: as of Routes
+             policies_taken, stuck_sessions: as of Routes
     """
 
     def __init__(
@@ -138,10 +138,12 @@ class HttpServer(HttpListener):
         bearers: Bearers | None = None,
         admission: Admission | None = None,
         policies_taken: Callable[[], bool] = lambda: True,
+        stuck_sessions: Callable[[], int] = lambda: 0,
     ) -> None:
         routes = Routes(
             *(engines, sessions, readiness, health, gate or LoginGate(), bearers, admission),
             policies_taken,
+            stuck_sessions,
         )
         super().__init__(routes.app, tls, limits)
         self.logins = routes.logins

@@ -47,7 +47,8 @@ from proxy.servers.http.rendering import PRIVACY_HEADERS, as_csv, as_json, priva
 from proxy.servers.login_gate import LoginGate
 
 T = TypeVar("T")
-Readiness = Callable[[], Awaitable[Mapping[str, bool]]]
+# Of each database, whether each part of it answers.
+Readiness = Callable[[], Awaitable[Mapping[str, Mapping[str, bool]]]]
 Health = Callable[
     [], Mapping[str, bool]
 ]  # whether each server that runs beside this process is alive
@@ -90,16 +91,19 @@ class Routes:
         bearers: Bearers | None = None,
         admission: Admission | None = None,
         policies_taken: Callable[[], bool] = lambda: True,
+        stuck_sessions: Callable[[], int] = lambda: 0,
     ) -> None:
         """bearers: None where a password alone lets in; admission: None where every analyst may query every
-        database; policies_taken: whether each policy in force is the one in its file."""
+        database; policies_taken: whether each policy in force is the one in its file; stuck_sessions: how many
+        of the shadow do not end."""
         self.logins = HttpLogins(tuple(engines), sessions, gate, bearers, admission)
         self.engines = engines
         self.adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
         self.health = health
         self._readiness = readiness
         self.policies_taken = policies_taken
-        self._checks: Mapping[str, bool] = {}
+        self.stuck_sessions = stuck_sessions
+        self._checks: Mapping[str, Mapping[str, bool]] = {}
         self._checked_at = float("-inf")
         self._checking = asyncio.Lock()
 
@@ -114,8 +118,8 @@ class Routes:
         app.state.routes = self
         return app
 
-    async def checks(self) -> Mapping[str, bool]:
-        """Whether the databases answer, as of a second ago at most."""
+    async def checks(self) -> Mapping[str, Mapping[str, bool]]:
+        """Of each database whether its parts answer, as of a second ago at most."""
         async with self._checking:
             if time.monotonic() - self._checked_at > _READY_SECONDS:
                 self._checks = await self._readiness()
@@ -276,7 +280,8 @@ async def show_budget(
 async def show_history(
     routes: State, caller: LoggedIn, database: DatabaseName, session: OpenSession
 ) -> Response:
-    history = await routes.engines[database].now.history(session.analyst)
+    with routes.adapters[database].turns_of(session.analyst):
+        history = await routes.engines[database].now.history(session.analyst)
     return _document(database, caller, "history", history)
 
 
@@ -303,12 +308,21 @@ async def check_health(routes: State) -> Response:
     responses={503: {**problems(503)[503], "model": ReadinessResponse}},
 )
 async def check_readiness(routes: State) -> Response:
-    checks = await routes.checks()
-    ready = all(checks.values())
+    databases = await routes.checks()
+    checks: dict[str, bool] = {}
+    away: dict[str, list[str]] = {}
+    for name, parts in sorted(databases.items()):
+        for part, answers in parts.items():
+            checks[part] = checks.get(part, True) and answers
+            if not answers:
+                away.setdefault(name, []).append(part)
+    ready = not away
     return JSONResponse(
         {
             "status": "ready" if ready else "not ready",
-            "checks": dict(checks),
+            "checks": checks,
+            "away": away,
+            "stuck_sessions": routes.stuck_sessions(),
             "policies": "in force" if routes.policies_taken() else "not taken",
         },
         HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE,

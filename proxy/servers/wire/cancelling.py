@@ -33,6 +33,11 @@ class CancelRegistry:
         if held is not None and held[1] == cancel:
             del self._sessions[key]
 
+    @property
+    def processes(self) -> frozenset[int]:
+        """Of the sessions. A key begins with it (BackendKeyData)."""
+        return frozenset(U32.unpack_from(key)[0] for key in self._sessions)
+
     def leave_running(self, key: bytes, requester: str) -> None:
         """The client of a session is gone in the middle of a statement, which nobody needs any more."""
         held = self._sessions.get(key)

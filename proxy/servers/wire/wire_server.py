@@ -84,6 +84,11 @@ class WireServer:
         found = [one.session for one in self._connections if one.session is not None]
         return tuple(sorted(found, key=lambda one: one.number))
 
+    @property
+    def backends(self) -> frozenset[int]:
+        """Processes of the shadow that serve a client."""
+        return self._state.cancels.processes
+
     def end_session(self, number: int) -> bool:
         """Whether there was one."""
         for connection in list(self._connections):

@@ -129,8 +129,8 @@ def open_http(
             inner,
         )
 
-        async def ready() -> dict[str, bool]:
-            return dict(readiness)
+        async def ready() -> dict[str, dict[str, bool]]:
+            return {"shop": dict(readiness), "other": dict.fromkeys(readiness, True)}
 
         server = HttpServer(
             proxy.assembly.engines,

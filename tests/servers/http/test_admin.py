@@ -27,6 +27,7 @@ from proxy.servers.http.admin_credentials import (
 from proxy.servers.http.admin_routes import AdminRoutes
 from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import GateLimits, LoginGate
+from proxy.shadow.ending_sessions import StuckSession
 from tests.servers.http.both_listeners import BothListeners
 from tests.servers_fixture import PASSWORD
 from tests.waiting import until
@@ -80,7 +81,10 @@ def admin(
     async def reload() -> Mapping[str, Any]:
         return {"shop": "as it was"}
 
-    routes = AdminRoutes(proxy.servers.ledger_dsn, known, proxy.server, gate, reload)
+    stuck = StuckSession(analyst="mallory", process=7, seconds=5.5)
+    routes = AdminRoutes(
+        proxy.servers.ledger_dsn, known, proxy.server, gate, reload, lambda: (stuck,)
+    )
     server = HttpListener(routes.app)
     proxy.do(server.start("127.0.0.1", 0))
     host, port = server.address
@@ -239,6 +243,11 @@ def test_budgets(admin: AdminClient) -> None:
     assert answer.status_code == 200
     lines = [one for one in admin.done("GET", "/budgets")["budgets"] if one["budget"] == name]
     assert [(one["epsilon"], one["receipts"]) for one in lines] == [("0.5", "1")]
+
+
+def test_sessions_that_do_not_end_are_listed(admin: AdminClient) -> None:
+    stuck = admin.done("GET", "/sessions")["stuck"]
+    assert stuck == [{"analyst": "mallory", "process": 7, "seconds": 5.5}]
 
 
 def test_sessions_are_listed_and_ended(admin: AdminClient) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
 from decimal import Decimal
 
 import pytest
@@ -40,6 +44,29 @@ def test_an_answer_says_what_it_cost(listeners: BothListeners) -> None:
     assert min(line["epsilon_remaining"] for line in budget) == pytest.approx(
         privacy["remaining"]["epsilon"]
     )
+
+
+def test_a_history_takes_a_turn_of_the_analyst(listeners: BothListeners) -> None:
+    """Many of them keep nobody else's answers waiting: decrypting texts takes a thread."""
+    proxy, goes_on = listeners.proxy, threading.Event()
+    name = proxy.servers.new_analyst()
+    turns = proxy.assembly.databases["shop"].in_force.answering
+
+    def ask(path: str) -> int:
+        got = listeners.client.get(path, params={"database": "shop"}, auth=(name, PASSWORD))
+        return got.status_code
+
+    holding = asyncio.run_coroutine_threadsafe(turns.run(name, goes_on.wait, 30), proxy.loop)
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(ask, "/v1/history")
+        try:
+            assert ask("/v1/budget") == 200
+            with pytest.raises(FutureTimeout):
+                asked.result(1)
+        finally:
+            goes_on.set()
+        assert asked.result(30) == 200
+    holding.result(30)
 
 
 def test_values_keep_their_digits(listeners: BothListeners) -> None:

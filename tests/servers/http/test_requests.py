@@ -292,6 +292,9 @@ def test_readiness(listeners: BothListeners) -> None:
         response = slow.client.get("/readyz")
         assert response.status_code == 503
         assert response.json()["checks"] == {"protected": True, "ledger": False}
+        assert response.json()["away"] == {"shop": ["ledger"]}, (
+            "it says which, and of which database"
+        )
     finally:
         slow.close()
 

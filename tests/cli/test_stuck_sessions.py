@@ -1,0 +1,123 @@
+"""A session of the shadow that was told to end and does not: reported, and ended where it harms others."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.cli.operator_at_work import Listening, Operator, query_over_the_wire
+from tests.cli.recovery import postmaster, readiness
+from tests.cli.stuck_sessions import (
+    READ,
+    change_policy,
+    events,
+    hang_up,
+    is_alive,
+    reading,
+    wedge,
+    with_public_table,
+)
+from tests.waiting import until
+
+_TAKEN_SECONDS = 25.0  # about 10
+_OTHERS_SECONDS = 2.0  # about 0.5, the time that a change waits for a lock
+_STOP_SECONDS = 15.0  # 5 for the client that is there, and what the servers take
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Operator, Listening]]:
+    operator = with_public_table(tmp_path)
+    operator.adopt("mallory", "bob")
+    with operator.serving() as listening:
+        yield operator, listening
+
+
+@pytest.mark.timed
+def test_a_change_of_the_policy_is_taken(served: tuple[Operator, Listening]) -> None:
+    operator, listening = served
+    before = postmaster(operator, "shadow")
+    session, process = wedge(listening, "mallory", READ)
+    session.close()  # the client is gone, too
+    with reading(listening, "bob") as reader:
+        begun = time.monotonic()
+        change_policy(operator)
+        hang_up(listening)
+        until(lambda: bool(events(operator, "policy_taken")), _TAKEN_SECONDS)
+        print(f"taken after {time.monotonic() - begun:.1f} s")
+    print(f"others: {max(reader.seconds):.2f} s at most; lost {reader.lost}")
+    assert max(reader.seconds) < _OTHERS_SECONDS, "nobody stands behind the change for seconds"
+    assert not is_alive(process)
+    assert postmaster(operator, "shadow") == before, "the server started itself again"
+    (stuck,) = events(operator, "session_does_not_end")
+    assert (stuck["analyst"], stuck["process"]) == ("mallory", process)
+    assert stuck["seconds"] >= 5
+    assert len(events(operator, "shadow_restarts_without_session")) == 1
+    with listening.connect("bob") as bob:
+        assert bob.execute(READ.encode()).fetchone() is not None, "public rows outlive it"
+        rows = bob.execute("SELECT receipt FROM dp.history").fetchall()
+    assert reader.receipts
+    assert set(reader.receipts) <= {int(number) for (number,) in rows}, (
+        "each answer has its receipt"
+    )
+    told = (operator.folder / "err.txt").read_text()
+    log = (operator.state / "shadow" / "server.log").read_text()
+    assert "/*" not in told + log and "EXECUTE" not in told + log
+    assert readiness(listening)[1]["stuck_sessions"] == 0
+
+
+def test_who_is_removed_is_ended(served: tuple[Operator, Listening]) -> None:
+    operator, listening = served
+    session, process = wedge(listening, "mallory")
+    with session, reading(listening, "bob") as reader:
+        begun = time.monotonic()
+        operator.run("user", "remove", "mallory")
+        until(lambda: not is_alive(process))
+        print(f"ended after {time.monotonic() - begun:.1f} s")
+        answers = len(reader.seconds)
+        until(lambda: len(reader.seconds) > answers + 3)
+        print(f"{max(reader.seconds):.2f} s; lost {reader.lost}")
+        session.close()
+    (stuck,) = events(operator, "session_does_not_end")
+    assert (stuck["analyst"], stuck["process"]) == ("mallory", process)
+    until(lambda: any("mallory" in one["names"] for one in events(operator, "analysts_changed")))
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        listening.connect("mallory")
+
+
+@pytest.mark.timed
+def test_a_proxy_stops_soon(served: tuple[Operator, Listening]) -> None:
+    operator, listening = served
+    with listening.connect("bob") as bob:
+        query_over_the_wire(bob)
+    before = postmaster(operator, "shadow")
+    left, alone = wedge(listening, "mallory")
+    left.close()
+    session, waited_for = wedge(listening, "mallory")
+    until(lambda: readiness(listening)[1]["stuck_sessions"] == 1)
+    assert readiness(listening)[0] == 200
+    (stuck,) = events(operator, "session_does_not_end")
+    assert (stuck["analyst"], stuck["process"]) == ("mallory", alone)
+    assert is_alive(alone), "it harms nobody: sessions of others go on"
+    begun = time.monotonic()
+    assert listening.running.stop() == 0
+    took = time.monotonic() - begun
+    session.close()
+    print(f"stopped after {took:.1f} s")
+    assert took < _STOP_SECONDS
+    for process in (before, alone, waited_for):
+        assert not is_alive(process)
+    assert operator.run("user", "list").out.split() == ["bob", "mallory"], "the ledger is whole"
+
+
+def test_a_killed_proxy_leaves_no_session_behind(served: tuple[Operator, Listening]) -> None:
+    operator, listening = served
+    shadow = postmaster(operator, "shadow")
+    session, process = wedge(listening, "mallory")
+    listening.running.process.send_signal(signal.SIGKILL)
+    until(lambda: not (is_alive(process) or is_alive(shadow)))
+    session.close()
