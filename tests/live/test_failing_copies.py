@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 
-import asyncpg
+import asyncpg  # type: ignore[import-untyped]
 import psycopg
 import pytest
 
