@@ -108,6 +108,22 @@ class TimeTemplate:
         units = {part[0].unit for part in self.parts if not isinstance(part, str)}
         return units <= {"hour", "minute", "second"}
 
+    @property
+    def year_place(self) -> int | None:
+        """Where the four digits of the year stand, in whatever text; None: not in one place, or nowhere."""
+        place = 0
+        for part in self.parts:
+            if isinstance(part, str):
+                place += len(part)
+                continue
+            field, is_filled = part
+            if field is _NUMBERS["YYYY"]:
+                return place if is_filled else None
+            if not is_filled or not field.width:
+                return None
+            place += field.width
+        return None
+
     def text(self, at: datetime) -> str:
         return "".join(
             part if isinstance(part, str) else _printed(*part, at) for part in self.parts

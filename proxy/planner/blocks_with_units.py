@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.kernel.key_plans import KeyPlan
-from proxy.planner.facts import PlanningContext, PublicRows, RelationWithUnit, typed
-from proxy.planner.narrowing import narrowed
+from proxy.planner.computed_keys import narrowed_as_computed
+from proxy.planner.facts import Facts, PlanningContext, PublicRows, RelationWithUnit, typed
 from proxy.planner.planned_keys import columns_of_keys, planned_keys
 from proxy.planner.tracking import track
 from proxy.planner.unit_windows import first_rows
 from proxy.query.ir.query import AggregateBlock, Query
 
-BlockWithUnit = tuple[AggregateBlock, RelationWithUnit, tuple[KeyPlan, ...]]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockWithUnit:
+    """public: the facts of its keys' columns as far as its condition leaves them."""
+
+    block: AggregateBlock
+    with_unit: RelationWithUnit
+    keys: tuple[KeyPlan, ...]
+    public: Facts
 
 
 def blocks_with_units(query: Query, known: PlanningContext) -> Iterator[BlockWithUnit]:
@@ -25,7 +33,7 @@ def blocks_with_units(query: Query, known: PlanningContext) -> Iterator[BlockWit
     values = 0
     for block in query.blocks:
         found = _with_unit(block, known)
-        values += sum(len(key.values or ()) for key in found[2])
+        values += sum(len(key.values or ()) for key in found.keys)
         if values > limits.KEY_VALUES_TOGETHER:
             raise Refusal(
                 Code.TOO_COMPLEX,
@@ -50,5 +58,6 @@ def _with_unit(block: AggregateBlock, known: PlanningContext) -> BlockWithUnit:
         with_unit, ownership=first_rows(with_unit.relation, where, with_unit.ownership)
     )
     named = columns_of_keys([typed(key.expression, facts) for key in block.keys], facts)
-    block, keys = planned_keys(block, facts, narrowed(facts, where, named), where)
-    return block, with_unit, keys
+    public = narrowed_as_computed(facts, where, named)
+    block, keys = planned_keys(block, facts, public, where)
+    return BlockWithUnit(block=block, with_unit=with_unit, keys=keys, public=public)

@@ -18,7 +18,7 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
 from proxy.planner.possible_truth import constant_value
 from proxy.planner.public_keys import label_values
-from proxy.planner.time_labels import next_start, start_of
+from proxy.planner.time_intervals import next_start, seconds_at, start_of
 from proxy.query.ir.expressions import (
     Clamped,
     ColumnRef,
@@ -150,7 +150,7 @@ def _candidates(column: ColumnRef, stretch: Stretch, facts: Facts) -> Iterator[E
             return
         for unit in _UNITS:
             at = start_of(moment(stretch.low), unit)
-            if (_seconds(at), _end(at, unit)) == (stretch.low, stretch.high):
+            if (seconds_at(at), _end(at, unit)) == (stretch.low, stretch.high):
                 yield DateTrunc(unit, column, column.type)
         return
     known = facts.get((column.relation, column.column))
@@ -196,10 +196,6 @@ def _stretch(key: Expression, text: str) -> Stretch | None:
 
 def _end(start: datetime, unit: str) -> Fraction | None:
     try:
-        return _seconds(next_start(start, unit))
+        return seconds_at(next_start(start, unit))
     except (OverflowError, ValueError):  # beyond the years of the calendar here
         return None
-
-
-def _seconds(at: datetime) -> Fraction:
-    return Fraction(int(at.timestamp()))

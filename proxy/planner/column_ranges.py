@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import ColumnFacts, Range
 from proxy.planner.label_work import allowed
-from proxy.planner.possible_truth import Between, Value, constant_value, truths
-from proxy.query.ir.expression_walk import children
-from proxy.query.ir.expressions import ColumnRef, Comparison, Constant, Expression, In
+from proxy.planner.possible_truth import (
+    Between,
+    Unknown,
+    Value,
+    Within,
+    constant_value,
+    truths,
+)
+from proxy.planner.time_intervals import (
+    is_function_of,
+    is_told_apart,
+    turning_times,
+    value_within,
+)
+from proxy.query.ir.expression_walk import children, size
+from proxy.query.ir.expressions import ColumnRef, Comparison, Constant, Expression, In, Is
 
 # Between numbers without a least step: no constant has so many digits.
 _TINY = Fraction(1, 10 ** (limits.NUMBER_DIGITS + 50))
 _DAY = 86_400
+_STEP = Fraction(1, 10**6)  # of timestamps, in seconds
+_MOST_RANGES = 2_000
+_MOST_POINTS = 10_000
+_EVALUATED = 20  # a function of a time is as much work as so many nodes of a condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +49,107 @@ class ConditionPart:
 def ranges_of(
     column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPart]
 ) -> tuple[Range, ...] | None:
-    """Where numbers and times can lie, in the unit of bounds."""
+    """Where numbers and times can lie, in the unit of bounds.
+
+    Conditions on functions that constants tell where to look for, as its day, are looked at first. Within what
+    they leave, the times at which the others change may be few enough: its hour, its day of the week.
+    """
     if not allowed(sum(part.size for part in about)):
         return known.ranges
-    steps = list(pieces(column, [part.whole for part in about]))
+    wholes = [part.whole for part in about]
+    points, functions = _points(column, wholes), _functions(column, wholes)
+    rising = {one: beside for one, beside in functions.items() if is_told_apart(one, column)}
+    others = {one: beside for one, beside in functions.items() if one not in rising}
+    seen = _Seen(points=points, functions={})
+    if rising:
+        seen = seen.further(column, known, rising)
+    ranges = _left(column, known, about, seen)
+    if not others:
+        return ranges
+    known = replace(known, ranges=ranges)
+    return _left(column, known, about, seen.further(column, known, others))
+
+
+_Functions = Mapping[Expression, tuple[Value, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """Which functions are looked at, and the points between which they and the column are told apart."""
+
+    points: frozenset[Fraction]
+    functions: _Functions
+
+    def further(self, column: ColumnRef, known: ColumnFacts, functions: _Functions) -> _Seen:
+        """Also other functions, as far as there are few enough points; the ends of the policy's bounds are
+        points, as beyond them what is computed may be of the bounds."""
+        hull, bounds = _hull(known), _bounds(known)
+        ends = (hull.low, hull.high, bounds.low, bounds.high)
+        points = {*self.points, *(at for at in ends if at is not None)}
+        seen = dict(self.functions)
+        for of, beside in functions.items():
+            found = frozenset(turning_times(of, column, beside, hull))
+            if allowed((1 + len(found)) * _EVALUATED) and len(points | found) <= _MOST_POINTS:
+                points |= found
+                seen[of] = beside
+        return _Seen(points=frozenset(points), functions=seen)
+
+
+def _functions(
+    column: ColumnRef, parts: Iterable[Expression]
+) -> dict[Expression, tuple[Value, ...]]:
+    """Functions of the column that are compared with constants, and these."""
+    found: dict[Expression, list[Value]] = {}
+    for of, beside in _compared(parts):
+        if is_function_of(of, column):
+            values = (constant_value(one, of.type) for one in beside if isinstance(one, Constant))
+            found.setdefault(of, []).extend(values)
+    return {of: tuple(dict.fromkeys(values)) for of, values in found.items()}
+
+
+def _scale(known: ColumnFacts) -> int:
+    return _DAY if known.type is SqlType.DATE else 1
+
+
+def _bounds(known: ColumnFacts) -> Within:
+    """The policy's, in seconds."""
+    if known.bounds is None:
+        return Within(None, None)
+    return Within(known.bounds.low * _scale(known), known.bounds.high * _scale(known))
+
+
+def _hull(known: ColumnFacts) -> Within:
+    """Between which times within the policy's bounds conditions leave a column, in seconds."""
+    bounds, ranges = _bounds(known), known.ranges
+    if not ranges:
+        return bounds
+    lows, highs = [one.low for one in ranges], [one.high for one in ranges]
+    low = None if None in lows else min(one for one in lows if one is not None) * _scale(known)
+    high = None if None in highs else max(one for one in highs if one is not None) * _scale(known)
+    return Within(
+        bounds.low if low is None or (bounds.low is not None and bounds.low > low) else low,
+        bounds.high if high is None or (bounds.high is not None and bounds.high < high) else high,
+    )
+
+
+def _left(
+    column: ColumnRef,
+    known: ColumnFacts,
+    about: Sequence[ConditionPart],
+    seen: _Seen,
+) -> tuple[Range, ...] | None:
+    """The ranges in which no condition is false for sure, as far as these points tell."""
+    steps, functions = list(_between(seen.points)), seen.functions
     if len(steps) == 1:
         return known.ranges
-    tests = [truths(part.whole, {column: 0}) for part in about if allowed(len(steps) * part.size)]
-    there = [all(True in test((piece,)) for test in tests) for piece in steps]
+    if functions and not allowed(len(steps) * _EVALUATED * sum(map(size, functions))):
+        functions = {}
+    places = _places(column, functions)
+    tests = [truths(part.whole, places) for part in about if allowed(len(steps) * part.size)]
+    there = [
+        all(True in test((piece, *values)) for test in tests)
+        for piece, values in zip(steps, _values(column, known, functions, steps), strict=True)
+    ]
     if all(there):
         return known.ranges
     scale = Fraction(1, _DAY) if known.type is SqlType.DATE else Fraction(1)
@@ -54,39 +164,98 @@ def ranges_of(
             found, low = (found[:-1], found[-1].low) if is_open else (found, low)
             found.append(Range(low, high))
         is_open = is_there
+    if len(found) > _MOST_RANGES:
+        return known.ranges
     return tuple(meeting(known.ranges, found))
+
+
+def _places(column: ColumnRef, functions: Iterable[Expression]) -> dict[Expression, int]:
+    """Of a column and functions of it in a row."""
+    return {one: place for place, one in enumerate((column, *functions))}
+
+
+def can_be_null(column: ColumnRef, about: Sequence[ConditionPart]) -> bool:
+    """Whether the conditions may be true of a row that has no value there. Nor have the functions of it."""
+    places = _places(column, _functions(column, [part.whole for part in about]))
+    nothing = (None,) * len(places)
+    return all(True in truths(part.whole, places)(nothing) for part in about if allowed(part.size))
+
+
+def _values(
+    column: ColumnRef, known: ColumnFacts, functions: _Functions, steps: Sequence[Value]
+) -> Iterator[tuple[Value, ...]]:
+    """What functions are in each piece. Beyond the policy's bounds some are computed of the bound."""
+    if not functions:
+        yield from (() for _ in steps)
+        return
+    bounds = _bounds(known)
+    step = Fraction(_DAY) if known.type is SqlType.DATE else _STEP
+    for piece in steps:
+        low, high = _seconds_of(piece, step)
+        if low is not None and high is not None and low > high:  # there is no value
+            yield tuple(Unknown.UNKNOWN for _ in functions)
+            continue
+        if low is not None and bounds.high is not None:
+            low = min(low, bounds.high)
+        if high is not None and bounds.low is not None:
+            high = max(high, bounds.low)
+        yield tuple(
+            value_within(of, column, Within(low, high), beside) for of, beside in functions.items()
+        )
 
 
 def pieces(column: ColumnRef, parts: Iterable[Expression]) -> Iterator[Value]:
     """Constants that a column is compared with, and what lies between them, in order."""
-    points = sorted(_points(column, parts))
+    yield from _between(_points(column, parts))
+
+
+def _between(points: Collection[Fraction]) -> Iterator[Value]:
     before: Fraction | None = None
-    for point in points:
+    for point in sorted(points):
         yield Between(before, point)
         yield point
         before = point
     yield Between(before, None)
 
 
-def _points(column: ColumnRef, parts: Iterable[Expression]) -> set[Fraction]:
-    return {value for value in constants_beside(column, parts) if isinstance(value, Fraction)}
+def _points(column: ColumnRef, parts: Iterable[Expression]) -> frozenset[Fraction]:
+    return frozenset(one for one in constants_beside(column, parts) if isinstance(one, Fraction))
 
 
 def constants_beside(column: ColumnRef, parts: Iterable[Expression]) -> Iterator[Value]:
     """Constants that a column is compared with."""
+    for of, beside in _compared(parts):
+        if of == column:
+            yield from (
+                constant_value(one, column.type) for one in beside if isinstance(one, Constant)
+            )
+
+
+def _compared(parts: Iterable[Expression]) -> Iterator[tuple[Expression, tuple[Expression, ...]]]:
+    """What is compared, and what it is compared with: with nothing what is only looked at for NULL."""
     waiting = list(parts)
     while waiting:
         part = waiting.pop()
-        beside: tuple[Expression, ...] = ()
         match part:
-            case Comparison(left=left, right=right) if column in (left, right):
-                beside = (left, right)
-            case In(operand=operand, items=items) if operand == column:
-                beside = items
-        for one in beside:
-            if isinstance(one, Constant):
-                yield constant_value(one, column.type)
+            case Comparison(left=left, right=right):
+                yield left, (right,)
+                yield right, (left,)
+            case In(operand=operand, items=items):
+                yield operand, items
+            case Is(operand=operand, truth=None):
+                yield operand, ()
         waiting += children(part)
+
+
+def _seconds_of(piece: Value, step: Fraction) -> tuple[Fraction | None, Fraction | None]:
+    """The least and the largest time of a piece."""
+    if isinstance(piece, Fraction):
+        return piece, piece
+    assert isinstance(piece, Between)
+    return (
+        None if piece.low is None else (piece.low // step + 1) * step,
+        None if piece.high is None else -(-piece.high // step + 1) * step,
+    )
 
 
 def piece_ends(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from proxy.planner.facts import ComputedOf, Facts, Values, typed
-from proxy.planner.narrowing import key_values
+from proxy.planner.facts import ColumnFacts, ComputedOf, Facts, Values, typed
+from proxy.planner.narrowing import key_values, narrowed
+from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expression_walk import children, columns
-from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.expressions import ColumnRef, Connective, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Subquery
 
@@ -47,17 +48,47 @@ def with_origins(subquery: Subquery, source: Facts, given: Facts) -> Facts:
     return found
 
 
+def narrowed_as_computed(
+    facts: Facts, where: Expression | None, wanted: Collection[tuple[str, str]]
+) -> Facts:
+    """
+    Given    as of narrowing.narrowed
+    Gives    the facts also as far as a condition on a column that a subquery computes leaves those that it is
+             computed of
+    """
+    changed = narrowed(facts, where, wanted)
+    parts = list(conjuncts(where))
+    opened, every = as_computed(parts, changed)
+    if opened == parts:
+        return changed
+    inner = every.keys() - facts.keys()
+    whole = opened[0] if len(opened) == 1 else Connective("AND", tuple(opened))
+    left = narrowed(every, whole, {*wanted, *inner})
+    return {name: _with_inner(left[name], left) for name in facts}
+
+
+def _with_inner(known: ColumnFacts, left: Facts) -> ColumnFacts:
+    origin = known.computed_of
+    if origin is None:
+        return known
+    inside = {name: left.get(name, fact) for name, fact in origin.facts.items()}
+    return replace(known, computed_of=replace(origin, facts=inside))
+
+
 def computed_values(key: Expression, facts: Facts, where: Expression | None) -> Values | None:
     """
-    Given    as of narrowing.key_values
+    Given    facts: of narrowed_as_computed
     Gives    the public values that a key can have, also where the condition says something of a column that a
              subquery has computed it of
     """
     values = key_values(key, facts, where)
-    (whole,), every = as_computed([key], facts)
-    if whole == key or where is None or not columns(whole) & columns(where):
+    if where is None:
         return values
-    possible = key_values(whole, every, where)
+    (whole, *parts), every = as_computed([key, *conjuncts(where)], facts)
+    opened = parts[0] if len(parts) == 1 else Connective("AND", tuple(parts))
+    if whole == key or not columns(whole) & columns(opened):
+        return values
+    possible = key_values(whole, every, opened)
     if values is None or possible is None:
         return possible if values is None else values
     there = frozenset(possible)

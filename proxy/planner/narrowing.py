@@ -15,6 +15,7 @@ from itertools import product
 from proxy.base.sql_types import SqlType
 from proxy.planner.column_ranges import (
     ConditionPart,
+    can_be_null,
     constants_beside,
     meeting,
     piece_ends,
@@ -96,16 +97,9 @@ def _narrowed(column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPa
         known = replace(known, values=still_possible(column, known.values, within))
     if is_ordered(known.type):
         known = replace(known, ranges=ranges_of(column, known, about))
-    if known.nullable and not _can_be_null(column, about):
+    if known.nullable and not can_be_null(column, about):
         known = replace(known, nullable=False)
     return known
-
-
-def _can_be_null(column: ColumnRef, about: Iterable[ConditionPart]) -> bool:
-    """Whether the conditions may be true of a row that has no value there."""
-    return all(
-        True in truths(part.whole, {column: 0})((None,)) for part in about if allowed(part.size)
-    )
 
 
 def _of_public_row(

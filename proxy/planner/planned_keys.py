@@ -16,7 +16,6 @@ from proxy.planner.group_combinations import combinations
 from proxy.planner.left_out_rows import left_out_rules
 from proxy.planner.mapped_keys import key_by_parts
 from proxy.planner.mapped_texts import depends_on_locale, key_by_text
-from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import is_computed
 from proxy.planner.text_lengths import is_long, is_long_number
 from proxy.query.ir.expression_walk import columns
@@ -127,17 +126,17 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
 
 
 def listed_groups(
-    block: AggregateBlock, keys: tuple[KeyPlan, ...], facts: Facts
+    block: AggregateBlock, keys: tuple[KeyPlan, ...], public: Facts
 ) -> tuple[tuple[KeyPlan, ...], tuple[Values, ...] | None]:
-    """Which combinations of public keys are answered, and the keys with the values that these have."""
+    """
+    Given    public: as of planned_key
+    Gives    which combinations of public keys are answered, and the keys with the values that these have
+    """
     if not keys:
         return keys, None
-    where = None if block.where is None else typed(block.where, facts)
-    expressions = [typed(key.expression, facts) for key in block.keys]
-    named = columns_of_keys(expressions, facts)
-    found = combinations(
-        expressions, [key.values or () for key in keys], narrowed(facts, where, named), where
-    )
+    where = None if block.where is None else typed(block.where, public)
+    expressions = [typed(key.expression, public) for key in block.keys]
+    found = combinations(expressions, [key.values or () for key in keys], public, where)
     if found is None:
         return keys, None
     there = [set(column) for column in zip(*found, strict=True)] or [

@@ -21,13 +21,12 @@ from proxy.kernel.work import TooMuchWork, check_work
 from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.blocks_with_units import blocks_with_units
+from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
 from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.facts import (
     PlanningContext,
-    RelationWithUnit,
     RowOwnership,
     Values,
     typed,
@@ -204,14 +203,14 @@ def _planned_with(query: Query, known: PlanningContext, wanted: Loss) -> Planned
     with_unit = tuple(blocks_with_units(query, known))
     releases = sum(len(block.aggregates) for block in query.blocks)
     # The choice of private groups is a release of its own.
-    releases += sum(any(key.values is None for key in keys) for *_, keys in with_unit)
+    releases += sum(any(key.values is None for key in one.keys) for one in with_unit)
     if releases > limits.RELEASES_PER_STATEMENT:
         raise Refusal(
             Code.TOO_COMPLEX,
             f"more than {limits.RELEASES_PER_STATEMENT} different aggregates in one statement",
             "Ask several questions.",
         )
-    drafts = tuple(_draft(block, found, keys, known, wanted) for block, found, keys in with_unit)
+    drafts = tuple(_draft(one, known, wanted) for one in with_unit)
     weights = [tuple(draft.weights(known.policy.privacy)) for draft in drafts]
     flat = [weight for of_block in weights for weight in of_block]
     losses = iter(split.split_weighted(wanted, flat) if flat else ())
@@ -305,17 +304,12 @@ class _Draft:
         ]
 
 
-def _draft(
-    block: AggregateBlock,
-    with_unit: RelationWithUnit,
-    keys: tuple[KeyPlan, ...],
-    known: PlanningContext,
-    wanted: Loss,
-) -> _Draft:
+def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
+    block, with_unit, keys = of.block, of.with_unit, of.keys
     facts = with_unit.facts
     count, listed = None, None
     if not any(key.values is None for key in keys):
-        keys, listed = listed_groups(block, keys, facts)
+        keys, listed = listed_groups(block, keys, of.public)
         count = math.prod(len(key.values or ()) for key in keys) if listed is None else len(listed)
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)

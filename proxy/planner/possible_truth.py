@@ -35,6 +35,14 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """Some number from one to another, both included; None: without an end."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+
+@dataclass(frozen=True, slots=True)
 class OtherText:
     """Some text that is none of these."""
 
@@ -46,7 +54,7 @@ class Unknown(Enum):
 
 
 # Times are seconds since 1970-01-01 (UTC); texts of character(n) are without trailing blanks.
-Value = Fraction | str | bool | Between | OtherText | Unknown | None
+Value = Fraction | str | bool | Between | Within | OtherText | Unknown | None
 Truths = frozenset[bool | None]
 Row = Sequence[Value]
 _Valued = Callable[[Row], Value]
@@ -235,9 +243,9 @@ def _order(left: Value, right: Value) -> frozenset[int]:
             return frozenset({(left > right) - (left < right)})
         case bool(), bool():
             return frozenset({left - right})
-        case Between(), Fraction():
+        case Between() | Within(), Fraction():
             return _sides(left, right)
-        case Fraction(), Between():
+        case Fraction(), Between() | Within():
             return frozenset(-sign for sign in _sides(right, left))
         case str(), str():
             return frozenset({0 if left == right else 2})
@@ -249,12 +257,19 @@ def _order(left: Value, right: Value) -> frozenset[int]:
             return frozenset({-1, 0, 1, 2})
 
 
-def _sides(between: Between, number: Fraction) -> frozenset[int]:
-    if between.high is not None and between.high <= number:
+def _sides(of: Between | Within, number: Fraction) -> frozenset[int]:
+    """On which sides of a number some number can lie."""
+    is_open = isinstance(of, Between)
+    if of.high is not None and (of.high < number or (is_open and of.high == number)):
         return frozenset({-1})
-    if between.low is not None and between.low >= number:
+    if of.low is not None and (of.low > number or (is_open and of.low == number)):
         return frozenset({1})
-    return frozenset({-1, 0, 1})
+    sides = {-1, 0, 1}
+    if of.high == number:
+        sides.discard(1)
+    if of.low == number:
+        sides.discard(-1)
+    return frozenset(sides)
 
 
 _SIGNS = {
@@ -294,10 +309,8 @@ def _in(
             return _NULL
         if value is _UNKNOWN or _UNKNOWN in listed:
             return ANY
-        if isinstance(value, Between):
-            first = 0 if value.low is None else bisect_right(numbers, value.low)
-            last = len(numbers) if value.high is None else bisect_left(numbers, value.high)
-            is_there = _EITHER if first < last else _NO
+        if isinstance(value, Between | Within):
+            is_there = _EITHER if _holds_some(value, numbers) else _NO
         elif isinstance(value, OtherText):
             is_there = _NO if listed <= value.than else _EITHER
         else:
@@ -305,6 +318,16 @@ def _in(
         return frozenset(missing if not one else True for one in is_there)
 
     return found
+
+
+def _holds_some(of: Between | Within, numbers: Sequence[Fraction]) -> bool:
+    """Whether one of some numbers, in order, can be the one that lies there."""
+    after, before = (
+        (bisect_right, bisect_left) if isinstance(of, Between) else (bisect_left, bisect_right)
+    )
+    first = 0 if of.low is None else after(numbers, of.low)
+    last = len(numbers) if of.high is None else before(numbers, of.high)
+    return first < last
 
 
 def _case(case: Case, known: Mapping[Expression, int]) -> Callable[[Row], Truths]:

@@ -12,7 +12,8 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import UNITS, template
 from proxy.base.zones import UTC, Zone
 from proxy.planner.facts import Facts, Values
-from proxy.planner.time_labels import clock_times, start_of, time_text
+from proxy.planner.time_intervals import FIELD_UNITS, start_of
+from proxy.planner.time_labels import clock_times, time_text
 from proxy.query.ir.expressions import (
     Cast,
     DateTrunc,
@@ -20,11 +21,6 @@ from proxy.query.ir.expressions import (
     Extract,
     FormattedTime,
 )
-
-_FIELD_UNITS = {
-    **{"year": "year", "quarter": "quarter", "month": "month", "hour": "hour", "minute": "minute"},
-    **dict.fromkeys(("isoyear", "week", "day", "dow", "isodow", "doy"), "day"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,14 +68,14 @@ def _has_year(part: _Part) -> bool:
 
 def _part(key: Expression) -> _Part | None:
     match key:
-        case Extract(field=field, operand=operand) if field in _FIELD_UNITS:
+        case Extract(field=field, operand=operand) if field in FIELD_UNITS:
             below = _read(operand, UTC)
             if below is None:
                 return None
             displayed = below.displayed
             return _Part(
                 clock=below.clock,
-                unit=below.unit or _FIELD_UNITS[field],
+                unit=below.unit or FIELD_UNITS[field],
                 text=lambda at: str(extracted_field(displayed(at), field)),
             )
         case FormattedTime(operand=operand):

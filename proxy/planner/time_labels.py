@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from dataclasses import dataclass, replace
+from datetime import datetime
 from fractions import Fraction
-from itertools import islice
+from itertools import chain, islice
 
 from proxy.base import instants, limits
 from proxy.base.errors import Refusal
@@ -20,7 +20,10 @@ from proxy.base.time_templates import template
 from proxy.base.zones import UTC, Zone
 from proxy.planner.bounds import bounded
 from proxy.planner.facts import ColumnFacts, Facts
+from proxy.planner.possible_truth import Within
 from proxy.planner.shifted_times import bin_starts, shifted_ends, shifted_time
+from proxy.planner.time_intervals import result_within, seconds_at, starts
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (
     Cast,
     ColumnRef,
@@ -99,12 +102,25 @@ def _ends(
                 low, high = zone.instant(found.low), zone.instant(found.high)
                 return _TimeEnds(low=low, high=high) if zone.covers(low, high) else None
             return found  # a date as a timestamp
+        case DateTrunc(operand=inner) | TimeBin(operand=inner):
+            found = _ends(inner, facts, of)
+            return None if found is None else _ends_of_start(operand, found)
         case Shift(operand=inner):
             found = _ends(inner, facts, of)
             ends = None if found is None else shifted_ends(found.low, found.high, operand)
             return None if ends is None else _TimeEnds(low=ends[0], high=ends[1])
         case _:
             return None
+
+
+def _ends_of_start(key: DateTrunc | TimeBin, of: _TimeEnds) -> _TimeEnds | None:
+    """Between which times the starts of units lie."""
+    zone = (key.zone if isinstance(key, DateTrunc) else None) or UTC
+    found = result_within(key, Within(of.low, of.high))
+    if found is None or found.low is None or found.high is None:
+        return None
+    is_known = zone.is_utc or key.type is SqlType.TIMESTAMP or zone.covers(found.low, found.high)
+    return _TimeEnds(low=found.low, high=found.high) if is_known else None
 
 
 def extracted(extract: Extract, facts: Facts) -> tuple[str, ...] | None:
@@ -158,13 +174,28 @@ def _years(extract: Extract, facts: Facts) -> tuple[int, int] | None:
 def clock_times(
     clock: Expression, unit: str, facts: Facts, *, has_year: bool
 ) -> Iterator[datetime] | None:
-    """The starts of all units that a clock shows a part of; None where they are not public. Within the one
-    range in which conditions leave the column, where that is what they do.
+    """The starts of all units that a clock shows a part of; None where they are not public. Within the ranges
+    in which conditions leave the column, where that is what they do.
 
     Given    has_year: of what a time beyond the bounds becomes nothing is listed, as its year is not
     """
-    ends = _ends(clock, facts, _of_both if has_year else _of_question) or _ends(clock, facts)
-    return None if ends is None else _starts(unit, ends)
+    of = _of_both if has_year else _of_question
+    each = [_ends(clock, one, of) or _ends(clock, one) for one in _of_each_range(clock, facts)]
+    known = [ends for ends in each if ends is not None]
+    if not known or len(known) < len(each):
+        return None
+    return chain.from_iterable(_starts(unit, ends) for ends in known)
+
+
+def _of_each_range(clock: Expression, facts: Facts) -> Iterator[Facts]:
+    """The facts with one range of the clock's column after the other."""
+    (name,) = columns(clock) or {None}
+    ranges = None if name is None else facts[name].ranges
+    if name is None or not ranges:
+        yield facts
+        return
+    for one in ranges:
+        yield {**facts, name: replace(facts[name], ranges=(one,))}
 
 
 def day_of(at: datetime) -> str:
@@ -173,7 +204,7 @@ def day_of(at: datetime) -> str:
 
 def time_text(at: datetime, kind: SqlType, zone: Zone) -> str:
     """As the key is printed in UTC whose clock in a zone shows this."""
-    seconds = _seconds(at)
+    seconds = seconds_at(at)
     return _text(zone.instant(seconds) if kind is SqlType.TIMESTAMPTZ else seconds, kind)
 
 
@@ -250,7 +281,7 @@ def _shifted(key: Shift, facts: Facts) -> Iterator[Fraction] | None:
 
 def _days(operand: Expression, facts: Facts) -> Iterator[Fraction] | None:
     ends = _ends(operand, facts)
-    return None if ends is None else map(_seconds, _starts("day", ends))
+    return None if ends is None else map(seconds_at, _starts("day", ends))
 
 
 def _truncated(key: DateTrunc, facts: Facts) -> Iterator[Fraction] | None:
@@ -259,24 +290,20 @@ def _truncated(key: DateTrunc, facts: Facts) -> Iterator[Fraction] | None:
         return None
     zone = key.zone or UTC
     if key.type is SqlType.TIMESTAMP or zone.is_utc:
-        return map(_seconds, _starts(key.unit, ends))
+        return map(seconds_at, _starts(key.unit, ends))
     if key.operand.type is SqlType.DATE:
-        return (zone.instant(_seconds(at)) for at in _starts(key.unit, ends))
+        return (zone.instant(seconds_at(at)) for at in _starts(key.unit, ends))
     if not zone.covers(ends.low, ends.high):
         return None
     if key.unit in ("minute", "hour"):
         # Truncated as the clock went then, which shows the hour before a change twice.
         return (
-            _seconds(at) - offset
+            seconds_at(at) - offset
             for low, high, offset in zone.pieces(ends.low, ends.high)
             for at in _starts(key.unit, _TimeEnds(low=low + offset, high=high + offset))
         )
     low, high = zone.local_ends(ends.low, ends.high)
-    return (zone.instant(_seconds(at)) for at in _starts(key.unit, _TimeEnds(low=low, high=high)))
-
-
-def _seconds(at: datetime) -> Fraction:
-    return Fraction(int(at.timestamp()))
+    return (zone.instant(seconds_at(at)) for at in _starts(key.unit, _TimeEnds(low=low, high=high)))
 
 
 def _formatted(key: FormattedTime, facts: Facts) -> tuple[str, ...] | None:
@@ -295,45 +322,4 @@ def _formatted(key: FormattedTime, facts: Facts) -> tuple[str, ...] | None:
 
 
 def _starts(unit: str, ends: _TimeEnds) -> Iterator[datetime]:
-    at, last = start_of(moment(ends.low), unit), moment(ends.high)
-    try:
-        while at <= last:
-            yield at
-            at = next_start(at, unit)
-    except (OverflowError, ValueError):  # beyond the years of the calendar here
-        return
-
-
-_FIXED = {
-    "minute": timedelta(minutes=1),
-    "hour": timedelta(hours=1),
-    "day": timedelta(days=1),
-    "week": timedelta(weeks=1),
-}
-_MONTHS = {"month": 1, "quarter": 3, "year": 12}
-
-
-def start_of(at: datetime, unit: str) -> datetime:
-    day = datetime(at.year, at.month, at.day, tzinfo=timezone.utc)
-    match unit:
-        case "minute":
-            return at.replace(second=0, microsecond=0)
-        case "hour":
-            return at.replace(minute=0, second=0, microsecond=0)
-        case "day":
-            return day
-        case "week":
-            return day - timedelta(days=day.weekday())
-        case _:
-            months = _MONTHS[unit]
-            return day.replace(month=(day.month - 1) // months * months + 1, day=1)
-
-
-def next_start(at: datetime, unit: str) -> datetime:
-    """
-    Refuses  OverflowError, ValueError: beyond the years of the calendar here
-    """
-    if unit in _FIXED:
-        return at + _FIXED[unit]
-    months = at.month - 1 + _MONTHS[unit]
-    return at.replace(year=at.year + months // 12, month=months % 12 + 1)
+    return starts(unit, ends.low, ends.high)
