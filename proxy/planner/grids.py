@@ -46,7 +46,7 @@ def of_expression(
     exact = _exact(expression, facts)
     width = max(abs(bounds.low), abs(bounds.high), bounds.high - bounds.low)
     if exact is None or exact == 0 or not _is_decimal(exact) or width / exact > _STEPS_MAX:
-        return _default(bounds)
+        return default_grid(bounds)
     return exact
 
 
@@ -59,7 +59,8 @@ def of_average(grid: Fraction, bounds: Bounds) -> Fraction:
     return min(grid, power_of_ten(width / AVERAGE_STEPS)) if width > 0 else grid
 
 
-def _default(bounds: Bounds | None) -> Fraction:
+def default_grid(bounds: Bounds | None) -> Fraction:
+    """A fine enough decimal one."""
     if bounds is None:
         return Fraction(1)
     width = max(abs(bounds.low), abs(bounds.high), bounds.high - bounds.low)

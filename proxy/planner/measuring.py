@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -16,6 +17,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import ColumnFacts, Facts
+from proxy.planner.narrowed_operands import OperandFacts, is_much_narrower
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -43,6 +45,14 @@ class MeasureContext:
     levels: Mapping[int, Fraction] = field(
         default_factory=dict
     )  # of intervals that the statement asks for, by aggregate
+
+    operands: OperandFacts = field(
+        default_factory=dict
+    )  # facts of what is aggregated, narrowed by conditions
+
+    def facts_of(self, aggregate: Aggregate) -> Facts:
+        """Of what it aggregates. Conditions are computed with `facts`."""
+        return self.operands.get(aggregate.condition, self.facts)
 
     @property
     def rows(self) -> int:
@@ -110,7 +120,36 @@ def has_total(aggregate: Aggregate, context: MeasureContext) -> bool:
 def chooses_total(aggregate: Aggregate, context: MeasureContext) -> bool:
     """Whether a SUM has a bound of its own that is chosen, by the policy of its column."""
     column = column_facts(aggregate, context)
-    return has_total(aggregate, context) and column is not None and column.chooses_per_unit
+    return (
+        has_total(aggregate, context)
+        and column is not None
+        and (column.chooses_per_unit or given_total(aggregate, context) is GivenTotal.CHOSEN)
+    )
+
+
+class GivenTotal(Enum):
+    """What becomes of a bound that the policy gives on what a unit adds to a SUM."""
+
+    KEPT = "kept"
+    ROWS = "rows"  # as many rows as count, of the largest values, add no more
+    CHOSEN = (
+        "chosen"  # conditions leave small values alone, so that a chosen one is mostly far below
+    )
+
+
+def given_total(aggregate: Aggregate, context: MeasureContext) -> GivenTotal | None:
+    """None: the policy gives none. By the statement, the policy and the catalogue only."""
+    column, operand = column_facts(aggregate, context), aggregate.operand
+    if column is None or column.per_unit is None or not isinstance(operand, ColumnRef):
+        return None
+    clamp = context.facts_of(aggregate)[operand.relation, operand.column].bounds
+    if context.is_unbounded or clamp is None:
+        return GivenTotal.KEPT
+    given = max(-column.per_unit.low, column.per_unit.high)
+    rows = context.rows if context.most_rows is None else None
+    if rows is not None and rows * max(abs(clamp.low), abs(clamp.high)) < given:
+        return GivenTotal.ROWS
+    return GivenTotal.CHOSEN if is_much_narrower(column, clamp) else GivenTotal.KEPT
 
 
 def needs_rows(aggregate: Aggregate, context: MeasureContext) -> bool:
@@ -216,9 +255,10 @@ def _measured(
             f"{aggregate.kind.value} of an expression of {kind.sql} is not available",
             "Take the plain column, with the condition in FILTER (WHERE ...).",
         )
-    found = bounded(operand, context.facts)
+    facts = context.facts_of(aggregate)
+    found = bounded(operand, facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
-    grid = grids.of_expression(found.expression, interval, context.facts)
+    grid = grids.of_expression(found.expression, interval, facts)
     while steps is not None and (interval.high - interval.low) / grid > steps:
         grid *= 10
     low, high = math.ceil(interval.low / grid), math.floor(interval.high / grid)

@@ -43,6 +43,7 @@ from proxy.planner.measuring import (
     chooses_total,
     needs_rows,
 )
+from proxy.planner.narrowed_operands import has_fixed_bounds, operand_facts
 from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbours import check_private_keys, most_rows, neighbours_of
 from proxy.planner.planned_keys import listed_groups
@@ -318,6 +319,12 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)]
     )
     neighbours, groups = neighbours_of(ownership, group_bound, None)
+    aggregates = tuple(
+        aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
+    )
+    largest = most_rows(ownership, neighbours)
+    is_lifted = known.policy.reuse is not None and known.policy.reuse.is_lifted
+    can_be_lifted = is_lifted and has_fixed_bounds(neighbours, largest, facts)
     context = MeasureContext(
         facts=facts,
         neighbours=neighbours,
@@ -325,14 +332,12 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         privacy=known.policy.privacy,
         wanted=wanted,
         is_spread=bool(keys) and count != 1,
-        most_rows=most_rows(ownership, neighbours),
+        most_rows=largest,
         levels=wanted_levels(block),
+        operands=operand_facts(block, aggregates, facts, can_be_lifted),
     )
     where = None if block.where is None else condition(typed(block.where, facts), facts)
     relation, where = with_condition(with_unit.relation, where)
-    aggregates = tuple(
-        aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
-    )
     for aggregate in aggregates:
         check_has_bounds(aggregate, context)
     return _Draft(

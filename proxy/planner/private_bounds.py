@@ -66,15 +66,23 @@ def given_bound(loss: Loss, rows: int) -> BoundChoice:
 
 
 def chosen_total(
-    loss: Loss, each: tuple[int, int], rows: int, parts: int, bound: int | None
+    loss: Loss,
+    each: tuple[int, int],
+    rows: int,
+    parts: int,
+    bound: int | None,
+    given: int | None = None,
 ) -> UnitTotal:
     """A total that is bounded by choice.
 
     Given    loss: of the release with its bound; each: the least and the most that one row adds; rows: of a
-             unit, at most; bound: the one that was chosen; None: none yet
+             unit, at most; bound: the one that was chosen; None: none yet; given: by the policy, which no
+             bound is above
     """
     least, most = min(0, each[0]), max(0, each[1])
     largest = max(1, rows * max(-least, most))
+    if given is not None:
+        largest = min(largest, given)
     high = largest if bound is None else bound
     return UnitTotal(
         low=-high if least < 0 else 0,

@@ -26,10 +26,12 @@ from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner import grids
 from proxy.planner.bounds import condition
 from proxy.planner.measuring import (
+    GivenTotal,
     MeasureContext,
     Priced,
     column_facts,
     condition_of,
+    given_total,
     measured_of,
     mechanism_of,
     never_null,
@@ -138,17 +140,23 @@ def _total(
     each = of_row(statistic, () if isinstance(of, Counted) else of)
     parts = PARTS if context.is_spread else 1
     column = column_facts(aggregate, context)
+    route, largest = None, None
     if column is not None and column.per_unit is not None and not isinstance(of, Counted):
         given, grid = column.per_unit, of[0].grid
         low, high = math.ceil(given.low / grid), math.floor(given.high / grid)
+        route, largest = given_total(aggregate, context), max(-low, high, 1)
+        if route is GivenTotal.ROWS:
+            return None
+    if route is GivenTotal.KEPT:
         return UnitTotal(low=min(0, low), high=max(0, high), parts=parts, choice=None)
     most_rows = context.most_rows
-    if column is not None and column.chooses_per_unit and most_rows is None:
+    is_chosen = column is not None and (column.chooses_per_unit or route is GivenTotal.CHOSEN)
+    if is_chosen and most_rows is None:
         most_rows = context.rows
     if most_rows is None:
         return None
     bound = context.chosen.get(priced.number)
-    return chosen_total(priced.loss, each, most_rows, parts, bound)
+    return chosen_total(priced.loss, each, most_rows, parts, bound, largest)
 
 
 def _of_total(

@@ -106,7 +106,7 @@ def seconds_at(at: datetime) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _TimeFunction:
     """One function.
 
     within: where the result lies, of an operand between two values; None where that is not known.
@@ -328,19 +328,19 @@ def _rounded_turns(rounded: NumericCall, at: Fraction) -> Iterator[Fraction]:
             yield number + Fraction(1, 2)
 
 
-_TABLE: Mapping[type[Expression], _Row] = {
-    Cast: _Row(within=_cast_within, turns=_cast_turns),
-    DateTrunc: _Row(within=_truncated_within, turns=_truncated_turns),
-    Shift: _Row(within=_shifted_within, turns=_shifted_turns),
-    TimeBin: _Row(
+_TABLE: Mapping[type[Expression], _TimeFunction] = {
+    Cast: _TimeFunction(within=_cast_within, turns=_cast_turns),
+    DateTrunc: _TimeFunction(within=_truncated_within, turns=_truncated_turns),
+    Shift: _TimeFunction(within=_shifted_within, turns=_shifted_turns),
+    TimeBin: _TimeFunction(
         within=lambda node, of: _ends(of, lambda at: _bin_start(node, at)), turns=_bin_turns
     ),
-    Extract: _Row(
+    Extract: _TimeFunction(
         within=_field_within,
         turns=_field_turns,
         unit=lambda node: None if node.field in _RISING else FIELD_UNITS.get(node.field, ""),
     ),
-    NumericCall: _Row(within=_rounded_within, turns=_rounded_turns),
+    NumericCall: _TimeFunction(within=_rounded_within, turns=_rounded_turns),
 }
 
 

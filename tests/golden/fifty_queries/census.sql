@@ -565,10 +565,10 @@ FROM census.adult WHERE age > $1 AND region = $2
 -- => plan
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
---   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
+--   sum: clamp 41 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
 -- => backend
 SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 WHERE (r1."age" > %(p3)s::bigint) AND (r1."region" = %(p4)s::text)
---   p1 = 0
+--   p1 = 41
 --   p2 = 120
 --   p3 = 40
 --   p4 = South
@@ -683,14 +683,14 @@ SELECT 'young' AS who, count(*), sum(age) FROM census.adult WHERE age < 30 UNION
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 60, epsilon 2 delta 0
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/2, epsilon 2 delta 0
---   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 60, epsilon 2 delta 0
+--   sum: clamp 65 .. 120, grid 1, sensitivity 120 steps, scale 60, epsilon 2 delta 0
 -- => backend
 SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r1 WHERE (r1."age" < %(p3)s::bigint)
 --   p1 = 0
 --   p2 = 120
 --   p3 = 30
 SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."age", %(p2)s::integer), %(p1)s::integer))::integer) FROM "census"."adult" AS r2 WHERE (r2."age" >= %(p3)s::bigint)
---   p1 = 0
+--   p1 = 65
 --   p2 = 120
 --   p3 = 65
 -- => loss

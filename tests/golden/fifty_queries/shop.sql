@@ -292,16 +292,15 @@ FROM (SELECT customer_id, sum(quantity) AS spent FROM shop.orders GROUP BY custo
 -- => plan
 -- shop.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
---   avg from moments: clamp 0 .. 200, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
+--   avg from moments: clamp 10 .. 200, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.count(r3."spent"), (2 * pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."spent", %(p3)s::numeric), %(p2)s::numeric))::integer) - %(p1)s::bigint * pg_catalog.count(r3."spent")) FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "spent", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."quantity", %(p7)s::integer), %(p6)s::integer))::numeric) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."spent" >= %(p4)s::numeric)
---   p1 = 200
---   p2 = 0
+SELECT pg_catalog.count(*), pg_catalog.count(r3."spent"), (2 * pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."spent", %(p3)s::numeric), %(p2)s::numeric))::integer) - %(p1)s::bigint * pg_catalog.count(r3."spent")) FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "spent", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."quantity", %(p6)s::integer), %(p5)s::integer))::numeric) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."spent" >= %(p2)s::numeric)
+--   p1 = 210
+--   p2 = 10
 --   p3 = 200
---   p4 = 10
---   p5 = 40
---   p6 = 1
---   p7 = 5
+--   p4 = 40
+--   p5 = 1
+--   p6 = 5
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

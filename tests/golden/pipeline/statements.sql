@@ -240,16 +240,17 @@ SELECT count(*), sum(i4 + $2) FROM people WHERE i4 > $1 AND s LIKE $3
 -- => plan
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
---   sum: clamp 2.5 .. 102.5, grid 0.5, sensitivity 205 steps, scale 205/4, epsilon 4 delta 0
+--   sum: clamp 8.5 .. 102.5, grid 0.5, sensitivity 205 steps, scale 205/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric) * %(p5)s::numeric)::bigint) FROM "w"."people" AS r1 WHERE (r1."i4" > %(p6)s::bigint) AND (r1."s" LIKE %(p7)s::text)
---   p1 = 0
+SELECT pg_catalog.count(*), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric), %(p5)s::numeric), %(p4)s::numeric) * %(p6)s::numeric)::bigint) FROM "w"."people" AS r1 WHERE (r1."i4" > %(p7)s::bigint) AND (r1."s" LIKE %(p8)s::text)
+--   p1 = 6
 --   p2 = 100
 --   p3 = 2.5
---   p4 = 102.5
---   p5 = 2
---   p6 = 5
---   p7 = a%
+--   p4 = 8.5
+--   p5 = 102.5
+--   p6 = 2
+--   p7 = 5
+--   p8 = a%
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
