@@ -34,10 +34,14 @@ def _block(text: str, policy: Policy = _BEST) -> BlockPlan:
 def _measured(block: BlockPlan) -> Measured:
     release = block.releases[0]
     match release:
-        case NoisyStatistic(of=tuple() as of):
-            return of[0]
-        case RecentredMean() | OrderStatistic() | SampleAggregate():
-            return release.measured
+        case NoisyStatistic(of=(Measured() as one, *_)):
+            return one
+        case (
+            RecentredMean(measured=one)
+            | OrderStatistic(measured=one)
+            | SampleAggregate(measured=one)
+        ):
+            return one
         case _:
             raise AssertionError(release)
 
