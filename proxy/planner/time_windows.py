@@ -11,13 +11,16 @@ from itertools import pairwise
 from proxy.base.instants import iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.planner.shifted_times import shifted_time
+from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
+    Case,
     Comparator,
     Comparison,
     Connective,
     Constant,
     Expression,
     Extract,
+    Not,
     Parameter,
     Shift,
 )
@@ -93,6 +96,11 @@ def narrowest_window(blocks: Sequence[AggregateBlock], present: Present) -> Frac
         def visit(part: Expression, edges: dict[Expression, list[_Edge]] = edges) -> Expression:
             nonlocal compared, named
             named += _names(part, present)
+            if isinstance(part, Not | Case):  # its comparisons are also asked the other way round
+                for inner in _comparisons(part):
+                    for operand, found in _edges(inner, present):
+                        turned = [replace(edge, is_lower=not edge.is_lower) for edge in found]
+                        edges.setdefault(operand, []).extend(turned)
             for operand, found in _edges(part, present):
                 compared += found[0].is_moving
                 edges.setdefault(operand, []).extend(found)
@@ -104,6 +112,15 @@ def narrowest_window(blocks: Sequence[AggregateBlock], present: Present) -> Frac
         for operand, found in edges.items():
             widths += _widths(found, _present_of(operand, present))
     return min(widths, default=None)
+
+
+def _comparisons(part: Expression) -> Iterator[Comparison]:
+    waiting = [part]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Comparison):
+            yield one
+        waiting += children(one)
 
 
 def _names(part: Expression, present: Present) -> int:

@@ -6,6 +6,7 @@ PostgreSQL evaluates the constants, at a time that each test chooses: `now()` in
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,10 +24,13 @@ from proxy.pgwire.constant_exchanges import describing
 from proxy.policy.policy_model import Reuse
 from proxy.query.syntax.statements import Statement
 from tests.engine.test_order import _OIDS, Recorder
+from tests.live.constant_statements import RELATIVE
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.servers_fixture import servers
 
-_NOW = re.compile(r"(?:pg_catalog\.)?now ?\( ?\)|current_timestamp", re.IGNORECASE)
+_NOW = re.compile(r"(?:pg_catalog\.)?now ?\( ?\)|\bcurrent_timestamp\b", re.IGNORECASE)
+_WORDS = re.compile(r"\b(current_date|localtimestamp)\b", re.IGNORECASE)
+_KINDS = {"current_date": "date", "localtimestamp": "timestamp"}
 _DAY = "2019-06-15"
 _NOON = f"{_DAY} 10:37:12.345678+00"
 _HOUR, _QUARTER, _FIVE, _MINUTE = 3600, 900, 300, 60
@@ -73,7 +77,12 @@ class Clock:
     def at(self, question: ProtectedQuery, now: str) -> tuple[str | None, ...]:
         """What the shadow would evaluate at that time."""
         instant = f"(timestamptz '{now}')"
-        texts = [_NOW.sub(instant, each.sql) for each in question.constants]
+        texts = [
+            _WORDS.sub(
+                lambda found: f"{instant}::{_KINDS[found[1].lower()]}", _NOW.sub(instant, each.sql)
+            )
+            for each in question.constants
+        ]
         if not texts:
             return ()
         self._postgres.execute(f"SET TimeZone = '{self.zone}'".encode())
@@ -120,6 +129,8 @@ def _where(condition: str) -> str:
         ("tz > now()", _HOUR),
         ("tz + interval '7 days' > now()", _HOUR),
         ("tz + interval '10 minutes' > now()", "exact"),
+        ("NOT tz < now() - interval '1 hour'", _MINUTE),
+        ("CASE WHEN tz < now() - interval '1 hour' THEN i4 > 5 ELSE i4 > 6 END", _MINUTE),
         # One end fixed.
         ("tz >= '2019-06-15 09:00:00+00' AND tz < now()", _MINUTE),
         # The narrowest of several windows.
@@ -148,6 +159,31 @@ def test_conditions_of_aggregates_count(postgres: psycopg.Connection) -> None:
         " WHERE tz > now() - interval '90 days'"
     )
     assert Clock(postgres, _BY_WINDOW).slot(text) == _FIVE
+
+
+_COLUMNS = {"at": "tz", "day": "d", "shown": "ts"}
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_constants_of_every_form_have_slots(postgres: psycopg.Connection, zone: str) -> None:
+    """What each is exactly stays beside its slots, and all are values that planning takes."""
+    slotted = Clock(postgres, _BY_WINDOW, zone)
+    exact = Clock(postgres, replace(_BY_WINDOW, is_exact=True), zone)
+    named = 0
+    for condition in RELATIVE:
+        text = _where(re.sub(r"\b(at|day|shown)\b(?! time zone|')", _column, condition))
+        question, plain = slotted.read(text), exact.read(text)
+        given = slotted.at(question, _NOON)
+        values = [json.loads(one) if one and one.startswith("{") else one for one in given]
+        wanted = exact.at(plain, _NOON)
+        assert [v["exact"] if isinstance(v, dict) else v for v in values] == list(wanted)
+        assert slotted.plan(text, _NOON).blocks and exact.plan(text, _NOON).blocks
+        named += sum(isinstance(value, dict) for value in values)
+    assert named > len(RELATIVE) / 2
+
+
+def _column(found: re.Match[str]) -> str:
+    return _COLUMNS[found[1]]
 
 
 def test_a_dashboard_is_one_question_in_a_slot(postgres: psycopg.Connection) -> None:
