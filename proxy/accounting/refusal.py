@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timezone
 
 from typing_extensions import assert_never
 
@@ -11,6 +12,38 @@ from proxy.accounting.budget_lines import STEPS, BudgetLine, LineKind, as_report
 from proxy.base.errors import Code, Refusal
 
 _REPEATED = "A question that you were shown the answer of in this slot costs nothing."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownAnswers:
+    """Cached answers that an analyst was shown, and can see again.
+
+    Attributes:
+        until: When their slot ends, UTC.
+    """
+
+    count: int
+    until: datetime
+
+    def text(self) -> str:
+        """
+        >>> from datetime import timezone
+        >>> ShownAnswers(count=2, until=datetime(2026, 11, 27, tzinfo=timezone.utc)).text()
+        'You were shown 2 answers that cost nothing until 2026-11-27 00:00 UTC; dp.history lists what you ran.'
+        """
+        if self.count == 0:
+            return "You were shown none yet."
+        answers = "1 answer that costs" if self.count == 1 else f"{self.count} answers that cost"
+        until = f"{self.until.astimezone(timezone.utc):%Y-%m-%d %H:%M} UTC"
+        return f"You were shown {answers} nothing until {until}; dp.history lists what you ran."
+
+
+def with_shown(refusal: Refusal, shown: ShownAnswers) -> Refusal:
+    """Tell an analyst whose budget does not suffice what they can see again at no cost."""
+    hint = f"{refusal.hint} {shown.text()}"
+    return Refusal(
+        *(refusal.code, refusal.message, hint, refusal.position), retry_after=refusal.retry_after
+    )
 
 
 def over_budget(lines: tuple[BudgetLine, ...], *, is_cached: bool = False) -> Refusal:

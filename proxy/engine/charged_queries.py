@@ -384,6 +384,7 @@ def answer_of(
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
         is_reused=paid.claim is not None,
         undelivered=undelivered,
+        times=query.prepared.times,
     )
 
 

@@ -54,10 +54,12 @@ def explain_lines(
     sql: Sequence[str],
     free: Mapping[int, FreeBlock] = _FREE,
     lifts: Sequence[Lift | None] = (),
+    times: Sequence[str] = (),
 ) -> Iterator[str]:
     """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed; free: blocks,
-    by number, that cost nothing or less, and what they are answered from; lifts: of each block, if of any."""
-    for line in _lines(plan, remaining, sql, free, lifts):
+    by number, that cost nothing or less, and what they are answered from; lifts: of each block, if of any;
+    times: how times were rounded."""
+    for line in _lines(plan, remaining, sql, free, lifts, times):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from textwrap.wrap(
             line,
@@ -74,6 +76,7 @@ def _lines(
     sql: Sequence[str],
     free: Mapping[int, FreeBlock],
     lifts: Sequence[Lift | None],
+    times: Sequence[str],
 ) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Differentially private answer  ({cost})"
@@ -96,6 +99,8 @@ def _lines(
             yield f"    {text}"
         if number - 1 in free:
             yield f"    {free[number - 1].text()}"
+    for text in times:
+        yield f"  Times: {text}"
     if remaining is not None:
         left = (
             free[number].price.epsilon if number in free else _loss(block)
@@ -118,6 +123,7 @@ def explain_json(
     sql: Sequence[str],
     free: Mapping[int, FreeBlock] = _FREE,
     lifts: Sequence[Lift | None] = (),
+    times: Sequence[str] = (),
 ) -> dict[str, object]:
     left = (
         None
@@ -141,6 +147,7 @@ def explain_json(
             for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
         ],
         "aggregates": [entry.as_json() for entry in accuracies(plan)],
+        **({"times": list(times)} if times else {}),
     }
 
 

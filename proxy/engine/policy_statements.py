@@ -33,7 +33,7 @@ from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
 from proxy.query.statement_reading import Reading, evaluated_parts, read_statement
 from proxy.query.syntax.assignments import assignment
-from proxy.query.syntax.constant_spans import ConstantSpan
+from proxy.query.syntax.constant_spans import EXACT_PRESENT, ConstantSpan, PresentRule
 from proxy.query.syntax.copied_operands import check_copies
 from proxy.query.syntax.role_statements import check_role_statement
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
@@ -115,7 +115,9 @@ class PolicyStatements:
         self.read_as = dict(read_as or {})
         self._privacy = policy.privacy
         self._empty_previews = policy.previews is Previews.EMPTY
-        self._step = None if policy.reuse is None else policy.reuse.step
+        self._present = EXACT_PRESENT
+        if policy.reuse is not None:
+            self._present = PresentRule(policy.reuse.step, policy.reuse.present_slots)
         self.relations = dict(relations)
         self._exposed = {
             name: _exposed(name, table, catalog) for name, table in policy.tables.items()
@@ -242,7 +244,7 @@ class PolicyStatements:
         constant_oids: tuple[int, ...] | None,
     ) -> ProtectedQuery | ConstantsNeeded | None:
         types = tuple(map(self._type, parameter_oids))
-        parts = partial(evaluated_parts, statement, resolved, self._exposed, self._step)
+        parts = partial(evaluated_parts, statement, resolved, self._exposed, self._present)
         found = NOTHING_EVALUATED
         if constant_oids is not None:
             oids = tuple(self.read_as.get(oid, oid) for oid in constant_oids)

@@ -26,6 +26,7 @@ from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.plan_costs import plan_cost
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
+from proxy.engine.present_slots import settled_arguments, span_text
 from proxy.engine.published_answers import PublishedSources
 from proxy.engine.read_tables import read_tables
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
@@ -39,8 +40,10 @@ from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicContents, planning_context
 from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
+from proxy.planner.time_windows import with_whole_steps
 from proxy.policy.policy_model import Policy
 from proxy.query.ir.binding import bind
+from proxy.query.ir.query import AggregateBlock
 from proxy.query.syntax.statements import StatementKind
 from proxy.release.plausible_answers import (
     MADE_UP_SECONDS,
@@ -228,7 +231,8 @@ class Engine:
 
         Refuses  what planning refuses
         """
-        found = replace(self._planned(question, constants, {}, loss), lifts=())
+        arguments = settled_arguments(question, constants).arguments
+        found = replace(self._planned(question, arguments, {}, loss), lifts=())
         return found.compiled_for(found.private.blocks)
 
     def refuse_changed(self, private: PrivatePlan) -> None:
@@ -263,7 +267,9 @@ class Engine:
         remaining = await self._ledger.remaining(analyst)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
-        return explain_json(found.private, remaining, _shapes(found), free, found.lifts)
+        return explain_json(
+            found.private, remaining, _shapes(found), free, found.lifts, found.times
+        )
 
     def planned(
         self,
@@ -277,7 +283,8 @@ class Engine:
         Given    chosen: bounds, where the plan is wanted as it is with them
         Refuses  what planning refuses, SETTING
         """
-        found, given = self._planned(question, constants, settings), chosen or {}
+        arguments = settled_arguments(question, constants).arguments
+        found, given = self._planned(question, arguments, settings), chosen or {}
         blocks = (
             found.bounded(number, given[number]) if number in given else block
             for number, block in enumerate(found.private.blocks)
@@ -292,6 +299,8 @@ class Engine:
         analyst: str,
     ) -> PreparedQuery:
         remembered = self._remembered  # another one, where the context is renewed meanwhile
+        settled = settled_arguments(question, arguments)
+        arguments = settled.arguments
         request = question, arguments, settings
         found = remembered.find(*request, analyst)
         if found is None:
@@ -300,7 +309,8 @@ class Engine:
             else:
                 found = await self._turns.run(analyst, self._plan, *request)
             remembered.keep(*request, analyst, found)
-        return found
+        rounded = settled.text()
+        return found if rounded is None else replace(found, times=(*found.times, rounded))
 
     def _plan(
         self,
@@ -332,7 +342,9 @@ class Engine:
                 how_to_set("extra_float_digits", "1"),
             )
         wanted = chosen.notice or question.with_errors
-        blocks = [in_session_zone(bind(block, values), settings) for block in query.blocks]
+        written = [bind(block, values) for block in query.blocks]
+        whole = list(map(self._with_whole_steps, written))
+        blocks = [in_session_zone(block, settings) for block in whole]
         bound = replace(
             query,
             blocks=tuple(
@@ -359,7 +371,18 @@ class Engine:
             zones=zones_used(blocks, self.policy),
             tables=frozenset(name for block in private.blocks for name in block.tables()),
             lifts=lifted(bound, found, chosen.loss) if is_lifted else (),
+            times=(self._whole_steps_text(),) if whole != written else (),
         )
+
+    def _with_whole_steps(self, block: AggregateBlock) -> AggregateBlock:
+        reuse = self.policy.reuse
+        if reuse is None or reuse.is_exact:
+            return block
+        return with_whole_steps(block, reuse.window_step)
+
+    def _whole_steps_text(self) -> str:
+        seconds = 1 if self.policy.reuse is None else self.policy.reuse.window_step
+        return f"both ends of a time window are rounded down to {span_text(seconds)}"
 
     def _read_settings(self, given: frozenset[tuple[str, str]]) -> Settings:
         return read_settings(dict(sorted(given)), self.policy.privacy)
@@ -371,9 +394,11 @@ class Engine:
         private, sql = found.private, _shapes(found)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
-        displayed: object = list(explain_lines(private, remaining, sql, free, found.lifts))
+        displayed: object = list(
+            explain_lines(private, remaining, sql, free, found.lifts, found.times)
+        )
         if question.statement.explain_json:
-            displayed = [explain_json(private, remaining, sql, free, found.lifts)]
+            displayed = [explain_json(private, remaining, sql, free, found.lifts, found.times)]
         return NoisyAnswer(
             json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
         )

@@ -46,7 +46,7 @@ class PreparedQuery:
     private bounds chosen. tables: that it reads, whether protected or public. lifts: what is drawn instead of a
     block; none at all: as it is planned. compiled: the statements of what is drawn, queries: all of them;
     has_lists: whether any takes lists of public tables. seconds: of a processor, that planning and compiling
-    took."""
+    took. times: how times of the statement were rounded, a line each."""
 
     settings: Settings
     private: PrivatePlan
@@ -59,6 +59,7 @@ class PreparedQuery:
     queries: tuple[BackendQuery, ...] = ()
     has_lists: bool = False
     seconds: float = math.inf
+    times: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> PrivatePlan:

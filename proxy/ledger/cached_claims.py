@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from proxy.accounting.amounts import Amount
 from proxy.accounting.budget_lines import lines_of_json
-from proxy.accounting.refusal import over_budget
+from proxy.accounting.refusal import ShownAnswers, over_budget
 from proxy.base.errors import Fault
 from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
 from proxy.engine.threads import beside
@@ -53,6 +53,13 @@ WHERE k.source = %s AND k.slot = ledger.slot_start(%s, %s, transaction_timestamp
 _OF_ONE_SLOT = """\
 SELECT true AS found
 FROM ledger.cached a JOIN ledger.cached b USING (source, slot) WHERE a.id = %s AND b.id = %s"""
+# Only of what this analyst was shown: how many answers others have is nobody's business.
+_SHOWN = """\
+SELECT count(k.id) AS found, w.slot + make_interval(secs => %s) AS ends_at
+FROM (SELECT ledger.slot_start(%s, %s, transaction_timestamp()) AS slot) w
+LEFT JOIN (ledger.cached k JOIN ledger.seen s ON s.cached = k.id AND s.viewer = ledger.viewer_of(%s))
+    ON k.source = %s AND k.slot = w.slot AND k.relation IS NOT NULL
+GROUP BY w.slot"""
 _FORGET = """\
 DELETE FROM ledger.cached WHERE id = %s AND holder = %s::uuid AND relation IS NULL RETURNING id"""
 
@@ -218,6 +225,13 @@ class CachedClaims:
         row = await self._tables.first(_PAID_OF, (*of_slot, list(names), analyst))
         found = [] if row is None else row["found"] or []
         return frozenset(names[bytes.fromhex(keyed)] for keyed in found)
+
+    async def shown(self, analyst: str) -> ShownAnswers:
+        """Count the answers that an analyst can see again at no cost."""
+        of_slot = self._reuse.seconds, self._reuse.seconds, self._reuse.offset
+        row = await self._tables.first(_SHOWN, (*of_slot, analyst, self._tables.source))
+        assert row is not None, "a slot is always there"
+        return ShownAnswers(count=row["found"], until=row["ends_at"])
 
     async def are_of_one_slot(self, cached: int, other: int) -> bool:
         row = await self._tables.first(_OF_ONE_SLOT, (cached, other))

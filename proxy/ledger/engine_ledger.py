@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -11,8 +11,9 @@ import structlog
 
 from proxy.accounting.amounts import Amount
 from proxy.accounting.events import Event
+from proxy.accounting.refusal import with_shown
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
-from proxy.base.errors import Fault
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.engine.cached_answers import CachedQuestion, Claim, PaidAnswer
 from proxy.engine.charged_token import charged_token
 from proxy.engine.ports import Charged
@@ -87,7 +88,7 @@ class EngineLedger:
         events: Sequence[Event],
         record: StatementRecord = NOTHING_NOTED,
     ) -> None:
-        await self._tables.look(analyst, loss, events, record)
+        await self._told(analyst, self._tables.look(analyst, loss, events, record))
 
     async def reserve(
         self,
@@ -99,7 +100,7 @@ class EngineLedger:
         record: StatementRecord = NOTHING_NOTED,
     ) -> Charged:
         reserving = self._reserve(analyst, loss, fingerprint, digest, events, record)
-        receipt = await self._to_its_end(reserving, lambda one: one)
+        receipt = await self._told(analyst, self._to_its_end(reserving, lambda one: one))
         warnings = self._warned(analyst, receipt)
         return Charged(str(receipt.id), _loss(receipt.remaining), warnings)
 
@@ -114,7 +115,7 @@ class EngineLedger:
         text: str | None = None,
     ) -> Claim | None:
         claiming = self._claim(analyst, parts, fingerprint, digest, may_draw, text)
-        claimed = await self._to_its_end(claiming, _receipt_of)
+        claimed = await self._told(analyst, self._to_its_end(claiming, _receipt_of))
         if claimed is None:
             return None
         receipt = claimed.receipt
@@ -128,6 +129,19 @@ class EngineLedger:
             relations=claimed.relations,
             warnings=() if receipt is None else self._warned(analyst, receipt),
         )
+
+    async def _told(self, analyst: str, charging: Awaitable[T]) -> T:
+        """Refuses  what `charging` does; OVER_BUDGET says what the analyst can see again"""
+        try:
+            return await charging
+        except Refusal as refusal:
+            if refusal.code is not Code.OVER_BUDGET or self._claims is None:
+                raise
+            try:
+                shown = await self._claims.shown(analyst)
+            except Fault:
+                raise refusal from None
+            raise with_shown(refusal, shown) from None
 
     def _warned(self, analyst: str, receipt: Receipt) -> tuple[str, ...]:
         return self._warnings.of(analyst, receipt.lines, is_cached=self._tables.is_cached)

@@ -12,7 +12,7 @@ _LIFTED = "off -> on: slices of a table are one question, paid once"
 _NOT_LIFTED = "on -> off: each slice of a table is a question of its own, paid by itself"
 _TOPPED_UP = "off -> on: what was shown less exactly is paid as far as it is missing alone"
 _NOT_TOPPED_UP = "on -> off: what was shown less exactly is drawn whole, for everybody who asks it"
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def changed_caching(old: Policy, new: Policy) -> Iterator[Change]:
@@ -42,18 +42,26 @@ def _reuse(before: Reuse, after: Reuse) -> Iterator[Change]:
     if before.tops_up != after.tops_up:
         what = _TOPPED_UP if after.tops_up else _NOT_TOPPED_UP
         yield _cached(Direction.CHANGES, "reuse.top_up", what)
-    if before.step != after.step:
+    if (before.step, before.is_exact) != (after.step, after.is_exact):
         was, now = _step(before), _step(after)
         what = f"{was} -> {now}: "
-        if after.step is None:
+        if after.is_exact:
             what += "the present is what it is, and each question about it a new one"
+        elif after.step is None:
+            what += "the present is rounded down to a twentieth of the window at most"
         else:
             what += "to this the present is rounded down, so that questions about it stay the same"
         yield _cached(Direction.CHANGES, "reuse.now", what)
+    if before.window_step != after.window_step:
+        was, now = _length(before.window_step), _length(after.window_step)
+        what = f"{was} -> {now}: to this both ends of a window of constants are rounded down"
+        yield _cached(Direction.CHANGES, "reuse.windows", what)
 
 
 def _step(reuse: Reuse) -> str:
-    return "exact" if reuse.step is None else _length(reuse.step)
+    if reuse.step is None:
+        return "exact" if reuse.is_exact else "by window"
+    return _length(reuse.step)
 
 
 def _slots(reuse: Reuse) -> str:

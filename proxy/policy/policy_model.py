@@ -246,17 +246,39 @@ class StatementTexts(Enum):
     ENCRYPTED = "encrypted"  # the text, under a key that is not in the ledger
 
 
+# Seconds; each divides the day.
+_PRESENT_SLOTS = (3600, 900, 300, 60)
+
+
 @dataclass(frozen=True, slots=True)
 class Reuse:
     """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC.
-    is_lifted: `column = constant` is drawn as a group of that column; step: to so many seconds the present is
-    rounded down in questions; tops_up: what was shown less exactly is drawn as far as it is missing alone."""
+    is_lifted: `column = constant` is drawn as a group of that column; tops_up: what was shown less exactly is
+    drawn as far as it is missing alone.
+
+    Attributes:
+        step: Seconds to which the present is rounded down in questions, always; None: as `is_exact` says.
+        is_exact: Times stand as they are written, the present is what it is.
+        window_step: Seconds to which both ends of a constant window are rounded down, if they lie equally far
+            beyond a step.
+    """
 
     seconds: int
     offset: int = 0
     is_lifted: bool = True
     step: int | None = None
     tops_up: bool = False
+    is_exact: bool = False
+    window_step: int = 1
+
+    @property
+    def present_slots(self) -> tuple[int, ...]:
+        """Slots of which one is chosen for a statement about the present, the longest first.
+
+        >>> Reuse(86_400).present_slots, Reuse(86_400, step=60).present_slots
+        ((3600, 900, 300, 60), ())
+        """
+        return () if self.is_exact or self.step is not None else _PRESENT_SLOTS
 
 
 class Accounting(Enum):

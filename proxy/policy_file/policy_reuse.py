@@ -19,6 +19,7 @@ REUSE_KEYS: Mapping[str, Shape] = {
     "lift": SWITCH,
     "now": Either((OneOf(("exact",)), Plain(_FOR.pattern))),
     "top_up": SWITCH,
+    "windows": Either((OneOf(("exact",)), Plain(_FOR.pattern))),
 }
 _REQUIRED = ("for",)
 REUSE = Either((OneOf(("none",)), Plain(_FOR.pattern), Keyed(REUSE_KEYS, _REQUIRED)))
@@ -44,11 +45,14 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
     seconds = None if length is None else _slot(length, found["for"], problems)
     offset = _offset(found.get("from"), problems)
     is_lifted = switch(found.get("lift"), problems, default=True)
-    step = _step(found.get("now"), seconds, problems)
+    now, windows = found.get("now"), found.get("windows")
+    step = _step(now, seconds, problems)
+    window_step = _step(windows, seconds, problems)
     tops_up = switch(found.get("top_up"), problems, default=False)
     if seconds is None or offset is None or is_lifted is None or tops_up is None:
         return None
-    return Reuse(seconds, offset, is_lifted, step, tops_up)
+    is_exact = now is not None and step is None
+    return Reuse(seconds, offset, is_lifted, step, tops_up, is_exact, window_step or 1)
 
 
 def refuse_top_up(entry: Entry | None, accounting: Accounting, problems: ProblemList) -> None:
@@ -62,9 +66,10 @@ def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:
     found = _FOR.fullmatch(word)
     seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
     if not 60 <= seconds <= _LONGEST:
-        none = "exact" if entry.key == "now" else "none"
+        is_step = entry.key in ("now", "windows")
+        none = "exact" if is_step else "none"
         what = f"{entry.key} must be {none}, or from 1min to 31d, such as 24h"
-        examples = "1h or 15min" if entry.key == "now" else "24h, 30min or 7d"
+        examples = "1h or 15min" if is_step else "24h, 30min or 7d"
         problems.add(entry.value.at, what, f"write {entry.key}: {examples}")
         return None
     return seconds
@@ -72,14 +77,14 @@ def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:
 
 def _step(entry: Entry | None, slot: int | None, problems: ProblemList) -> int | None:
     """Slots are of whole steps: else a question would change within one."""
-    word = None if entry is None else text(entry.value, "now", problems)
+    word = None if entry is None else text(entry.value, entry.key, problems)
     if entry is None or word is None or word == "exact":
         return None
     seconds = _slot(word, entry, problems)
     if seconds is not None and slot is not None and slot % seconds:
-        what = "now must divide what `for` says, such as now: 1h of for: 24h"
+        what = f"{entry.key} must divide what `for` says, such as {entry.key}: 1h of for: 24h"
         divides = "1h" if slot % 3600 == 0 else "1min"
-        problems.add(entry.value.at, what, f"write now: {divides}")
+        problems.add(entry.value.at, what, f"write {entry.key}: {divides}")
     return seconds
 
 

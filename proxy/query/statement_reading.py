@@ -25,7 +25,12 @@ from proxy.query.rewrite.edits import Edit
 from proxy.query.rewrite.empty_twins import on_twins
 from proxy.query.rewrite.replacing_aggregates import error_columns, replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
-from proxy.query.syntax.constant_spans import ConstantSpan, constant_spans
+from proxy.query.syntax.constant_spans import (
+    EXACT_PRESENT,
+    ConstantSpan,
+    PresentRule,
+    constant_spans,
+)
 from proxy.query.syntax.explain_options import check_options
 from proxy.query.syntax.previews import is_preview
 from proxy.query.syntax.probes import reads_nothing
@@ -67,11 +72,11 @@ def evaluated_parts(
     statement: Statement,
     resolved: tuple[TableName | None, ...],
     tables: Mapping[TableName, Exposed],
-    step: int | None = None,
+    present: PresentRule = EXACT_PRESENT,
 ) -> tuple[ConstantSpan, ...]:
     """What the shadow can evaluate of a statement that cannot be read as it stands.
 
-    Given    as of `read_statement`; step: seconds, to which the present is rounded down
+    Given    as of `read_statement`; present: how its words are read
     Gives    none of one whose WITH is not understood: it is refused for that
     """
     try:
@@ -80,7 +85,7 @@ def evaluated_parts(
         return ()
     queries = public_scalars(statement, named)
     lexed, first, last = statement.lexed, statement.first, statement.last
-    return tuple(constant_spans(lexed, first, last, queries, step))
+    return tuple(constant_spans(lexed, first, last, queries, present))
 
 
 def read_statement(

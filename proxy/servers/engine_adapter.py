@@ -204,4 +204,4 @@ def _notice(answer: NoisyAnswer) -> str:
     text = f"differential privacy: charged {spent}{left}{receipt}{source}"
     clipped = [f"  {one.text()}" for one in answer.clipped if not one.is_poor]
     text = f"{text}; 95 % error:\n{errors}" if errors else text
-    return "\n".join((text, *clipped))
+    return "\n".join((text, *clipped, *(f"  {line}" for line in answer.times)))

@@ -23,6 +23,7 @@ from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished, 
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
 from proxy.ledger.data_access import allow
+from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_backup import TABLES, backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
@@ -580,6 +581,45 @@ def test_a_spent_budget_does_not_tell_what_others_have_asked(ledger_dsn: str) ->
     assert first == second and "of the table s.t does not cover" in first
     assert _of(ledger_dsn, "analyst") == {"ann": 1, "bob": 0}
     assert ledger_problems(ledger_dsn) == ()
+
+
+def test_a_spent_budget_says_what_is_free(ledger_dsn: str) -> None:
+    """As many as this analyst was shown and can see again, not what is drawn for others."""
+    set_limits(ledger_dsn, own="2", total="9")
+    seen: list[str] = []
+
+    async def use() -> None:
+        ledger = EngineLedger(LedgerTables(ledger_dsn, 1, LEDGER_CIPHER), _DAY)
+        await ledger.open()
+        claims = ledger._cached
+        try:
+            await _drawn(claims, "bob", _question(3))
+            for drawn in (None, 1, 2):
+                if drawn is not None:
+                    await _drawn(claims, "ann", _question(drawn))
+                for refused in (
+                    ledger.claim("ann", (_question(9, "3"),), "f", "d", may_draw=True),
+                    ledger.look("ann", loss("3", "0"), ()),
+                    ledger.reserve("ann", loss("3", "0"), "f", "d", ()),
+                ):
+                    with pytest.raises(Refusal) as raised:
+                        await refused
+                    assert raised.value.code is Code.OVER_BUDGET
+                    seen.append(raised.value.hint)
+        finally:
+            await ledger.close()
+
+    asyncio.run(use())
+    ends = rows(ledger_dsn, "SELECT max(slot) + interval '1 day' FROM ledger.cached")[0][0]
+    until = f"until {ends.astimezone(timezone.utc):%Y-%m-%d %H:%M} UTC; dp.history"
+    texts = (
+        "You were shown none yet.",
+        f"You were shown 1 answer that costs nothing {until}",
+        f"You were shown 2 answers that cost nothing {until}",
+    )
+    assert [
+        text in hint for hint, text in zip(seen, (t for t in texts for _ in "123"), strict=True)
+    ] == ([True] * 9)
 
 
 def test_claims_and_charges_at_once_lock_in_one_order(ledger_dsn: str) -> None:

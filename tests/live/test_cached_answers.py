@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from proxy.cli.assembly import assemble
+from proxy.cli.assembly import Database, assemble
 from tests.chosen_slots import reuse_with_far_step
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cached_tables import SCRIPT, TABLES, without_people
@@ -192,25 +192,55 @@ _PRESENT = (
 
 
 def test_the_present_is_in_steps() -> None:
-    """A dashboard of the last days is one question for a while; without `now` it is another each time."""
+    """A dashboard of the last days is one question for a while; with `now: exact` it is another each time."""
     pair, paid = servers(), []
-    for name, reuse in (("steps", reuse_with_far_step()), ("moments", "reuse: 24h")):
-        tables = TABLES.replace("reuse: 24h", reuse)
-        proxy = start_proxy(pair, [served_database(pair, name, SCRIPT, tables, "auto")])
+    exact = "reuse: {for: 24h, now: exact}"
+    for name, reuse in (("steps", reuse_with_far_step()), ("moments", exact)):
+        proxy = start_proxy(pair, [_dashboard(name, reuse)])
         try:
-            analyst = proxy.servers.new_analyst()
-            for _ in range(2):
-                with proxy.connect(name, analyst=analyst) as connection:
-                    for text in _PRESENT:
-                        connection.execute(text.encode())
-                    connection.execute(
-                        "SELECT count(*) FROM k.orders WHERE day > now() - %s::interval",
-                        ("9 days",),
-                    )
-            paid.append(proxy.when_settled(analyst)[1])
+            paid.append(_paid_for_two_views(proxy, name))
         finally:
             proxy.stop()
     assert paid[0] <= 4.01 < paid[1]
+
+
+def test_by_default_the_present_is_in_slots() -> None:
+    """Of an hour, as the windows have days."""
+    proxy = start_proxy(servers(), [_dashboard("slots", "reuse: 24h")])
+    try:
+        paid, hours = 0.0, {0, 1}
+        while len(hours) > 1:  # a slot has ended meanwhile
+            begun = _hour(proxy)
+            paid = _paid_for_two_views(proxy, "slots")
+            hours = {begun, _hour(proxy)}
+        assert paid <= 4.01
+    finally:
+        proxy.stop()
+
+
+def _dashboard(name: str, reuse: str) -> Database:
+    return served_database(servers(), name, SCRIPT, TABLES.replace("reuse: 24h", reuse), "auto")
+
+
+def _paid_for_two_views(proxy: LiveProxy, name: str) -> float:
+    analyst = proxy.servers.new_analyst()
+    for _ in range(2):
+        with proxy.connect(name, analyst=analyst) as connection:
+            for text in _PRESENT:
+                connection.execute(text.encode())
+            connection.execute(
+                "SELECT count(*) FROM k.orders WHERE day > now() - %s::interval",
+                ("9 days",),
+            )
+    return proxy.when_settled(analyst)[1]
+
+
+def _hour(proxy: LiveProxy) -> int:
+    """By the clock of the shadow, whose now() it is."""
+    with psycopg.connect(proxy.servers.shadow_server.dsn()) as connection:
+        row = connection.execute("SELECT extract(epoch FROM now())::bigint / 3600").fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def test_a_corrected_statement_costs_nothing(keeping: LiveProxy) -> None:

@@ -191,7 +191,7 @@ _STALE = "cached answers are not found any more, and are asked and paid anew"
         (
             ("reuse: 24h", "reuse: {for: 24h, now: 15min}"),
             [
-                "changes reuse.now: exact -> 15min: to this the present is rounded down,"
+                "changes reuse.now: by window -> 15min: to this the present is rounded down,"
                 " so that questions about it stay the same"
             ],
         ),

@@ -30,6 +30,8 @@ def test_every_key_is_explained() -> None:
         *(f"publish: {key}" for key in PUBLICATION_KEYS),
         *(f"accept.{key}" for key in ACCEPT_KEYS),
         "tables.T: public",
+        "reuse.now",
+        "reuse.windows",
     }
     assert explained == known
     assert all(f"{{{key}: laplace}}" in table for key in MEDIAN_KEYS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.query.syntax.constant_spans import constant_spans
+from proxy.query.syntax.constant_spans import PresentRule, constant_spans
 from proxy.query.syntax.tokens import lex
 
 _HOUR = "(pg_catalog.to_timestamp(pg_catalog.floor(extract(epoch FROM pg_catalog.now()) / 3600) * 3600))"
@@ -29,5 +29,16 @@ _HOUR = "(pg_catalog.to_timestamp(pg_catalog.floor(extract(epoch FROM pg_catalog
 def test_words_of_the_present(written: str, evaluated: str) -> None:
     lexed = lex(written)
     assert lexed is not None
-    (span,) = constant_spans(lexed, 0, len(lexed.lexemes), step=3600)
+    (span,) = constant_spans(lexed, 0, len(lexed.lexemes), present=PresentRule(step=3600))
     assert span.text == evaluated
+
+
+def test_each_slot_has_a_text_where_the_present_is_named() -> None:
+    lexed = lex("now()::date - 7 = '2026-01-01'::date - 1")
+    assert lexed is not None
+    rule = PresentRule(slots=(3600, 60))
+    moving, fixed = constant_spans(lexed, 0, len(lexed.lexemes), present=rule)
+    assert moving.text == "now ( ) :: date - 7" and fixed.slots == ()
+    assert [seconds for seconds, _ in moving.slots] == [3600, 60]
+    assert all(text.endswith("::pg_catalog.timestamptz :: date - 7") for _, text in moving.slots)
+    assert "/ 3600) * 3600" in moving.slots[0][1] and "/ 60) * 60" in moving.slots[1][1]

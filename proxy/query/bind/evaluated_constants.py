@@ -13,11 +13,13 @@ from proxy.query.syntax.placeholders import EvaluatedConstant
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """placeholders: by first lexeme; types, texts: by number, those after the client's parameters."""
+    """placeholders: by first lexeme; types, texts, slots: by number, those after the client's parameters, slots
+    only where a ConstantSpan has some."""
 
     placeholders: Mapping[int, EvaluatedConstant] = field(default_factory=dict)
     types: Mapping[int, ConstantType] = field(default_factory=dict)
     texts: Mapping[int, str] = field(default_factory=dict)
+    slots: Mapping[int, tuple[tuple[int, str], ...]] = field(default_factory=dict)
 
 
 _INTERVALS = {1186: SqlType.INTERVAL}  # which columns of that type are not
@@ -40,6 +42,7 @@ def evaluated(spans: Sequence[ConstantSpan], oids: Sequence[int], parameters: in
     placeholders: dict[int, EvaluatedConstant] = {}
     types: dict[int, ConstantType] = {}
     texts: dict[int, str] = {}
+    slots: dict[int, tuple[tuple[int, str], ...]] = {}
     for span, oid in zip(spans, oids, strict=True):
         kind = element_of(oid) if span.is_list else _INTERVALS.get(oid, by_oid(oid))
         if kind is SqlType.OTHER:
@@ -48,15 +51,28 @@ def evaluated(spans: Sequence[ConstantSpan], oids: Sequence[int], parameters: in
         placeholders[span.span[0]] = EvaluatedConstant(number, span.span[1])
         types[number] = ConstantType(kind, span.is_list)
         texts[number] = span.text
-    return Evaluated(placeholders, types, texts)
+        if span.slots:
+            slots[number] = span.slots
+    return Evaluated(placeholders, types, texts, slots)
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedText:
-    """sql: what the shadow evaluates, a text: JSON of a value of the type, or of an array of them."""
+    """What the shadow evaluates of a constant.
+
+    Attributes:
+        sql: A text: JSON of a value of the type, or of an array of them. With slots it is a JSON object. This
+            has that text under the seconds of each slot, the exact one under `EXACT`, and the present under
+            `INSTANT` and `CLOCK`.
+        slots: Seconds of each slot to which the present in it can be rounded down.
+    """
 
     sql: str
     type: SqlType
+    slots: tuple[int, ...] = ()
+
+
+EXACT, INSTANT, CLOCK = "exact", "instant", "clock"
 
 
 # By whichever name a type is known in the session, the value is one of PostgreSQL's own.
@@ -90,9 +106,31 @@ def evaluated_texts(found: Evaluated, used: frozenset[int]) -> tuple[EvaluatedTe
     texts: list[EvaluatedText] = []
     for number, (kind, is_list) in found.types.items():
         name = _CASTS[kind] + ("[]" if is_list else "")
-        value = f"pg_catalog.to_jsonb(({found.texts[number]})::pg_catalog.{name})"
-        if kind is SqlType.INTERVAL:
-            value = _INTERVAL_TEXT.format(text=found.texts[number])
-        wanted = value if number in used else "NULL"
-        texts.append(EvaluatedText(f"{wanted}::pg_catalog.text", kind))
+        if number not in used:
+            texts.append(EvaluatedText("NULL::pg_catalog.text", kind))
+            continue
+        value = _json(found.texts[number], kind, name)
+        slots = found.slots.get(number, ())
+        if slots:
+            value = _of_slots(value, {seconds: _json(text, kind, name) for seconds, text in slots})
+        seconds = tuple(each for each, _ in slots)
+        texts.append(EvaluatedText(f"{value}::pg_catalog.text", kind, seconds))
     return tuple(texts)
+
+
+def _json(text: str, kind: SqlType, name: str) -> str:
+    if kind is SqlType.INTERVAL:
+        return _INTERVAL_TEXT.format(text=text)
+    return f"pg_catalog.to_jsonb(({text})::pg_catalog.{name})"
+
+
+def _of_slots(exact: str, slots: Mapping[int, str]) -> str:
+    """Texts, as a number of JSON would lose its form."""
+    values = {
+        EXACT: f"{exact}::pg_catalog.text",
+        INSTANT: "pg_catalog.to_jsonb(pg_catalog.now())",
+        CLOCK: "pg_catalog.to_jsonb(pg_catalog.now()::pg_catalog.timestamp)",
+        **{str(seconds): f"{value}::pg_catalog.text" for seconds, value in slots.items()},
+    }
+    pairs = ", ".join(f"'{name}', {value}" for name, value in values.items())
+    return f"pg_catalog.jsonb_build_object({pairs})"

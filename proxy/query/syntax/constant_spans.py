@@ -15,7 +15,7 @@ from enum import Enum
 from sqlglot import TokenType
 
 from proxy.query.syntax.constant_types import type_at
-from proxy.query.syntax.rounded_now import words_of
+from proxy.query.syntax.rounded_now import clock_step, names_present, utc_step, words_of
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.time_literals import has_words, plain_span
@@ -101,11 +101,35 @@ _Found = tuple[int, _Form]  # the lexeme after it
 
 @dataclass(frozen=True, slots=True)
 class ConstantSpan:
-    """text: of the expression, by itself. is_list: an array, in the brackets of ANY or ALL."""
+    """A constant expression.
+
+    Attributes:
+        text: Of the expression, by itself.
+        is_list: It is an array, in the brackets of ANY or ALL.
+        slots: Seconds of a slot to the text with the present rounded down to it. Empty: the expression does not
+            name the present, or nothing is to be chosen.
+    """
 
     span: Span
     text: str
     is_list: bool = False
+    slots: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PresentRule:
+    """How the words of the present are read.
+
+    Attributes:
+        step: Seconds to which the present is rounded down always; None: it is not.
+        slots: Seconds of the slots of which one is chosen when the windows are known; none with a step.
+    """
+
+    step: int | None = None
+    slots: tuple[int, ...] = ()
+
+
+EXACT_PRESENT = PresentRule()
 
 
 def constant_spans(
@@ -113,19 +137,18 @@ def constant_spans(
     first: int,
     last: int,
     queries: frozenset[int] = frozenset(),
-    step: int | None = None,
+    present: PresentRule = EXACT_PRESENT,
 ) -> Iterator[ConstantSpan]:
     """In the order of the text; none within another.
 
-    Given    queries: opening brackets of scalar subqueries that are constant; step: seconds, to which the
-             present is rounded down
+    Given    queries: opening brackets of scalar subqueries that are constant
     """
     found = _Finder(lexed, last, queries)
     index = first
     while index < last:
         end = found.list_at(index) if index > first else None
         if end is not None:
-            yield _span(lexed, (index, end), step, is_list=True)
+            yield _span(lexed, (index, end), present, is_list=True)
             index = end
             continue
         least = found.binding_before(index, first)
@@ -133,14 +156,20 @@ def constant_spans(
         if taken is None or taken[1] is not _Form.MADE or not found.may_end(taken[0]):
             index += 1
             continue
-        yield _span(lexed, (index, taken[0]), step)
+        yield _span(lexed, (index, taken[0]), present)
         index = taken[0]
 
 
-def _span(lexed: Lexed, span: Span, step: int | None, *, is_list: bool = False) -> ConstantSpan:
+def _span(lexed: Lexed, span: Span, present: PresentRule, *, is_list: bool = False) -> ConstantSpan:
     """Word by word, so that no comment is in it."""
-    words = words_of(lexed, *span, step)
-    return ConstantSpan(span, "".join(words).rstrip(" "), is_list)
+
+    def text(instant: str | None) -> str:
+        return "".join(words_of(lexed, *span, instant)).rstrip(" ")
+
+    always = None if present.step is None else utc_step(present.step)
+    slots = present.slots if names_present(lexed, *span) else ()
+    stepped = tuple((seconds, text(clock_step(seconds))) for seconds in slots)
+    return ConstantSpan(span, text(always), is_list, stepped)
 
 
 @dataclass(frozen=True, slots=True)

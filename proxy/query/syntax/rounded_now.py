@@ -1,5 +1,6 @@
-"""The words of a constant expression with the present rounded down to a public step, so that "the last 30 days"
-is one question until the next step.
+"""The words of a constant expression with the present rounded down to a public step.
+
+"The last 30 days" is then one question until the next step.
 
 Source  docs/design/reuse.md 5
 """
@@ -23,21 +24,27 @@ _WORDS = {
 }
 
 
-def words_of(lexed: Lexed, first: int, last: int, seconds: int | None) -> Iterator[str]:
-    """Each word, without the comments between; those that say when it is are rounded down.
+def words_of(lexed: Lexed, first: int, last: int, present: str | None) -> Iterator[str]:
+    """Yield each word without the comments between, the words of the present replaced.
 
-    Given    seconds: of the step, which begin at midnight, UTC; None where nothing is rounded
+    Args:
+        present: SQL of the instant that stands for them (`utc_step`, `clock_step`); None: they stay.
     """
     index = first
     while index < last:
-        end, kind = (index + 1, None) if seconds is None else _present(lexed, index, last)
+        end, kind = (index + 1, None) if present is None else _present(lexed, index, last)
         lexeme = lexed.lexemes[index]
-        if kind is None or seconds is None:
+        if kind is None:
             is_sign = lexeme.token.token_type is TokenType.PARAMETER
             yield lexed.text[lexeme.start : lexeme.end] + ("" if is_sign else " ")
         else:
-            yield f"{_rounded(seconds)}::pg_catalog.{kind} "
+            yield f"{present}::pg_catalog.{kind} "
         index = end
+
+
+def names_present(lexed: Lexed, first: int, last: int) -> bool:
+    """Return whether any of the words says when it is."""
+    return any(_present(lexed, index, last)[1] is not None for index in range(first, last))
 
 
 def _present(lexed: Lexed, index: int, last: int) -> tuple[int, str | None]:
@@ -59,6 +66,17 @@ def _word(lexed: Lexed, index: int, last: int) -> str:
     return lexed.lexemes[index].word if index < last else ""
 
 
-def _rounded(seconds: int) -> str:
+def utc_step(seconds: int) -> str:
+    """Round the present down to steps that begin at midnight, UTC."""
     epoch = f"pg_catalog.floor(extract(epoch FROM pg_catalog.now()) / {seconds}) * {seconds}"
+    return f"(pg_catalog.to_timestamp({epoch}))"
+
+
+def clock_step(seconds: int) -> str:
+    """Round the present down to steps that begin at midnight of the session's clock.
+
+    In a zone of half an hour a step of UTC's clock would put current_date back to yesterday.
+    """
+    now, ahead = "extract(epoch FROM pg_catalog.now())", "extract(timezone FROM pg_catalog.now())"
+    epoch = f"pg_catalog.floor(({now} + {ahead}) / {seconds}) * {seconds} - {ahead}"
     return f"(pg_catalog.to_timestamp({epoch}))"

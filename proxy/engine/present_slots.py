@@ -1,0 +1,135 @@
+"""The slot to which the present is rounded down in one statement (docs/design/reuse.md 5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from proxy.base.errors import Refusal
+from proxy.base.instants import seconds_of
+from proxy.engine.arguments import constants
+from proxy.engine.policy_statements import ProtectedQuery
+from proxy.planner.time_windows import Present, narrowest_window
+from proxy.query.bind.evaluated_constants import CLOCK, EXACT, INSTANT
+from proxy.query.ir.binding import bind
+from proxy.query.ir.expressions import Constant
+
+Arguments = tuple[str | None, ...]
+
+_LEAST_SLOTS = 20  # in the narrowest window
+_UNITS = ((86_400, "d"), (3600, "h"), (60, "min"))
+
+
+def span_text(seconds: int) -> str:
+    """Write whole seconds in the largest unit that they are whole of.
+
+    >>> span_text(3600), span_text(900), span_text(1)
+    ('1 h', '15 min', '1 s')
+    """
+    for unit, word in _UNITS:
+        if seconds % unit == 0:
+            return f"{seconds // unit} {word}"
+    return f"{seconds} s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledArguments:
+    """Arguments of a run, the present settled.
+
+    Attributes:
+        arguments: One JSON text a parameter, as `proxy.engine.arguments` reads it.
+        slot: Seconds to which the present is rounded down; None: it is not, or rounding changes nothing.
+        is_exact: The present stands as it is, because its narrowest window is too narrow for a slot.
+    """
+
+    arguments: Arguments
+    slot: int | None = None
+    is_exact: bool = False
+
+    def text(self) -> str | None:
+        """Say it to the analyst."""
+        if self.is_exact:
+            return (
+                "now() is exact, as a window of less than 20 minutes is asked for: the statement is charged"
+                " again when it is run again"
+            )
+        if self.slot is None:
+            return None
+        word = span_text(self.slot)
+        return f"now() is rounded down to {word}: until the next {word} the same statement costs nothing"
+
+
+def settled_arguments(question: ProtectedQuery, arguments: Arguments) -> SettledArguments:
+    """Choose the slot of a statement, and give each constant its value in that slot.
+
+    The slot is the longest that is at most a twentieth of the narrowest window that the present bounds. All
+    constants of a statement take the same slot, so that both ends of a window move together.
+
+    Raises:
+        Refusal: As `proxy.engine.arguments.constants`.
+    """
+    first = len(question.parameter_types) + 1
+    slotted = {
+        number: texts
+        for number, (constant, text) in enumerate(
+            zip(question.constants, arguments[first - 1 :], strict=False), start=first
+        )
+        if constant.slots and (texts := _texts(text)) is not None
+    }
+    if not slotted:
+        return SettledArguments(arguments=arguments)
+    slots = question.constants[min(slotted) - first].slots
+    moving = frozenset(n for n, texts in slotted.items() if texts[EXACT] != texts[str(slots[0])])
+    slot: int | None = slots[0]
+    if moving:
+        width = _width(question, _with(arguments, slotted, EXACT), slotted, moving)
+        slot = next((s for s in slots if width is None or s * _LEAST_SLOTS <= width), None)
+    settled = _with(arguments, slotted, EXACT if slot is None else str(slot))
+    is_moved = settled != _with(arguments, slotted, EXACT)
+    return SettledArguments(
+        arguments=settled, slot=slot if is_moved else None, is_exact=slot is None
+    )
+
+
+def _texts(text: str | None) -> Mapping[str, str | None] | None:
+    """None: what was evaluated before there were slots."""
+    found = None if text is None else json.loads(text)
+    return found if isinstance(found, dict) else None
+
+
+def _with(
+    arguments: Arguments, slotted: Mapping[int, Mapping[str, str | None]], name: str
+) -> Arguments:
+    return tuple(
+        slotted[number][name] if number in slotted else text
+        for number, text in enumerate(arguments, start=1)
+    )
+
+
+def _width(
+    question: ProtectedQuery,
+    exact: Arguments,
+    slotted: Mapping[int, Mapping[str, str | None]],
+    moving: frozenset[int],
+) -> Fraction | None:
+    """The narrowest window, as of `narrowest_window`."""
+    values = constants(exact, question.argument_types())
+    texts = slotted[min(slotted)]
+    instant, clock = (seconds_of(texts[INSTANT] or ""), seconds_of(texts[CLOCK] or ""))
+    assert instant is not None and clock is not None, "PostgreSQL prints times in ISO form"
+    present = Present(
+        instant=instant,
+        clock=clock,
+        values={
+            n: value for n, value in values.items() if n in slotted and isinstance(value, Constant)
+        },
+        moving=moving,
+    )
+    others = {number: value for number, value in values.items() if number not in slotted}
+    try:
+        blocks = [bind(block, others) for block in question.reading.query.blocks]
+    except Refusal:  # e.g. an interval that names the present
+        blocks = list(question.reading.query.blocks)
+    return narrowest_window(blocks, present)
