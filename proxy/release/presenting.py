@@ -9,11 +9,13 @@ from fractions import Fraction
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.kernel.plan import Answer, BlockPlan
 from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
+from proxy.release.agreement import agreed, operand_answers
 from proxy.release.deriving import answered
-from proxy.release.drawn_values import DrawnBlock, DrawnGroup, noisy_value
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys, noisy_value
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
+from proxy.release.null_answers import answer_rules, with_nulls
 from proxy.release.rounding import rounded
 
 _IntervalOf = Callable[[NoisyExpression, Sequence[NoisyValue]], NoisyInterval | NoInterval]
@@ -24,11 +26,16 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     Given    drawn: for this plan, its bounds chosen
     """
     interval = interval_of if _are_few(plan, len(drawn.groups)) else _too_many
-    return NoisyTable(tuple(_row(plan, group, interval) for group in drawn.groups))
+    rules, operands = answer_rules(plan), operand_answers(plan.answers)
+    rows = []
+    for group in drawn.groups:
+        stated = with_nulls(plan, rules, group, tuple(group_values(plan, group)))
+        rows.append(_row(plan, group.keys, agreed(operands, stated), interval))
+    return NoisyTable(tuple(rows))
 
 
 def group_values(plan: BlockPlan, group: DrawnGroup) -> Iterator[NoisyValue]:
-    """The noisy answers of one group, in the order of the plan's."""
+    """The noisy answers of one group, in the order of the plan's, each by itself."""
     by_release = {
         number: noisy_value(drawn, release)
         for number, (drawn, release) in enumerate(zip(group.values, plan.releases, strict=True))
@@ -45,10 +52,11 @@ def group_values(plan: BlockPlan, group: DrawnGroup) -> Iterator[NoisyValue]:
         yield value
 
 
-def _row(plan: BlockPlan, group: DrawnGroup, interval: _IntervalOf) -> NoisyRow:
-    values = tuple(group_values(plan, group))
+def _row(
+    plan: BlockPlan, keys: Keys, values: tuple[NoisyValue, ...], interval: _IntervalOf
+) -> NoisyRow:
     return NoisyRow(
-        keys=group.keys,
+        keys=keys,
         values=values,
         intervals=tuple(interval(one, values) for one in plan.expressions),
         errors=tuple(
