@@ -32,6 +32,7 @@ from proxy.engine.noisy_answers import (
     NoisyRelation,
     noisy_relation,
 )
+from proxy.engine.policy_limits import policy_limits
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
@@ -377,7 +378,7 @@ def answer_of(
         paid.receipt,
         relation.plan,
         query.prepared.settings.notice,
-        (*relation.withheld, *_left_out(relation.plan), *paid.warnings),
+        (*relation.withheld, *_left_out(relation.plan), *_limits(relation.plan), *paid.warnings),
         relation.columns,
         relation.clipped,
         published,
@@ -392,6 +393,11 @@ def _left_out(plan: PrivatePlan) -> Iterator[str]:
     rules = (rule for block in plan.blocks for rule in left_out_rows(block))
     for rule in dict.fromkeys(rules):
         yield f"{rule[0].upper()}{rule[1:]}."
+
+
+def _limits(plan: PrivatePlan) -> Iterator[str]:
+    """What the policy's own numbers leave out, once each."""
+    yield from dict.fromkeys(limit for block in plan.blocks for limit in policy_limits(block))
 
 
 def _outlasts(seconds: float | None) -> bool:

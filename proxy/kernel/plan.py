@@ -245,7 +245,8 @@ class BlockPlan:
     printed to the digits that mean something; unowned: columns that name the unit of a row and can be null,
     such rows do not count; most_stored: so many rows of a unit are read of a table at most, as the query is
     dear for each (None: all); text_characters: so many of each text that a join repeats (None: all); beyond:
-    columns that the condition computes with, of which values beyond the bounds are taken for the bounds."""
+    columns that the condition computes with, of which values beyond the bounds are taken for the bounds;
+    unit_name: how the policy calls the unit, "" where it is a row."""
 
     source: Relation
     neighbours: Neighbours
@@ -272,6 +273,7 @@ class BlockPlan:
     most_stored: int | None = None
     text_characters: int | None = None
     beyond: tuple[str, ...] = ()
+    unit_name: str = ""
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:

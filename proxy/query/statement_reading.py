@@ -25,6 +25,7 @@ from proxy.query.rewrite.edits import Edit
 from proxy.query.rewrite.empty_twins import on_twins
 from proxy.query.rewrite.replacing_aggregates import error_columns, replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
+from proxy.query.rewrite.zero_divisors import zero_divisor_edits
 from proxy.query.syntax.constant_spans import ConstantSpan, constant_spans
 from proxy.query.syntax.explain_options import check_options
 from proxy.query.syntax.previews import is_preview
@@ -199,7 +200,9 @@ def _of_protected(
         if with_errors and _is_select(statement):
             errors = error_columns(bound.subqueries)
         replaced = replace_aggregates(statement.lexed, bound.subqueries, parameter, bool(errors))
-        edits = (*replaced, *settle_ctes(statement, found, protected, replaced))
+        settled = (*replaced, *settle_ctes(statement, found, protected, replaced))
+        lexed, first, last = statement.lexed, statement.first, statement.last
+        edits = (*zero_divisor_edits(lexed, first, last, settled), *settled)
     rewritten = rewrite_statement(statement.text, edits, len(parameters))
     return Reading(query, rewritten, error_columns=errors, preview=preview)
 
