@@ -8,7 +8,7 @@ from proxy.engine.group_threshold import no_group
 from proxy.engine.unit_words import aggregate_word, plural, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, OrderStatistic, SampleAggregate
-from proxy.release.noisy_interval import NoInterval
+from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
 from proxy.release.null_reason import NullReason
@@ -33,6 +33,7 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         yield from _nulls(block, noisy, reason)
     yield from _adjusted(block, noisy)
     yield from _zero_divisions(block, noisy)
+    yield from _uncertain_list(block, noisy)
 
 
 def _closed_gates(
@@ -93,6 +94,30 @@ def _zero_divisions(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         if count:
             where = _where(block, count, noisy.rows)
             yield f"{column.name} is NULL{where}: it divides by a noisy 0."
+
+
+def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Of a list that LIMIT cuts: how many of its rows belong to it whatever the noise is."""
+    top = block.top
+    if top is None or not block.outputs or len(noisy.rows) <= top.rows:
+        return
+    intervals = [row.errors[top.output - 1] for row in noisy.rows]
+    known = [one for one in intervals if isinstance(one, NoisyInterval)]
+    if len(known) < len(intervals):
+        return
+    if top.is_descending:
+        ends = sorted(((one.value, one.low, one.high) for one in known), reverse=True)
+    else:
+        ends = sorted((-one.value, -one.high, -one.low) for one in known)[::-1]
+    shown, others = ends[: top.rows], ends[top.rows :]
+    best = max(high for _, _, high in others)
+    certain = sum(low > best for _, low, _ in shown)
+    if certain < len(shown):
+        name = block.outputs[top.output - 1].name
+        yield (
+            f"ORDER BY {name} LIMIT {top.rows:,}: {certain:,} of the {len(shown):,} rows clearly belong to the"
+            f" list. The others differ from rows below by less than their error."
+        )
 
 
 def _where(block: BlockPlan, count: int, values: Sequence[object]) -> str:

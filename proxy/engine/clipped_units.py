@@ -46,9 +46,10 @@ class ClippedUnits:
     def text(self) -> str:
         named = ", ".join(self.aggregates)
         if self.most is None:
+            verb = "is" if len(self.aggregates) == 1 else "are"
             return (
-                f"{named} is NULL: it takes about {self.needed:,} {self.units_word}, and a noisy count found"
-                f" too few. Raise dp.epsilon, or ask for fewer aggregates at once."
+                f"{named} {verb} NULL: it takes about {self.needed:,} {self.units_word}, and a noisy count"
+                f" found too few. Raise dp.epsilon, or ask for fewer aggregates at once."
             )
         if self.is_given:
             return f"{named}: the policy's limits cut about {self._clipped()}."

@@ -19,7 +19,8 @@ def policy_limits(block: BlockPlan) -> Iterator[str]:
         if isinstance(release, NoisyStatistic) and release.total and not release.total.choice:
             most = text_of(release.total.most * release.grid)
             yield f"{aggregate_word(release.aggregate)}: at most {most} of {unit} count."
-    yield from dict.fromkeys(_limits_on_joins(block.source))
+    told = block.neighbours.column.column if isinstance(block.neighbours, UnitNeighbours) else ""
+    yield from dict.fromkeys(_limits_on_joins(block.source, told))
 
 
 def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[str]:
@@ -45,18 +46,19 @@ def _is_bounded(block: BlockPlan, number: int, release: Release) -> bool:
     return not (isinstance(release, DistinctCount) and release.of_unit)
 
 
-def _limits_on_joins(relation: Relation) -> Iterator[str]:
+def _limits_on_joins(relation: Relation, told: str) -> Iterator[str]:
+    """told: the column of the unit, if its limit is told already."""
     match relation:
         case Truncate():
-            if relation.by is not None and relation.most is not None and not relation.below_join:
+            column = "" if relation.by is None else relation.by.column
+            if column not in ("", told) and relation.most is not None and not relation.below_join:
                 table = next(scans(relation)).table.name
-                column = relation.by.column
                 yield f"At most {relation.most:,} rows of each {column} in {table} are joined."
-            yield from _limits_on_joins(relation.source)
+            yield from _limits_on_joins(relation.source, told)
         case Join():
-            yield from _limits_on_joins(relation.left)
-            yield from _limits_on_joins(relation.right)
+            yield from _limits_on_joins(relation.left, told)
+            yield from _limits_on_joins(relation.right, told)
         case Subquery():
-            yield from _limits_on_joins(relation.source)
+            yield from _limits_on_joins(relation.source, told)
         case Scan() | _:
             return

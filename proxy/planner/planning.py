@@ -401,6 +401,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         rows_choice=rows_choice,
         unowned=draft.unowned,
         beyond=draft.beyond,
+        top=draft.block.top,
         unit_name=draft.ownership.identifier if isinstance(draft.ownership, UnitRows) else "",
         most_stored=draft.most_stored,
     )

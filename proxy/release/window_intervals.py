@@ -1,7 +1,7 @@
 """Intervals of window functions over the answers of all groups: sums, averages, the answer of another row.
 
 Groups have independent noise. So the half width of a sum is the root of the summed squares of its parts. This
-is exact for Gaussian noise. For Laplace noise it is at most 8 % too wide, since a sum of Laplace noise has lighter
+is exact for Gaussian noise. For Laplace noise it is at most 8 % too wide: a sum of Laplace noise has lighter
 tails than one part, relative to its standard deviation. Post-processing: it costs nothing.
 """
 

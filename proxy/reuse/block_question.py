@@ -88,6 +88,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "text_characters",
                 "beyond",
                 "unit_name",
+                "top",
             }
         ),
     ),

@@ -20,6 +20,7 @@ from proxy.query.bind.select_context import context_of
 from proxy.query.bind.source_reading import source_of, take_source
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
+from proxy.query.bind.top_lists import top_list
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
     AnswerArray,
@@ -102,6 +103,7 @@ def read_subquery(
         outputs,
         is_summed,
         any(isinstance(meaning, SureTruth) for meaning in spans.values()),
+        top_list(context, outputs) if outputs and len(levels) == 1 else None,
     )
     check_added_rows(block)
     return AggregateSubquery(

@@ -9,15 +9,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from sqlglot import TokenType
-
 from proxy.query.rewrite.edits import Edit
-from proxy.query.syntax.tokens import Lexed, Lexeme
-
-_DIVISIONS = frozenset({TokenType.SLASH, TokenType.MOD})
-_SIGNS = frozenset({TokenType.DASH, TokenType.PLUS})
-_AFTER_A_CALL = frozenset({"filter", "over", "within"})
-_SECOND_WORDS = {"double": "precision"}
+from proxy.query.syntax.divisors import divisors
+from proxy.query.syntax.tokens import Lexed
 
 
 def zero_divisor_edits(
@@ -34,116 +28,16 @@ def zero_divisor_edits(
     """
     spans = sorted((edit.start, edit.end) for edit in replaced if edit.end > edit.start)
     found: list[Edit] = []
-    for index in range(first, last):
-        lexeme = lexed.lexemes[index]
-        if lexeme.token.token_type not in _DIVISIONS or _is_replaced(spans, lexeme):
-            continue
-        end = _operand_end(lexed, index + 1, last)
-        if end is not None and _is_named(lexed.lexemes[index + 1 : end]):
-            start, stop = lexed.lexemes[index + 1].start, lexed.lexemes[end - 1].end
+    for begin, end in divisors(lexed, first, last):
+        start, stop = lexed.lexemes[begin].start, lexed.lexemes[end - 1].end
+        operator = lexed.lexemes[begin - 1].start
+        if not _is_replaced(spans, operator):
             found.append(Edit(start, start, "nullif("))
             found.append(Edit(stop, stop, ", 0)"))
     return tuple(found)
 
 
-def _is_replaced(spans: Sequence[tuple[int, int]], lexeme: Lexeme) -> bool:
+def _is_replaced(spans: Sequence[tuple[int, int]], place: int) -> bool:
     """Whether an edit covers the place. Edits do not overlap."""
-    number = bisect_right(spans, (lexeme.start, lexeme.end))
-    return any(start <= lexeme.start < end for start, end in spans[max(0, number - 1) : number])
-
-
-def _is_named(operand: Sequence[Lexeme]) -> bool:
-    """Whether anything but constants is in it: a column, a function or a subquery."""
-    after_cast = False
-    for lexeme in operand:
-        if lexeme.name and not after_cast:
-            return True
-        after_cast = lexeme.token.token_type is TokenType.DCOLON
-    return False
-
-
-def _operand_end(lexed: Lexed, start: int, last: int) -> int | None:
-    """Find where the right operand of a division ends, exclusive; None of a form that is not known."""
-    index = start
-    while index < last and lexed.lexemes[index].token.token_type in _SIGNS:
-        index += 1
-    end = _primary_end(lexed, index, last)
-    while end is not None and end < last:
-        after = _suffix_end(lexed, end, last)
-        if after == end:
-            return end
-        end = after
-    return end
-
-
-def _primary_end(lexed: Lexed, index: int, last: int) -> int | None:
-    """The end of a literal, a bracket, CASE, or a name with what follows a function's name."""
-    if index >= last:
-        return None
-    lexeme = lexed.lexemes[index]
-    if lexeme.token.token_type is TokenType.L_PAREN:
-        return lexed.partner[index] + 1
-    if lexeme.word == "case":
-        return _case_end(lexed, index, last)
-    if lexeme.token.token_type is TokenType.PARAMETER:
-        return index + 2
-    if lexeme.token.token_type is TokenType.NUMBER:
-        return index + 1
-    if not lexeme.name:
-        return None
-    return _call_end(lexed, index + 1, last)
-
-
-def _case_end(lexed: Lexed, index: int, last: int) -> int | None:
-    depth = 0
-    for place in range(index, last):
-        depth += {"case": 1, "end": -1}.get(lexed.lexemes[place].word, 0)
-        if depth == 0:
-            return place + 1
-    return None
-
-
-def _call_end(lexed: Lexed, index: int, last: int) -> int:
-    """After a name: dotted parts, arguments, and FILTER, OVER and WITHIN GROUP."""
-    lexemes = lexed.lexemes
-    while index + 1 < last and lexemes[index].token.token_type is TokenType.DOT:
-        index += 2
-    if index < last and lexemes[index].token.token_type is TokenType.L_PAREN:
-        index = lexed.partner[index] + 1
-        while index + 1 < last and lexemes[index].word in _AFTER_A_CALL:
-            index += 2 if lexemes[index].word == "within" else 1
-            is_open = lexemes[index].token.token_type is TokenType.L_PAREN
-            index = lexed.partner[index] + 1 if is_open else index + 1
-    return index
-
-
-def _suffix_end(lexed: Lexed, index: int, last: int) -> int | None:
-    """The end of a cast, a subscript or a power that follows; `index` where nothing does."""
-    lexemes = lexed.lexemes
-    match lexemes[index].token.token_type:
-        case TokenType.DCOLON:
-            return _type_end(lexed, index + 1, last)
-        case TokenType.L_BRACKET:
-            return lexed.partner[index] + 1
-        case TokenType.DOT:
-            return index + 2
-        case TokenType.CARET:
-            return _operand_end(lexed, index + 1, last)
-        case _:
-            return index
-
-
-def _type_end(lexed: Lexed, index: int, last: int) -> int | None:
-    """The end of a type's name, with its modifiers."""
-    lexemes = lexed.lexemes
-    if index >= last or not lexemes[index].name:
-        return None
-    second = _SECOND_WORDS.get(lexemes[index].word)
-    index += 1
-    if second is not None and index < last and lexemes[index].word == second:
-        index += 1
-    while index + 1 < last and lexemes[index].token.token_type is TokenType.DOT:
-        index += 2
-    if index < last and lexemes[index].token.token_type is TokenType.L_PAREN:
-        index = lexed.partner[index] + 1
-    return index
+    number = bisect_right(spans, place, key=lambda span: span[0])
+    return number > 0 and place < spans[number - 1][1]
