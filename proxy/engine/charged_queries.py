@@ -378,13 +378,14 @@ def answer_of(
         paid.receipt,
         relation.plan,
         query.prepared.settings.notice,
-        (*relation.withheld, *_left_out(relation.plan), *_limits(relation.plan), *paid.warnings),
+        (*relation.withheld, *_left_out(relation.plan), *paid.warnings),
         relation.columns,
         relation.clipped,
         published,
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
         is_reused=paid.claim is not None,
         undelivered=undelivered,
+        limits=tuple(_limits(relation.plan)),
     )
 
 

@@ -56,7 +56,8 @@ class NoisyAnswer:
     it was run, None where nothing was planned to be run; published: the released tables that it is made of;
     outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout; is_reused:
     whether a later statement has the same values; undelivered: what is kept if the statement around it fails,
-    None where nothing was charged or the answer is too large."""
+    None where nothing was charged or the answer is too large; limits: what the
+    policy's own numbers leave out, as rules."""
 
     relation: str
     loss: Loss
@@ -71,6 +72,7 @@ class NoisyAnswer:
     outlasts_timeout: bool = False
     is_reused: bool = False
     undelivered: UndeliveredAnswer | None = None
+    limits: tuple[str, ...] = ()
 
     @property
     def charged_receipt(self) -> str | None:

@@ -201,8 +201,7 @@ def _of_protected(
             errors = error_columns(bound.subqueries)
         replaced = replace_aggregates(statement.lexed, bound.subqueries, parameter, bool(errors))
         settled = (*replaced, *settle_ctes(statement, found, protected, replaced))
-        lexed, first, last = statement.lexed, statement.first, statement.last
-        edits = (*zero_divisor_edits(lexed, first, last, settled), *settled)
+        edits = (*zero_divisor_edits(statement, bound.subqueries, settled), *settled)
     rewritten = rewrite_statement(statement.text, edits, len(parameters))
     return Reading(query, rewritten, error_columns=errors, preview=preview)
 

@@ -214,3 +214,4 @@ def _notes(answer: NoisyAnswer) -> Iterator[str]:
     for note in dict.fromkeys(notes):
         if note.lower() not in told:
             yield f"  {note[0].upper()}{note[1:]}."
+    yield from (f"  {limit}" for limit in answer.limits)

@@ -259,6 +259,10 @@ def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
     (clipped,) = answer.clipped
     by_region = ("Rows whose region is null are in no group.",) if "GROUP BY" in asked_of else ()
     assert answer.loss.epsilon == 1 and answer.withheld == by_region
+    assert all(
+        text.endswith((" of a caller count.", " count in each group.")) for text in answer.limits
+    )
+    assert answer.limits
     assert clipped.is_given and not clipped.is_poor
     assert clipped.half_width == 120  # a twentieth of epsilon 1, two counts
     assert abs(clipped.units - units) < 4 * clipped.half_width
@@ -289,9 +293,10 @@ def test_what_is_said_over_the_wire(visits: Asking) -> None:
     live = visits.live
     with live.connect("visits", analyst=live.servers.new_analyst()) as connection:
         connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        connection.execute("SET dp.notice = off")
         connection.execute("SELECT count(*) FROM w.visits")
         assert heard == []
-        connection.execute("SET dp.notice = on")
+        connection.execute("RESET dp.notice")
         row = connection.execute(
             "SELECT count(*), dp.error(count(*)), dp.clipped(count(*)) FROM w.visits"
         ).fetchone()
