@@ -32,9 +32,10 @@ def told(*commands: str, **environment: str) -> str:
 
 
 def tables(*commands: str, **environment: str) -> list[list[str]]:
-    """Rows, without the lines that say how many, and without notices, whose further lines are indented."""
+    """Rows, without the lines that say how many, and without a notice, which pgcli prints as a title."""
     lines = told(*commands, **environment).splitlines(keepends=True)
-    answer = "".join(line for line in lines if not line.startswith(("NOTICE:", "  ")))
+    title = ("None", "differential privacy:", "  ")
+    answer = "".join(line for line in lines if not line.startswith(title))
     rows = csv.reader(io.StringIO(answer))
     return [row for row in rows if row and not row[0].startswith("SELECT ")]
 
