@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from typing_extensions import assert_never
+
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
@@ -207,18 +209,30 @@ def _counts_of(plan: BlockPlan, answer: Answer) -> Iterator[int]:
 def _rows_counted(
     release: Release,
 ) -> tuple[Expression | None, Expression | None] | None:
-    """Operand and FILTER of the rows that a release counts; operand None: all rows; None: it counts none."""
+    """Operand and FILTER of the rows that a release counts; operand None: all rows; None: it counts none.
+
+    A new kind of release that counts rows or people is named here and in `_released_count`.
+    """
     match release:
-        case NoisyStatistic(statistic=Statistic.ROWS, of=Counted(never_null=True)):
-            return None, release.aggregate.condition
-        case NoisyStatistic(statistic=Statistic.ROWS) if len(release.aggregate.operands) < 2:
-            return release.aggregate.operand, release.aggregate.condition
+        case NoisyStatistic():
+            return _of_statistic(release)
         case RecentredMean():
             return release.aggregate.operand, release.aggregate.condition
-        case DistinctCount(of_unit=True):
-            return None, release.aggregate.condition
-        case _:
+        case DistinctCount():
+            return (None, release.aggregate.condition) if release.of_unit else None
+        case OrderStatistic() | SampleAggregate():
             return None
+        case _:
+            assert_never(release)
+
+
+def _of_statistic(release: NoisyStatistic) -> tuple[Expression | None, Expression | None] | None:
+    """As `_rows_counted`. A count of a pair is of other rows than that of either operand."""
+    aggregate = release.aggregate
+    if release.statistic is not Statistic.ROWS or len(aggregate.operands) > 1:
+        return None
+    is_of_all = isinstance(release.of, Counted) and release.of.never_null
+    return None if is_of_all else aggregate.operand, aggregate.condition
 
 
 def _released_count(release: Release, drawn: Drawn) -> ReleasedCount | None:

@@ -63,14 +63,14 @@ def window_ends(
         ordered = _ordered(rows, window.order, groups)
         if ordered is None:
             return [NoInterval.UNKNOWN_ORDER] * len(parts)
-        sums = _Sums.of([parts[row] for row in ordered])
+        sums = _WindowSums.of([parts[row] for row in ordered])
         for place, row in enumerate(ordered):
             found[row] = sums.within(window, place)
     return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Total:
+class _WindowTotal:
     """Of the first rows of a partition. below, above: squared distances to the ends, added up; numbers: rows
     with a value; unknown: rows without an interval."""
 
@@ -80,12 +80,12 @@ class _Total:
     numbers: int = 0
     unknown: int = 0
 
-    def plus(self, part: PartEnds) -> _Total:
+    def plus(self, part: PartEnds) -> _WindowTotal:
         if part is None:
             return self
         if isinstance(part, NoInterval):
             return replace(self, unknown=self.unknown + 1)
-        return _Total(
+        return _WindowTotal(
             value=self.value + part.value,
             below=self.below + (part.value - part.low) ** 2,
             above=self.above + (part.high - part.value) ** 2,
@@ -93,8 +93,8 @@ class _Total:
             unknown=self.unknown,
         )
 
-    def minus(self, other: _Total) -> _Total:
-        return _Total(
+    def minus(self, other: _WindowTotal) -> _WindowTotal:
+        return _WindowTotal(
             value=self.value - other.value,
             below=self.below - other.below,
             above=self.above - other.above,
@@ -104,15 +104,15 @@ class _Total:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sums:
+class _WindowSums:
     """One partition in its order. totals: of its first 0, 1, 2, ... rows."""
 
     parts: Sequence[PartEnds]
-    totals: Sequence[_Total]
+    totals: Sequence[_WindowTotal]
 
     @classmethod
-    def of(cls, parts: Sequence[PartEnds]) -> _Sums:
-        return cls(parts, list(accumulate(parts, _Total.plus, initial=_Total())))
+    def of(cls, parts: Sequence[PartEnds]) -> _WindowSums:
+        return cls(parts, list(accumulate(parts, _WindowTotal.plus, initial=_WindowTotal())))
 
     def within(self, window: NoisyWindow, place: int) -> PartEnds:
         """Of the frame of the row at this place."""

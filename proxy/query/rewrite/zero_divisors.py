@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from proxy.query.ir.bound_statement import AggregateSubquery, GroupingValue, KeyValue
 from proxy.query.rewrite.edits import Edit
-from proxy.query.syntax.divisors import divisors
+from proxy.query.syntax.divisor_spans import divisors
 from proxy.query.syntax.selects import Select, Span, selects
 from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.with_clauses import visible_ctes
@@ -34,7 +34,7 @@ def zero_divisor_edits(
     """
     lexed = statement.lexed
     spans = sorted((edit.start, edit.end) for edit in replaced if edit.end > edit.start)
-    answers = _Answers.of(statement, subqueries)
+    answers = _AnswerSpans.of(statement, subqueries)
     found: list[Edit] = []
     for divisor in divisors(lexed, statement.first, statement.last):
         start, stop = lexed.lexemes[divisor[0]].start, lexed.lexemes[divisor[1] - 1].end
@@ -46,7 +46,7 @@ def zero_divisor_edits(
 
 
 @dataclass(frozen=True, slots=True)
-class _Answers:
+class _AnswerSpans:
     """Where answers are in a statement.
 
     spans: Answers in the text, and whole SELECTs that give them.
@@ -59,7 +59,7 @@ class _Answers:
     selects: tuple[tuple[Select, bool], ...]
 
     @classmethod
-    def of(cls, statement: Statement, subqueries: Sequence[AggregateSubquery]) -> _Answers:
+    def of(cls, statement: Statement, subqueries: Sequence[AggregateSubquery]) -> _AnswerSpans:
         keywords = frozenset(subquery.select.keyword for subquery in subqueries)
         names = {cte.name for cte in visible_ctes(statement.lexed)}
         lexemes = statement.lexed.lexemes
