@@ -201,6 +201,7 @@ PRIVACY = Privacy(
     max_epsilon=Fraction(2),
     max_delta=Fraction(1, 10**6),
     mechanism=Mechanism.SMOOTH_MEDIAN,
+    has_notices=False,  # tests/live/test_agreeing_answers.py has the default
 )
 
 

@@ -25,7 +25,8 @@ from proxy.planner.planning import ChosenBounds
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import scans
 from proxy.query.syntax.placeholders import ScalarAnswer
-from proxy.release.adding_noise import release_block
+from proxy.release.adding_noise import drawn_block
+from proxy.release.presenting import group_values
 
 _SEED_BITS = 63
 _LOW = 3  # place of a bound, from 0: a total of 4
@@ -203,10 +204,11 @@ class _Run:
         for scalar in self.audited_query.scalars:
             if scalar.block == number:
                 tables = list(bounded_tables(block, tables))
-                value = release_block(block, tables, bits).rows[0].values[0]
+                # As it is drawn: of NULL the next block would have no rows to compare.
+                value = next(group_values(block, drawn_block(block, tables, bits).groups[0]))
                 release = block.releases[block.answers[0].releases[0]]
                 if value.is_missing and isinstance(release, SampleAggregate):
-                    # Any answer will do, and of NULL the next block would have no rows to compare.
+                    # Any answer will do.
                     value = replace(value, index=release.fill, is_missing=False)
                 self._answers[scalar.answer] = value.text()
 

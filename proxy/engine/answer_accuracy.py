@@ -274,8 +274,8 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
 
 # Why an answer has no interval (dp.low, dp.high, dp.error).
 _RANKS = (
-    "its error is so many rows in the sorted values; how far that is depends on the data, and dp.error() of it"
-    " takes 30 % of its epsilon to say"
+    "its error is a number of rows in sorted order, and dp.error() gives an interval for 30 % of its"
+    " epsilon"
 )
 _PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
 _FEW_UNITS = "its bound was chosen from few units, so that what is cut may be far above the noise"

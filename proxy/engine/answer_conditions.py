@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from proxy.base import limits
+from proxy.engine.unit_words import one_unit
 from proxy.kernel.plan import BlockPlan
 
 _COMPARED = (
@@ -26,8 +27,8 @@ def conditions(block: BlockPlan) -> Iterator[str]:
         yield "the statement adds up such answers, each with an error of its own"
     if block.most_stored is not None:
         yield (
-            f"at most {block.most_stored} rows of each privacy unit are read of a table, chosen at random, as"
-            " the query computes much of each row"
+            f"at most {block.most_stored:,} rows of {one_unit(block)} are read, chosen at random, because the"
+            " query is long"
         )
     most = block.text_characters
     if most is not None and most < limits.TEXT_CHARACTERS:  # which functions have anyway

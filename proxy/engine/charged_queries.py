@@ -32,6 +32,7 @@ from proxy.engine.noisy_answers import (
     NoisyRelation,
     noisy_relation,
 )
+from proxy.engine.policy_limits import policy_limits
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
@@ -385,6 +386,7 @@ def answer_of(
         is_reused=paid.claim is not None,
         undelivered=undelivered,
         times=query.prepared.times,
+        limits=tuple(_limits(relation.plan)),
     )
 
 
@@ -393,6 +395,11 @@ def _left_out(plan: PrivatePlan) -> Iterator[str]:
     rules = (rule for block in plan.blocks for rule in left_out_rows(block))
     for rule in dict.fromkeys(rules):
         yield f"{rule[0].upper()}{rule[1:]}."
+
+
+def _limits(plan: PrivatePlan) -> Iterator[str]:
+    """What the policy's own numbers leave out, once each."""
+    yield from dict.fromkeys(limit for block in plan.blocks for limit in policy_limits(block))
 
 
 def _outlasts(seconds: float | None) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.engine.accuracy import number_of, text_of
+from proxy.engine.unit_words import one_unit, units_word
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.choosing_bounds import ChosenBound, share_of
@@ -16,12 +17,21 @@ _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClippedUnits:
-    """aggregates: what the bound is for; of_rows: whether it bounds rows, not a sum; most: the bound, None
-    where there were too few units to choose one; units, above: noisy numbers of units, and of those that it
-    cuts, within half_width each at 95 %; needed, enough: units for a choice, and for a good one; is_poor: by
-    the noisy number there are fewer than enough; is_given: it is the policy's bounds that cut."""
+    """What one bound cuts.
+
+    unit, units_word: How the policy calls one privacy unit, and several.
+    aggregates: What the bound is for.
+    of_rows: Whether it bounds rows, not a sum.
+    most: The bound, None where there were too few units to choose one.
+    units, above: Noisy numbers of units, and of those that the bound cuts. half_width: of both, at 95 %.
+    needed, enough: Units for a choice, and for a good one.
+    is_poor: By the noisy number there are fewer than enough.
+    is_given: The policy gives the bound.
+    """
 
     block: int
+    unit: str
+    units_word: str
     aggregates: tuple[str, ...]
     of_rows: bool
     most: Fraction | None
@@ -36,29 +46,25 @@ class ClippedUnits:
     def text(self) -> str:
         named = ", ".join(self.aggregates)
         if self.most is None:
+            verb = "is" if len(self.aggregates) == 1 else "are"
             return (
-                f"{named} is NULL: by a noisy count there are too few units to choose a bound on what each "
-                f"adds, which takes about {self.needed}. Raise dp.epsilon where the policy lets you, "
-                f"ask for fewer aggregates at once, or ask the data owner for a fixed max_rows_per_unit or "
-                f"per_unit."
+                f"{named} {verb} NULL: it takes about {self.needed:,} {self.units_word}, and a noisy count"
+                f" found too few. Raise dp.epsilon, or ask for fewer aggregates at once."
             )
         if self.is_given:
-            return f"{named}: the policy's bounds on what a unit adds cut about {self._clipped()}"
-        what = "rows of a unit count" if self.of_rows else "is what a unit adds"
-        text = (
-            f"{named}: at most {text_of(self.most)} {what}, a bound chosen privately; about "
-            f"{self._clipped()} have more and are clamped to it"
-        )
+            return f"{named}: the policy's limits cut about {self._clipped()}."
+        most = f"{text_of(self.most)} rows" if self.of_rows else text_of(self.most)
+        limit = f"at most {most} of {self.unit} count"
         if self.is_poor:
-            text += (
-                f". No error is stated: for a good choice of the bound there are few units, and what it cuts "
-                f"may be far above the noise. Ask the data owner for a fixed max_rows_per_unit or per_unit "
-                f"where {self.enough} are not to be had"
+            return (
+                f"{named}: {limit}, and the error is not known. About {self.enough:,} {self.units_word} are"
+                f" needed to know it. Raise dp.epsilon, or ask for fewer aggregates or groups at once."
             )
-        return text
+        return f"{named}: {limit}; about {self._clipped()} have more."
 
     def _clipped(self) -> str:
-        return f"{max(0, self.above)} +-{self.half_width} of {max(0, self.units)} +-{self.half_width} units"
+        above, units = max(0, self.above), max(0, self.units)
+        return f"{above:,} +-{self.half_width:,} of {units:,} {self.units_word}"
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -86,6 +92,8 @@ def clipped_units(
         grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
         yield ClippedUnits(
             block=number,
+            unit=one_unit(block),
+            units_word=units_word(block),
             aggregates=tuple(
                 dict.fromkeys(
                     answer.aggregate.kind.value

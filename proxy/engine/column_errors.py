@@ -31,15 +31,14 @@ class ColumnError:
     note: str = ""
 
     def text(self) -> str:
-        note = f" ({self.note})" if self.note else ""
         if self.least is None or self.most is None:
-            return f"{self.name}: {'no groups' if not self.groups else self.reason}{note}"
+            return f"{self.name}: {'no groups' if not self.groups else self.reason}"
         found = f"+-{text_of(self.least)}"
         if self.least != self.most:
             found = f"{found} to +-{text_of(self.most)}, by group"
         if self.without:
             found = f"{found}; in {self.without} of {self.groups} groups {self.reason}"
-        return f"{self.name}: {found}{note}"
+        return f"{self.name}: {found}"
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -142,7 +141,7 @@ def _reason(none: NoInterval, expression: NoisyExpression, accuracy: Sequence[Ac
     )
 
 
-_IS_NULL = "NULL, since there were too few units to choose a bound on what each adds"
+_IS_NULL = "NULL"
 
 
 def _of_answer(entry: Accuracy, is_single: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block, compile_choices
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.answer_notices import answer_notices
 from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
@@ -19,15 +20,13 @@ from proxy.engine.clipped_units import (
     with_chosen,
 )
 from proxy.engine.column_errors import ColumnError, column_errors
-from proxy.engine.group_threshold import no_group
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
 from proxy.engine.threads import beside, in_thread
 from proxy.engine.undelivered_answers import UndeliveredAnswer
 from proxy.exact.table import ExactTable
-from proxy.kernel.neighbour_kinds import RowNeighbours
-from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
+from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
@@ -41,7 +40,7 @@ from proxy.release.choosing_bounds import (
     clamped_totals,
     totals_of,
 )
-from proxy.release.noisy_relation import NoisyTable, NoisyValue, relation_json
+from proxy.release.noisy_relation import NoisyTable, relation_json
 from proxy.release.presenting import presented
 
 _SEED_BITS = 63
@@ -58,7 +57,7 @@ class NoisyAnswer:
     outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout; is_reused:
     whether a later statement has the same values; undelivered: what is kept if the statement around it fails,
     None where nothing was charged or the answer is too large; times: how times of the statement were
-    rounded."""
+    rounded; limits: what the policy's own numbers leave out, as rules."""
 
     relation: str
     loss: Loss
@@ -74,6 +73,7 @@ class NoisyAnswer:
     is_reused: bool = False
     undelivered: UndeliveredAnswer | None = None
     times: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ()
 
     @property
     def charged_receipt(self) -> str | None:
@@ -219,7 +219,7 @@ async def noisy_relation(
         work += _displayed(block, cached)
         noisy = await beside(work, presented, block, cached.drawn)
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
-        withheld += _withheld(block, noisy)
+        withheld += answer_notices(block, noisy)
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.answer] = noisy.rows[0].values[0].text()
@@ -291,43 +291,6 @@ def _bounded(
     planned: BlockPlan, number: int, chosen: Mapping[int | None, ChosenBound], bounded: Bounded
 ) -> BlockPlan:
     return with_chosen(bounded(number, bounds_of(planned, chosen)), chosen)
-
-
-def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
-    nothing = no_group(block, noisy)
-    if nothing is not None:
-        yield nothing
-    for place, answer in enumerate(block.answers):
-        missing = sum(row.values[place].is_missing for row in noisy.rows)
-        release = block.releases[answer.releases[0]]
-        if missing and isinstance(release, SampleAggregate):
-            where = f" in {missing} of {len(noisy.rows)} groups" if block.keys else ""
-            units = "rows" if isinstance(block.neighbours, RowNeighbours) else "units"
-            yield (
-                f"{answer.aggregate.kind.value} is NULL{where}: by a noisy count there are fewer than about "
-                f"{release.gate.least} {units} with a value, too few for {release.partitions} partitions. "
-                f"Raise dp.epsilon, ask for fewer aggregates or groups at once, or ask the data owner for "
-                f"`mechanism: best`, which needs far fewer."
-            )
-        if isinstance(release, OrderStatistic):
-            yield from _unbounded(release, [row.values[place] for row in noisy.rows])
-
-
-def _unbounded(release: OrderStatistic, values: Sequence[NoisyValue]) -> Iterator[str]:
-    """Of an interval that says nothing: where the ranks of its ends were not there, it is all of the bounds."""
-    measured = release.measured
-    whole = sum(
-        (value.ends.low, value.ends.high) == (measured.low, measured.high)
-        for value in values
-        if value.ends is not None
-    )
-    if whole and measured.low < measured.high:
-        where = f" in {whole} of {len(values)} groups" if len(values) > 1 else ""
-        yield (
-            f"the interval of {release.aggregate.kind.value} is all of its bounds{where}: there may be too few "
-            f"rows for the ranks that its ends take at this epsilon. Raise dp.epsilon, or ask for fewer "
-            f"aggregates or groups at once."
-        )
 
 
 def _columns(

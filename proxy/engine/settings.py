@@ -74,7 +74,7 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
             "must be 0, or 1e-100 or more",
             f"{how_to_reset('dp.delta')} for the policy's value.",
         )
-    notice = _switch("dp.notice", given, default=False)
+    notice = _switch("dp.notice", given, default=privacy.has_notices)
     is_rounded = _switch("dp.round", given, default=privacy.is_rounded)
     seconds = _seconds(given.get("statement_timeout", "0"))
     exact = given.get("extra_float_digits", "1") in ("1", "2", "3")

@@ -18,7 +18,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.query import OutputColumn
+from proxy.query.ir.query import OutputColumn, TopList
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
 
@@ -245,7 +245,8 @@ class BlockPlan:
     printed to the digits that mean something; unowned: columns that name the unit of a row and can be null,
     such rows do not count; most_stored: so many rows of a unit are read of a table at most, as the query is
     dear for each (None: all); text_characters: so many of each text that a join repeats (None: all); beyond:
-    columns that the condition computes with, of which values beyond the bounds are taken for the bounds."""
+    columns that the condition computes with, of which values beyond the bounds are taken for the bounds;
+    unit_name: how the policy calls the unit, "" where it is a row; top: as of the AggregateBlock."""
 
     source: Relation
     neighbours: Neighbours
@@ -272,6 +273,8 @@ class BlockPlan:
     most_stored: int | None = None
     text_characters: int | None = None
     beyond: tuple[str, ...] = ()
+    unit_name: str = ""
+    top: TopList | None = None
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:

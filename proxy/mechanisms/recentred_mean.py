@@ -148,6 +148,30 @@ def estimate(
     return of_many(level)
 
 
+def count_half_width(
+    moments: NoisyMeanSums,
+    low: int,
+    high: int,
+    epsilon: Fraction,
+    rows_per_unit: int = 1,
+    level: Fraction | float = Fraction(95, 100),
+) -> int:
+    """Compute the half width of the interval of the noisy count in `moments`.
+
+    Privacy: post-processing; the branch shows in whether there is a centre.
+
+    >>> far = NoisyMeanSums(total=0, count=5000, centre=3)
+    >>> count_half_width(far, 0, 100, Fraction(1)), discrete_laplace.half_width(Fraction(25))
+    (75, 75)
+    """
+    share = allocation(epsilon)
+    if moments.centre is None:
+        noise = ratio_mean.scales(low, high, share.few, rows_per_unit)
+        return discrete_laplace.half_width(noise.count, level)
+    of_count = discrete_laplace.scale_for(rows_per_unit, share.count)
+    return discrete_laplace.half_width(of_count, level)
+
+
 def error_times_rows(
     low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1, level: Fraction | float = 0.95
 ) -> Fraction:

@@ -28,6 +28,7 @@ from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.facts import (
     PlanningContext,
     RowOwnership,
+    UnitRows,
     Values,
     typed,
 )
@@ -399,6 +400,8 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         rows_choice=rows_choice,
         unowned=draft.unowned,
         beyond=draft.beyond,
+        top=draft.block.top,
+        unit_name=draft.ownership.identifier if isinstance(draft.ownership, UnitRows) else "",
         most_stored=draft.most_stored,
     )
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from proxy.base.result_columns import IntervalEnd
 from proxy.mechanisms.estimate import LEVEL
-from proxy.query.ir.noisy_expressions import NoisyExpression, answers_in
+from proxy.query.ir.noisy_expressions import NoisyExpression, answers_in, noisy_leaves
 from proxy.query.ir.query import AggregateBlock
 
 
@@ -39,4 +39,4 @@ def wanted_levels(block: AggregateBlock) -> Mapping[int, Fraction]:
 @lru_cache(maxsize=256)
 def level_of(expression: NoisyExpression) -> Fraction:
     """With which each of the answers in it has to be in its interval, so that all hold together with 95 %."""
-    return 1 - (1 - LEVEL) / max(1, len(answers_in(expression)))
+    return 1 - (1 - LEVEL) / max(1, len(noisy_leaves(expression)))

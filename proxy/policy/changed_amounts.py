@@ -49,7 +49,12 @@ def _privacy(old: Policy, new: Policy) -> Iterator[Change]:
             yield error(f"privacy.{_KEYS.get(one.name, one.name)}", what)
 
 
-_KEYS = {"median_noise": "median.noise", "is_rounded": "round", "uses_published": "published"}
+_KEYS = {
+    "median_noise": "median.noise",
+    "is_rounded": "round",
+    "uses_published": "published",
+    "has_notices": "notice",
+}
 
 
 def _budgets(old: Policy, new: Policy) -> Iterator[Change]:

@@ -188,6 +188,7 @@ class Privacy:
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
     is_rounded: bool = False  # answers, where a session does not SET dp.round
     uses_published: bool = True  # for answers, where a session does not SET dp.published
+    has_notices: bool = True  # with cost and errors, where a session does not SET dp.notice
 
     def weight(self, of: Weighed) -> Fraction:
         """Its share of epsilon and delta, beside the others of a statement."""

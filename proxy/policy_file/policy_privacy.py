@@ -34,6 +34,7 @@ PRIVACY_KEYS: Mapping[str, Shape] = {
     TIMEOUT_FLOOR: TEXT,
     "round": SWITCH,
     "published": SWITCH,
+    "notice": SWITCH,
 }
 PRIVACY = Keyed(PRIVACY_KEYS, ("epsilon", "delta"), "privacy")
 
@@ -54,6 +55,7 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
         text(found[TIMEOUT_FLOOR].value, TIMEOUT_FLOOR, problems)
     is_rounded = switch(found.get("round"), problems, default=False)
     uses_published = switch(found.get("published"), problems, default=True)
+    has_notices = switch(found.get("notice"), problems, default=True)
     epsilon, max_epsilon = (
         number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
         if key in found
@@ -70,13 +72,14 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
         return None
     if noise is None or median_noise is None or mechanism is None or weights is None:
         return None
-    if is_rounded is None or uses_published is None:
+    if is_rounded is None or uses_published is None or has_notices is None:
         return None
     most = epsilon if max_epsilon is None else max_epsilon
     return Privacy(
         *(epsilon, delta, most, delta, noise, median_noise, mechanism, weights),
         is_rounded=is_rounded,
         uses_published=uses_published,
+        has_notices=has_notices,
     )
 
 

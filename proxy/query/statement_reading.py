@@ -25,6 +25,7 @@ from proxy.query.rewrite.edits import Edit
 from proxy.query.rewrite.empty_twins import on_twins
 from proxy.query.rewrite.replacing_aggregates import error_columns, replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
+from proxy.query.rewrite.zero_divisors import zero_divisor_edits
 from proxy.query.syntax.constant_spans import (
     EXACT_PRESENT,
     ConstantSpan,
@@ -204,7 +205,8 @@ def _of_protected(
         if with_errors and _is_select(statement):
             errors = error_columns(bound.subqueries)
         replaced = replace_aggregates(statement.lexed, bound.subqueries, parameter, bool(errors))
-        edits = (*replaced, *settle_ctes(statement, found, protected, replaced))
+        settled = (*replaced, *settle_ctes(statement, found, protected, replaced))
+        edits = (*zero_divisor_edits(statement, bound.subqueries, settled), *settled)
     rewritten = rewrite_statement(statement.text, edits, len(parameters))
     return Reading(query, rewritten, error_columns=errors, preview=preview)
 

@@ -118,13 +118,13 @@ def _additive(index: int, noise: Noise, grid: Fraction, kind: SqlType) -> NoisyV
         index=index,
         grid=grid,
         type=kind,
-        half_width=_half_width(noise),
-        at=lambda level: _half_width(noise, level),
+        half_width=noise_half_width(noise),
+        at=lambda level: noise_half_width(noise, level),
     )
 
 
 @lru_cache(maxsize=_CACHED_WIDTHS)
-def _half_width(noise: Noise, level: Fraction | float = 0.95) -> int:
+def noise_half_width(noise: Noise, level: Fraction | float = 0.95) -> int:
     """Half width of the interval, of 95 % where nothing else is wanted."""
     match noise:
         case LaplaceNoise():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
@@ -27,25 +27,68 @@ from proxy.query.ir.noisy_expressions import (
     NoisyExpression,
     NoisyNullIf,
     NoisyOperator,
+    NoisyWindow,
     PublicNumber,
+    answers_in,
 )
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyValue
+from proxy.release.window_intervals import Ends, PartEnds, WindowGroups, window_ends
 
 _HALF = Fraction(1, 2)
 _TOO_LARGE = 10**400
 
 
+@dataclass(frozen=True, slots=True)
+class BlockIntervals:
+    """Computes intervals over the answers of a block.
+
+    values: The noisy answers of each group, in the order of their numbers.
+    groups: The keys of these groups.
+    windows: Window functions that are computed already, by level.
+    """
+
+    values: Sequence[Sequence[NoisyValue]]
+    groups: WindowGroups
+    windows: dict[tuple[NoisyWindow, Fraction], list[PartEnds]] = field(default_factory=dict)
+
+    def interval(self, expression: NoisyExpression, row: int) -> NoisyInterval | NoInterval:
+        """Compute the interval of an expression in one group, as `interval_of` does."""
+        return interval_of(expression, self.values[row], self, row)
+
+    def window(self, window: NoisyWindow, level: Fraction, row: int) -> PartEnds:
+        """The ends of a window function in one group."""
+        found = self.windows.get((window, level))
+        if found is None:
+            parts = [_part(window.operand, values, level) for values in self.values]
+            found = self.windows[window, level] = window_ends(window, parts, self.groups)
+        return found[row]
+
+
+def _part(expression: NoisyExpression, values: Sequence[NoisyValue], level: Fraction) -> PartEnds:
+    """The operand of a window in one group. It is NULL where one of its answers is."""
+    if any(values[number - 1].is_missing for number in answers_in(expression)):
+        return None
+    try:
+        return _Box(values=values, level=level).of(expression)
+    except _NoneFound as none:
+        return none.reason
+
+
 def interval_of(
-    expression: NoisyExpression, values: Sequence[NoisyValue]
+    expression: NoisyExpression,
+    values: Sequence[NoisyValue],
+    block: BlockIntervals | None = None,
+    row: int = 0,
 ) -> NoisyInterval | NoInterval:
     """
-    Given    values: the noisy answers of one group, in the order of their numbers
+    Given    values: the noisy answers of one group, in the order of their numbers; block, row: all groups, and
+             which of them it is, where the expression has window functions
     Gives    the interval that holds the expression of the exact answers with 95 %
     Source   docs/design/mechanisms.md 9.1
     """
     try:
-        box = _Box(values=values, level=level_of(expression)).of(expression)
+        box = _Box(values=values, level=level_of(expression), block=block, row=row).of(expression)
     except _NoneFound as none:
         return none.reason
     if max(abs(box.low), abs(box.high)) >= _TOO_LARGE:
@@ -59,24 +102,19 @@ class _NoneFound(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    value: Fraction
-    low: Fraction
-    high: Fraction
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Box:
     values: Sequence[NoisyValue]
     level: Fraction
+    block: BlockIntervals | None = None
+    row: int = 0
 
-    def of(self, expression: NoisyExpression) -> _Ends:
+    def of(self, expression: NoisyExpression) -> Ends:
         match expression:
             case AnswerOf():
                 return self._answer(self.values[expression.number - 1])
             case PublicNumber():
-                return _Ends(expression.value, expression.value, expression.value)
+                return Ends(expression.value, expression.value, expression.value)
             case NoisyArithmetic():
                 left, right = self.of(expression.left), self.of(expression.right)
                 return _arithmetic(expression, left, right)
@@ -92,55 +130,67 @@ class _Box:
             case NoisyChoice():
                 chosen = max if expression.is_greatest else min
                 several = [self.of(operand) for operand in expression.operands]
-                return _Ends(
+                return Ends(
                     chosen(one.value for one in several),
                     chosen(one.low for one in several),
                     chosen(one.high for one in several),
                 )
+            case NoisyWindow():
+                return self._window(expression)
             case _:
                 assert_never(expression)
 
-    def _answer(self, noisy: NoisyValue) -> _Ends:
+    def _window(self, expression: NoisyWindow) -> Ends:
+        if self.block is None:
+            raise _NoneFound(NoInterval.OF_AN_ANSWER)
+        found = self.block.window(expression, self.level, self.row)
+        if isinstance(found, Ends):
+            return found
+        raise _NoneFound(NoInterval.OF_AN_ANSWER if found is None else found)
+
+    def _answer(self, noisy: NoisyValue) -> Ends:
         index, grid, ends = noisy.index, noisy.grid, noisy.ends
         if ends is not None and self.level <= ends.level:
-            return _Ends(index * grid, ends.low * grid, ends.high * grid)
+            return Ends(index * grid, ends.low * grid, ends.high * grid)
         half_width = noisy.half_width
         if half_width is not None and self.level != LEVEL:
             half_width = None if noisy.at is None else noisy.at(self.level)
         if half_width is None:
             raise _NoneFound(NoInterval.OF_AN_ANSWER)
-        return _Ends(index * grid, (index - half_width) * grid, (index + half_width) * grid)
+        return Ends(index * grid, (index - half_width) * grid, (index + half_width) * grid)
 
 
-def _arithmetic(expression: NoisyArithmetic, left: _Ends, right: _Ends) -> _Ends:
+def _arithmetic(expression: NoisyArithmetic, left: Ends, right: Ends) -> Ends:
     match expression.operator:
         case NoisyOperator.ADD:
-            return _Ends(left.value + right.value, left.low + right.low, left.high + right.high)
+            return Ends(left.value + right.value, left.low + right.low, left.high + right.high)
         case NoisyOperator.SUBTRACT:
-            return _Ends(left.value - right.value, left.low - right.high, left.high - right.low)
+            return Ends(left.value - right.value, left.low - right.high, left.high - right.low)
         case NoisyOperator.MULTIPLY:
             corners = [a * b for a, b in product((left.low, left.high), (right.low, right.high))]
-            return _Ends(left.value * right.value, min(corners), max(corners))
+            return Ends(left.value * right.value, min(corners), max(corners))
         case NoisyOperator.DIVIDE:
+            if not right.value:
+                raise _NoneFound(NoInterval.DIVIDED_BY_0)
             if right.low <= 0 <= right.high:
                 raise _NoneFound(NoInterval.MAY_BE_DIVIDED_BY_0)
             corners = [a / b for a, b in product((left.low, left.high), (right.low, right.high))]
-            found = _Ends(left.value / right.value, min(corners), max(corners))
+            found = Ends(left.value / right.value, min(corners), max(corners))
             if not expression.type.is_integer:
                 return found
-            return _Ends(*(Fraction(math.trunc(x)) for x in (found.value, found.low, found.high)))
+            return Ends(*(Fraction(math.trunc(x)) for x in (found.value, found.low, found.high)))
         case _:
             assert_never(expression.operator)
 
 
-def _called(expression: NoisyCall, found: _Ends) -> _Ends:
+def _called(expression: NoisyCall, found: Ends) -> Ends:
     match expression.function:
         case NumericFunction.NEGATE:
-            return _Ends(-found.value, -found.high, -found.low)
+            return Ends(-found.value, -found.high, -found.low)
         case NumericFunction.ABS:
             ends = abs(found.low), abs(found.high)
             least = Fraction(0) if found.low <= 0 <= found.high else min(ends)
-            return _Ends(abs(found.value), least, max(ends))
+            return Ends(abs(found.value), least, max(ends))
         case NumericFunction.ROUND:
             is_even = expression.operand.type.is_float
             return _rounded(found, expression.digits, is_even=is_even)
@@ -154,7 +204,7 @@ def _called(expression: NoisyCall, found: _Ends) -> _Ends:
             raise AssertionError("the reader knows no other function")
 
 
-def _cast(expression: NoisyCast, found: _Ends) -> _Ends:
+def _cast(expression: NoisyCast, found: Ends) -> Ends:
     """To an integer rounded, from a float half to even (PostgreSQL 17 documentation, section 8.1.2)."""
     source = expression.operand.type
     if expression.type.is_integer and not source.is_integer:
@@ -164,21 +214,19 @@ def _cast(expression: NoisyCast, found: _Ends) -> _Ends:
     return found
 
 
-def _rounded(found: _Ends, digits: int, *, is_even: bool) -> _Ends:
+def _rounded(found: Ends, digits: int, *, is_even: bool) -> Ends:
     """The ends as if a half were always rounded away from the interval."""
     unit = 10**digits
     value, low, high = found.value * unit, found.low * unit, found.high * unit
     away = math.floor(value + _HALF) if value > 0 else math.ceil(value - _HALF)
     nearest = round(value) if is_even else away
-    return _Ends(
+    return Ends(
         Fraction(nearest, unit),
         Fraction(math.ceil(low - _HALF), unit),
         Fraction(math.floor(high + _HALF), unit),
     )
 
 
-def _each(found: _Ends, function: Callable[[Fraction], int], digits: int) -> _Ends:
+def _each(found: Ends, function: Callable[[Fraction], int], digits: int) -> Ends:
     unit = 10**digits
-    return _Ends(
-        *(Fraction(function(x * unit), unit) for x in (found.value, found.low, found.high))
-    )
+    return Ends(*(Fraction(function(x * unit), unit) for x in (found.value, found.low, found.high)))

@@ -21,6 +21,7 @@ from proxy.base.result_columns import (
 from proxy.base.sql_types import SqlType
 from proxy.base.type_ranges import clamped_number, clamped_whole
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
+from proxy.release.null_reason import NullReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,9 @@ class NoisyValue:
     """index * grid, in the type of the aggregate, clamped to what that holds; half_width of its 95 % interval,
     None where the scale is private (smoothed median); at: the half width at another probability; is_missing:
     NULL in its place; clipped: the share of units whose part in it was clamped, about, where that is known;
-    ends: of its interval, where it is not the same to both sides."""
+    ends: of its interval, where it is not the same to both sides; null_reason: why it is NULL, where a rule
+    about released numbers says so; is_adjusted: whether it was moved, to agree with another answer of its
+    group."""
 
     index: int
     grid: Fraction
@@ -47,6 +50,8 @@ class NoisyValue:
     is_missing: bool = False
     clipped: Fraction | None = None
     ends: IntervalEnds | None = None
+    null_reason: NullReason | None = None
+    is_adjusted: bool = False
 
     def json(self, index: int | None = None) -> str:
         """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""

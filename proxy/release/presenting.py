@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.kernel.plan import Answer, BlockPlan
 from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
+from proxy.release.agreement import agreed, operand_answers
 from proxy.release.deriving import answered
-from proxy.release.drawn_values import DrawnBlock, DrawnGroup, noisy_value
-from proxy.release.expression_intervals import interval_of
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys, noisy_value
+from proxy.release.expression_intervals import BlockIntervals
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
+from proxy.release.null_answers import answer_rules, with_nulls
 from proxy.release.rounding import rounded
+from proxy.release.window_intervals import WindowGroups
 
-_IntervalOf = Callable[[NoisyExpression, Sequence[NoisyValue]], NoisyInterval | NoInterval]
+# An expression over the answers, and the number of the row.
+_IntervalOf = Callable[[NoisyExpression, int], NoisyInterval | NoInterval]
 
 
 def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     """
     Given    drawn: for this plan, its bounds chosen
     """
-    interval = interval_of if _are_few(plan, len(drawn.groups)) else _too_many
-    return NoisyTable(tuple(_row(plan, group, interval) for group in drawn.groups))
+    rules, operands = answer_rules(plan), operand_answers(plan.answers)
+    values = []
+    for group in drawn.groups:
+        stated = with_nulls(plan, rules, group, tuple(group_values(plan, group)))
+        values.append(agreed(operands, stated))
+    interval: _IntervalOf = _too_many
+    if _are_few(plan, len(drawn.groups)):
+        keys = [group.keys for group in drawn.groups]
+        groups = WindowGroups(keys, [key.type for key in plan.keys])
+        interval = BlockIntervals(values, groups).interval
+    return NoisyTable(
+        tuple(
+            _row(plan, number, group.keys, values[number], interval)
+            for number, group in enumerate(drawn.groups)
+        )
+    )
 
 
 def group_values(plan: BlockPlan, group: DrawnGroup) -> Iterator[NoisyValue]:
-    """The noisy answers of one group, in the order of the plan's."""
+    """The noisy answers of one group, in the order of the plan's, each by itself."""
     by_release = {
         number: noisy_value(drawn, release)
         for number, (drawn, release) in enumerate(zip(group.values, plan.releases, strict=True))
@@ -45,14 +63,15 @@ def group_values(plan: BlockPlan, group: DrawnGroup) -> Iterator[NoisyValue]:
         yield value
 
 
-def _row(plan: BlockPlan, group: DrawnGroup, interval: _IntervalOf) -> NoisyRow:
-    values = tuple(group_values(plan, group))
+def _row(
+    plan: BlockPlan, row: int, keys: Keys, values: tuple[NoisyValue, ...], interval: _IntervalOf
+) -> NoisyRow:
     return NoisyRow(
-        keys=group.keys,
+        keys=keys,
         values=values,
-        intervals=tuple(interval(one, values) for one in plan.expressions),
+        intervals=tuple(interval(one, row) for one in plan.expressions),
         errors=tuple(
-            None if one.expression is None else interval(one.expression, values)
+            None if one.expression is None else interval(one.expression, row)
             for one in plan.outputs
         ),
     )
@@ -76,5 +95,5 @@ def _are_few(plan: BlockPlan, groups: int) -> bool:
     return groups * parts <= NOISY_PARTS_PER_BLOCK
 
 
-def _too_many(expression: NoisyExpression, values: Sequence[NoisyValue]) -> NoInterval:
+def _too_many(expression: NoisyExpression, row: int) -> NoInterval:
     return NoInterval.TOO_MANY

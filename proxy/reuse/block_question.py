@@ -87,6 +87,8 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "most_stored",
                 "text_characters",
                 "beyond",
+                "unit_name",
+                "top",
             }
         ),
     ),

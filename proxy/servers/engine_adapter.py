@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -204,4 +204,14 @@ def _notice(answer: NoisyAnswer) -> str:
     text = f"differential privacy: charged {spent}{left}{receipt}{source}"
     clipped = [f"  {one.text()}" for one in answer.clipped if not one.is_poor]
     text = f"{text}; 95 % error:\n{errors}" if errors else text
-    return "\n".join((text, *clipped, *(f"  {line}" for line in answer.times)))
+    return "\n".join((text, *clipped, *_notes(answer), *(f"  {line}" for line in answer.times)))
+
+
+def _notes(answer: NoisyAnswer) -> Iterator[str]:
+    """What else is to be known of the errors, once each, without what is told anyway."""
+    told = {line.rstrip(".").lower() for line in answer.withheld}
+    notes = (note for column in answer.columns for note in column.note.split("; ") if note)
+    for note in dict.fromkeys(notes):
+        if note.lower() not in told:
+            yield f"  {note[0].upper()}{note[1:]}."
+    yield from (f"  {limit}" for limit in answer.limits)

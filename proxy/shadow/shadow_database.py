@@ -357,7 +357,7 @@ class Shadow:
             ("search_path",): sql.SQL(", ").join(map(sql.Identifier, _search_path(policy))),
             ("dp", "epsilon"): sql.Literal(decimal_text(privacy.epsilon)),
             ("dp", "delta"): sql.Literal(decimal_text(privacy.delta)),
-            ("dp", "notice"): sql.Literal("off"),
+            ("dp", "notice"): sql.Literal("on" if privacy.has_notices else "off"),
         }
         for name, value in values.items():
             yield sql.SQL("ALTER DATABASE {} SET {} = {}").format(

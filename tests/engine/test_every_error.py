@@ -13,7 +13,7 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import OrderStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.adding_noise import release_block
+from proxy.release.adding_noise import ordered_groups, release_block
 from proxy.release.noisy_relation import NoisyTable
 from tests.pipeline_world import POLICIES, Pipeline, walk
 from tests.seeded_bits import SeededBits
@@ -28,6 +28,7 @@ AGGREGATES = (
     *(f"{name}{_PAIR}" for name in ("regr_slope", "regr_intercept", "regr_r2")),
     *(f"{name}{_WITHIN}" for name in ("percentile_cont", "percentile_disc")),
 )
+_MANY = 10**7
 _GROUPS = {"all": "", "public": " GROUP BY t", "private": " GROUP BY s"}
 # Those without an interval, by mechanism; all else has one.
 _QUANTILES = {f"{name}{_WITHIN}" for name in ("percentile_cont", "percentile_disc")}
@@ -54,17 +55,17 @@ def _kinds() -> Iterator[AggregateKind]:
 
 
 def released(pipeline: Pipeline) -> NoisyTable:
-    """Of no rows at all, but for private keys: one group of many units."""
+    """Of many rows in each group: of few an answer can be NULL."""
     (block,), (queries,) = pipeline.plan.blocks, pipeline.queries
     tables = [ExactTable(_rows(pipeline, query), query.slots, query.releases) for query in queries]
     return release_block(block, tables, SeededBits(1))
 
 
 def _rows(pipeline: Pipeline, query: BackendQuery) -> tuple[ExactRow, ...]:
-    if pipeline.plan.blocks[0].selection is None:
-        return ()
+    (block,) = pipeline.plan.blocks
+    groups = [("s",)] if block.selection is not None else list(ordered_groups(block, ()))
     width = 1 + max((n for slots in query.slots for n in _places(slots)), default=0)
-    return (ExactRow(("s",), 0, (1,) * width, 10**6),)
+    return tuple(ExactRow(keys, 0, (_MANY,) * width, _MANY) for keys in groups)
 
 
 def _places(slots: Slots) -> list[int]:

@@ -26,7 +26,7 @@ _RATIOS = ", ".join(_RATIO.format(number) for number in range(1, 17))
 def _dear(number: int) -> str:
     """Fails for each made-up answer. The number makes it another statement, which is planned anew."""
     return (
-        f"SELECT status, quantity, product_id, {_RATIOS}, 1 / (count(*) - count(*)) FROM shop.orders"
+        f"SELECT status, quantity, product_id, {_RATIOS}, mod(1, count(*) - count(*)) FROM shop.orders"
         f" WHERE total <> {number}.25 GROUP BY status, quantity, product_id"
     )
 

@@ -22,6 +22,7 @@ def _notices(live: LiveProxy, analyst: str, text: str) -> list[str]:
         said.append(diagnostic.message_primary or "")
 
     with live.connect("kinds", analyst=analyst) as connection:
+        connection.execute("SET dp.notice = off")
         connection.add_notice_handler(hear)
         connection.execute(text)
     return said

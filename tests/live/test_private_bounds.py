@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -136,11 +137,9 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
         withheld += 1
         assert len(answer.withheld) == 2
         texts = answer.withheld
-        assert all("too few units" in text and "max_rows_per_unit" in text for text in texts)
-        assert all("which takes about " in text for text in texts)
-        assert [column.reason for column in answer.columns] == [
-            "NULL, since there were too few units to choose a bound on what each adds"
-        ] * 2
+        assert all("is NULL: it takes about " in text for text in texts)
+        assert all("and a noisy count found too few. Raise dp.epsilon" in text for text in texts)
+        assert [column.reason for column in answer.columns] == ["NULL"] * 2
     assert withheld >= 6
 
 
@@ -260,11 +259,15 @@ def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
     (clipped,) = answer.clipped
     by_region = ("Rows whose region is null are in no group.",) if "GROUP BY" in asked_of else ()
     assert answer.loss.epsilon == 1 and answer.withheld == by_region
+    assert all(
+        text.endswith((" of a caller count.", " count in each group.")) for text in answer.limits
+    )
+    assert answer.limits
     assert clipped.is_given and not clipped.is_poor
     assert clipped.half_width == 120  # a twentieth of epsilon 1, two counts
     assert abs(clipped.units - units) < 4 * clipped.half_width
     assert abs(clipped.above - above) < 4 * clipped.half_width
-    assert "the policy's bounds on what a unit adds cut about " in clipped.text()
+    assert "the policy's limits cut about " in clipped.text()
     shares = {row["c2" if "c2" in row else "c1"] for row in rows(answer)}
     assert len(shares) == 1 and 0 <= min(shares) <= 1
     assert all(row["a1"] is not None for row in rows(answer))
@@ -290,16 +293,18 @@ def test_what_is_said_over_the_wire(visits: Asking) -> None:
     live = visits.live
     with live.connect("visits", analyst=live.servers.new_analyst()) as connection:
         connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        connection.execute("SET dp.notice = off")
         connection.execute("SELECT count(*) FROM w.visits")
         assert heard == []
-        connection.execute("SET dp.notice = on")
+        connection.execute("RESET dp.notice")
         row = connection.execute(
             "SELECT count(*), dp.error(count(*)), dp.clipped(count(*)) FROM w.visits"
         ).fetchone()
     assert row is not None and isinstance(row[2], float)
     (text,) = heard
-    assert "count(*): at most " in text and "rows of a unit count, a bound chosen privately" in text
-    assert " units have more and are clamped to it" in text
+    assert re.search(
+        r"count\(\*\): at most \d+ rows of a person count; about [\d,]+ \+-[\d,]+ of ", text
+    )
 
 
 def test_what_is_said_over_http(visits: Asking) -> None:
@@ -316,7 +321,7 @@ def test_what_is_said_over_http(visits: Asking) -> None:
     few = (f"SELECT count(*) FROM w.visits WHERE person < {number}" for number in (4, 3, 2, 1))
     asked = (visits.listeners.query(sql, database="visits", analyst=analyst) for sql in few)
     body = next(one for one in (answer.json() for answer in asked) if one["rows"] == [[None]])
-    assert "too few units" in body["notices"][0]
+    assert "a noisy count found too few" in body["notices"][0]
     assert body["clipped"][0]["bound"] is None
 
 

@@ -31,8 +31,10 @@ def _told(
 ) -> tuple[list[tuple[object, ...]], list[str]]:
     heard: list[str] = []
     with live.connect(database, analyst=live.servers.new_analyst()) as connection:
+        connection.execute("SET dp.notice = off")
         connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
-        return connection.execute(sql.encode()).fetchall(), heard
+        rows = connection.execute(sql.encode()).fetchall()
+    return rows, heard
 
 
 def test_over_the_wire(live: LiveProxy) -> None:
@@ -42,7 +44,7 @@ def test_over_the_wire(live: LiveProxy) -> None:
     assert isinstance(count, int)
     (text,) = heard
     for line, name in zip(text.splitlines(), ("avg", "max"), strict=True):
-        assert line.startswith(f"{name} is NULL: by a noisy count there are fewer than about ")
+        assert line.startswith(f"{name} is NULL: it takes about ")
         assert "`mechanism: best`" in line
 
 
@@ -97,7 +99,7 @@ def test_private_keys_of_which_none_appears(live: LiveProxy, listeners: BothList
     )
     ask = {"database": "kinds", "analyst": live.servers.new_analyst()}
     body = listeners.query(_NO_GROUP, **ask).json()
-    assert (body["rows"], body["notices"]) == ([], heard)
+    assert (body["rows"], body["notices"][:1]) == ([], heard)
     csv = listeners.query(_NO_GROUP, headers={"Accept": "text/csv"}, **ask)
     assert csv.headers["DPProxy-Notice"] == text
     units = re.findall(r"\d+(?= units| to appear in)", text)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from proxy.base.slots import Slots
-from proxy.engine.noisy_answers import _withheld
+from proxy.engine.answer_notices import answer_notices
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import BlockPlan, Gate, LaplaceNoise, SampleAggregate
 from proxy.release import adding_noise
@@ -88,6 +88,6 @@ def test_groups_stand_by_themselves() -> None:
     texts = {row.keys[0]: row.values[0].text() for row in noisy.rows}
     assert texts[large] is not None
     assert [text for name, text in texts.items() if name != large] == [None] * (len(texts) - 1)
-    (told,) = _withheld(block, noisy)
+    (told,) = answer_notices(block, noisy)
     assert f"avg is NULL in {len(texts) - 1} of {len(texts)} groups" in told
     assert "mechanism: best" in told

@@ -14,7 +14,7 @@ import pytest
 
 from proxy.accounting.events import Event
 from proxy.base.slots import Slots
-from proxy.engine.noisy_answers import _withheld
+from proxy.engine.answer_notices import answer_notices
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan
 from proxy.mechanisms import rank_interval
@@ -123,11 +123,11 @@ def test_few_rows_have_the_bounds_and_a_notice() -> None:
     row = _released(block, _tables(block, [measured.low + 1, measured.low + 2]), SeededBits(1))
     ends = row.values[0].ends
     assert ends is not None and (ends.low, ends.high) == (measured.low, measured.high)
-    (notice,) = _withheld(block, NoisyTable((row,)))
+    (notice,) = answer_notices(block, NoisyTable((row,)))
     assert "all of its bounds" in notice and "too few rows" in notice
     ties = _tables(block, _data(measured.low, measured.high)["ties"])
     many = _released(block, ties, SeededBits(1))
-    assert list(_withheld(block, NoisyTable((many,)))) == []
+    assert list(answer_notices(block, NoisyTable((many,)))) == []
 
 
 def test_what_is_made_of_several_holds_too() -> None:

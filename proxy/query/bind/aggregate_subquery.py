@@ -20,6 +20,7 @@ from proxy.query.bind.select_context import context_of
 from proxy.query.bind.source_reading import source_of, take_source
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
+from proxy.query.bind.top_lists import top_list
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
     AnswerArray,
@@ -31,7 +32,7 @@ from proxy.query.ir.bound_statement import (
     SureTruth,
 )
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.query import AggregateBlock
+from proxy.query.ir.query import AggregateBlock, OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
@@ -86,17 +87,23 @@ def read_subquery(
     expressions = tuple(
         dict.fromkeys(m.expression for m in spans.values() if isinstance(m, ExpressionInterval))
     )
+    block_keys = tuple(dict.fromkeys(one.key for one in keys))
+    outputs: tuple[OutputColumn, ...] = ()
+    if select.keyword == sources.result:
+        of_windows = block_keys if len(levels) == 1 else None
+        outputs = output_columns(context, found, is_summed, of_windows)
     block = AggregateBlock(
         relation,
         where,
-        tuple(dict.fromkeys(one.key for one in keys)),
+        block_keys,
         grouped if joined is None else bool(keys),
         aggregates,
         frozenset(_interval_columns(spans.values(), (*aggregates, *expressions))),
         expressions,
-        output_columns(context, found, is_summed) if select.keyword == sources.result else (),
+        outputs,
         is_summed,
         any(isinstance(meaning, SureTruth) for meaning in spans.values()),
+        top_list(context, outputs) if outputs and len(levels) == 1 else None,
     )
     check_added_rows(block)
     return AggregateSubquery(

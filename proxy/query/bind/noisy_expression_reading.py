@@ -78,9 +78,10 @@ _ARGUMENTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class NoisyReader:
-    """answer: reads one aggregate of the block."""
+    """answer: reads one aggregate of the block; window: a window function over answers."""
 
     answer: Callable[[exp.Expr], AnswerOf]
+    window: Callable[[exp.Window, NoisyReader], NoisyExpression] | None = None
 
     def read(self, node: exp.Expr) -> NoisyExpression:
         """
@@ -88,10 +89,14 @@ class NoisyReader:
         """
         if is_aggregate(node):
             found = self.answer(node)
-            return found if found.type.is_number else _refuse(node, _NO_NUMBER)
-        if any(v not in (None, False, []) and k not in _ARGUMENTS for k, v in node.args.items()):
-            _refuse(node)
+            return found if found.type.is_number else refuse_form(node, _NO_NUMBER)
+        is_window = isinstance(node, exp.Window)
+        given = (name for name, value in node.args.items() if value not in (None, False, []))
+        if not is_window and not _ARGUMENTS.issuperset(given):
+            refuse_form(node)
         match node:
+            case exp.Window() if self.window is not None:
+                return self.window(node, self)
             case exp.Paren():
                 return self.read(node.this)
             case exp.Literal():
@@ -105,7 +110,7 @@ class NoisyReader:
             case exp.Nullif():
                 operand, equal = self.read(node.this), self.read(node.expression)
                 if not isinstance(equal, PublicNumber):
-                    _refuse(node)
+                    refuse_form(node)
                 return NoisyNullIf(operand, equal, operand.type)
             case exp.Coalesce():
                 first, *others = map(self.read, (node.this, *node.expressions))
@@ -117,7 +122,7 @@ class NoisyReader:
                     isinstance(node, exp.Greatest), operands, _result(node, operands)
                 )
             case _:
-                return _refuse(node)
+                return refuse_form(node)
 
     def _arithmetic(self, node: exp.Expr) -> NoisyExpression:
         left, right = self.read(node.this), self.read(node.expression)
@@ -138,11 +143,11 @@ class NoisyReader:
         kind = CAST_TYPES.get(target.this)
         operand = self.read(node.this)
         if kind is None or not kind.is_number:
-            return _refuse(node)
+            return refuse_form(node)
         digits = None
         if target.expressions:
             if kind is not SqlType.NUMERIC or len(target.expressions) > 2:
-                _refuse(node)
+                refuse_form(node)
             digits = (
                 0 if len(target.expressions) == 1 else _digits(target.expressions[1].this, node)
             )
@@ -153,7 +158,7 @@ def _number(node: exp.Literal) -> PublicNumber:
     text = str(node.this)
     value = None if node.args.get("is_string") else typing_rules.number(text)
     if value is None:
-        return _refuse(node)
+        return refuse_form(node)
     return PublicNumber(value, typing_rules.literal_type(text))
 
 
@@ -161,7 +166,7 @@ def _digits(given: exp.Expr, node: exp.Expr) -> int:
     is_number = isinstance(given, exp.Literal) and not given.args.get("is_string")
     value = typing_rules.number(str(given.this)) if is_number else None
     if value is None or value.denominator != 1 or not 0 <= value <= _DIGITS:
-        return _refuse(node)
+        return refuse_form(node)
     return int(value)
 
 
@@ -169,7 +174,7 @@ def _result(node: exp.Expr, parts: tuple[NoisyExpression, ...]) -> SqlType:
     return typing_rules.common_result([part.type for part in parts], position_of(node))
 
 
-def _refuse(node: exp.Expr, hint: str | None = None) -> NoReturn:
+def refuse_form(node: exp.Expr, hint: str | None = None) -> NoReturn:
     raise Refusal(
         Code.UNSUPPORTED,
         "the error of this form of expression is not known",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from proxy.base.errors import Refusal
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
+from proxy.query.bind.answer_windows import AnswerWindows
 from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.scope import column_name, unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
@@ -19,7 +21,7 @@ from proxy.query.ir.bound_statement import (
     SureTruth,
 )
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, parts_of
-from proxy.query.ir.query import OutputColumn
+from proxy.query.ir.query import Key, OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.output_names import NO_NAME, output_name
 from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
@@ -49,15 +51,16 @@ def result_select(statement: Statement, found: tuple[Select, ...]) -> Select | N
 
 
 def output_columns(
-    context: SelectContext, found: FoundSpans, is_summed: bool
+    context: SelectContext, found: FoundSpans, is_summed: bool, keys: Sequence[Key] | None
 ) -> tuple[OutputColumn, ...]:
     """
-    Given    found: what stands where in this SELECT; is_summed: as of the AggregateBlock
+    Given    found: what stands where in this SELECT; is_summed: as of the AggregateBlock; keys: of its groups,
+             None where they are of several levels
     Gives    one for each item of its list
     """
     spans = sorted(found.meanings)
     return tuple(
-        _column(context, item, found, _within(spans, item.inner), is_summed)
+        _column(context, item, found, _within(spans, item.inner), is_summed, keys)
         for item in context.items
     )
 
@@ -74,6 +77,7 @@ def _column(
     found: FoundSpans,
     spans: list[Span],
     is_summed: bool,
+    keys: Sequence[Key] | None,
 ) -> OutputColumn:
     implied = output_name(context.lexed, item.inner)
     name = item.alias or (NO_NAME if implied is None else implied.name)
@@ -99,12 +103,12 @@ def _column(
         return OutputColumn(name, None, _SUBQUERY if of_answers else "")
     if is_summed:
         return OutputColumn(name, None, _SUMMED)
-    expression = _expression(context, item.node, found)
+    expression = _expression(context, item.node, found, keys)
     return OutputColumn(name, expression, "" if expression is not None else _UNKNOWN)
 
 
 def _expression(
-    context: SelectContext, node: exp.Expr, found: FoundSpans
+    context: SelectContext, node: exp.Expr, found: FoundSpans, keys: Sequence[Key] | None
 ) -> NoisyExpression | None:
     def answer(part: exp.Expr) -> AnswerOf:
         aggregate = read_aggregate(part, context.scope)
@@ -115,7 +119,8 @@ def _expression(
     try:
         if is_aggregate(node):
             return answer(node)  # of dates too
-        expression = NoisyReader(answer).read(node)
+        windows = None if keys is None else AnswerWindows(context, keys).read
+        expression = NoisyReader(answer, windows).read(node)
     except Refusal:
         return None
     return expression if sum(1 for _ in parts_of(expression)) <= _PARTS else None

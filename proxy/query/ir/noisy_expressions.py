@@ -85,8 +85,49 @@ class NoisyChoice:
     type: SqlType
 
 
+class WindowSum(Enum):
+    """What a window makes of the answers in its frame. SHIFT: LAG and LEAD, whose frame is one row."""
+
+    SUM = "sum"
+    AVG = "avg"
+    SHIFT = "shift"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOrder:
+    """key: of the block, from 0."""
+
+    key: int
+    is_descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyWindow:
+    """A window function over an answer of all groups.
+
+    partition: Keys of the block, from 0.
+    start, end: Of the frame, in rows after the current one; None is unbounded.
+    """
+
+    function: WindowSum
+    operand: NoisyExpression
+    partition: tuple[int, ...]
+    order: tuple[WindowOrder, ...]
+    start: int | None
+    end: int | None
+    type: SqlType
+
+
 NoisyExpression = (
-    AnswerOf | PublicNumber | NoisyArithmetic | NoisyCall | NoisyCast | NoisyNullIf | NoisyChoice
+    AnswerOf
+    | PublicNumber
+    | NoisyArithmetic
+    | NoisyCall
+    | NoisyCast
+    | NoisyNullIf
+    | NoisyChoice
+    | NoisyWindow
 )
 
 
@@ -100,19 +141,35 @@ def answers_in(expression: NoisyExpression) -> frozenset[int]:
     return frozenset(part.number for part in parts_of(expression) if isinstance(part, AnswerOf))
 
 
+def noisy_leaves(expression: NoisyExpression) -> frozenset[AnswerOf | NoisyWindow]:
+    """What has an interval of its own in it: answers of the group, and windows over all groups.
+
+    >>> one = AnswerOf(1, SqlType.INT8)
+    >>> len(noisy_leaves(NoisyArithmetic(NoisyOperator.ADD, one, one, SqlType.INT8)))
+    1
+    """
+    if isinstance(expression, AnswerOf | NoisyWindow):
+        return frozenset({expression})
+    found: frozenset[AnswerOf | NoisyWindow] = frozenset()
+    return found.union(*map(noisy_leaves, _operands(expression)))
+
+
 def parts_of(expression: NoisyExpression) -> Iterator[NoisyExpression]:
     """Itself and everything in it."""
     yield expression
+    for operand in _operands(expression):
+        yield from parts_of(operand)
+
+
+def _operands(expression: NoisyExpression) -> tuple[NoisyExpression, ...]:
     match expression:
         case AnswerOf() | PublicNumber():
-            return
+            return ()
         case NoisyArithmetic():
-            yield from parts_of(expression.left)
-            yield from parts_of(expression.right)
-        case NoisyCall() | NoisyCast() | NoisyNullIf():
-            yield from parts_of(expression.operand)
+            return expression.left, expression.right
+        case NoisyCall() | NoisyCast() | NoisyNullIf() | NoisyWindow():
+            return (expression.operand,)
         case NoisyChoice():
-            for operand in expression.operands:
-                yield from parts_of(operand)
+            return expression.operands
         case _:
             assert_never(expression)

@@ -39,6 +39,15 @@ class OutputColumn:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopList:
+    """ORDER BY an output column with LIMIT. output: its place, from 1; rows: how many are shown."""
+
+    output: int
+    is_descending: bool
+    rows: int
+
+
 @dataclass(frozen=True, slots=True)
 class AggregateBlock:
     """One SELECT that aggregates rows of protected tables.
@@ -48,7 +57,7 @@ class AggregateBlock:
     aggregates of which they are asked; their numbers in `intervals` follow those of the aggregates.
     outputs: the columns of the statement's result, if this SELECT gives them. is_summed: its groups are parts
     of those that the statement shows, and are added up. has_truths: some counts are only asked whether they are
-    more than their noise.
+    more than their noise. top: the list is cut after some rows, in the order of a noisy column.
     """
 
     source: Relation
@@ -61,6 +70,7 @@ class AggregateBlock:
     outputs: tuple[OutputColumn, ...] = ()
     is_summed: bool = False
     has_truths: bool = False
+    top: TopList | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def _json(result: QueryResult) -> bytes:
     ]
     given = result.privacy
     accuracy = [] if given is None else [entry.as_json() for entry in given.accuracy]
-    notices = [] if given is None else given.withheld
+    notices = [] if given is None else [*given.withheld, *given.limits]
     clipped = [] if given is None else [one.as_json() for one in given.clipped]
     return (
         f'{{"columns":{json.dumps(columns)},"rows":[{",".join(lines)}],'

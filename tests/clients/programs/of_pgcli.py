@@ -32,8 +32,11 @@ def told(*commands: str, **environment: str) -> str:
 
 
 def tables(*commands: str, **environment: str) -> list[list[str]]:
-    """Rows, without the lines that say how many."""
-    rows = csv.reader(io.StringIO(told(*commands, **environment)))
+    """Rows, without the lines that say how many, and without a notice, which pgcli prints as a title."""
+    lines = told(*commands, **environment).splitlines(keepends=True)
+    title = ("None", "differential privacy:", "  ")
+    answer = "".join(line for line in lines if not line.startswith(title))
+    rows = csv.reader(io.StringIO(answer))
     return [row for row in rows if row and not row[0].startswith("SELECT ")]
 
 

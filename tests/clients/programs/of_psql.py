@@ -30,7 +30,8 @@ def told(text: str, *arguments: str, **environment: str) -> str:
         text=True,
         check=False,
     )
-    return done.stdout + done.stderr
+    # A NOTICE comes on standard error, beside the rows.
+    return done.stdout if done.stderr.startswith("NOTICE:") else done.stdout + done.stderr
 
 
 def lines(text: str, *arguments: str) -> list[str]:

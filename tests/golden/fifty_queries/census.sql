@@ -649,7 +649,7 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."sex")::text) <= 10
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "sex", dp_b1.a1 AS "count", dp_b1.a2 AS "count", round(100.0 * dp_b1.a1 / dp_b1.a2, 1) AS pct
+SELECT dp_b1.k1 AS "sex", dp_b1.a1 AS "count", dp_b1.a2 AS "count", round(100.0 * dp_b1.a1 / nullif(dp_b1.a2, 0), 1) AS pct
 FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
 
 -- case: an answer as a constant

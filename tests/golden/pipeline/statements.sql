@@ -12,7 +12,7 @@ SELECT pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.nume
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT round(100.0 * dp_b1.a1 / dp_b1.a2, 1) AS "Share", dp_b1.a2 n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 bigint)
+SELECT round(100.0 * dp_b1.a1 / nullif(dp_b1.a2, 0), 1) AS "Share", dp_b1.a2 n FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 bigint)
 
 -- case: having, order, limit
 SELECT t, count(*) AS n FROM people GROUP BY t HAVING count(*) > 5 AND t <> 'x' ORDER BY count(*) DESC, t LIMIT 2 OFFSET 1
@@ -54,7 +54,7 @@ SELECT pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.nume
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.a1 AS "sum", dp_b1.a1 / dp_b1.a2, dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 bigint) WHERE dp_b1.a1 > 0
+SELECT dp_b1.a1 AS "sum", dp_b1.a1 / nullif(dp_b1.a2, 0), dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 bigint) WHERE dp_b1.a1 > 0
 
 -- case: window over results
 SELECT t, count(*), rank() OVER (ORDER BY count(*) DESC), sum(count(*)) OVER () FROM people GROUP BY t
@@ -434,7 +434,7 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.k1 AS "t", dp_b1.a1 / dp_b1.a2, dp_b1.e5 AS "error", dp_b1.l6 AS least, dp_b1.h7 AS "high", dp_b1.l2 AS "low", dp_b1.h8 AS "high" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric, a2 bigint, l2 bigint, a3 bigint, a4 bigint, e5 double precision, l6 numeric, h7 numeric, h8 bigint, e9 double precision) WHERE dp_b1.e5 < 5 ORDER BY dp_b1.e9
+SELECT dp_b1.k1 AS "t", dp_b1.a1 / nullif(dp_b1.a2, 0), dp_b1.e5 AS "error", dp_b1.l6 AS least, dp_b1.h7 AS "high", dp_b1.l2 AS "low", dp_b1.h8 AS "high" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 numeric, a2 bigint, l2 bigint, a3 bigint, a4 bigint, e5 double precision, l6 numeric, h7 numeric, h8 bigint, e9 double precision) WHERE dp_b1.e5 < 5 ORDER BY dp_b1.e9
 
 -- case: an interval in a CTE that nobody reads
 WITH idle AS (SELECT dp.low(count(*)) AS x FROM people) SELECT count(*), dp.high(count(*) + 1) FROM people

@@ -90,7 +90,7 @@ POSTGRES = (
     f"SELECT count(*) FROM {_ORDERS} WHERE total > status",
     f"SELECT count(*), status FROM {_ORDERS}",
     f"SELECT count(*) FROM {_ORDERS} WHERE count(*) > 1",
-    f"SELECT 1 / (count(*) - count(*)) FROM {_ORDERS}",
+    f"SELECT mod(1, count(*) - count(*)) FROM {_ORDERS}",
     f"SELECT count(*)::int / 0 FROM {_ORDERS}",
     f"SELECT count(*) FROM {_ORDERS}; SELECT 1",
     "SELECT 1; SELECT 2",

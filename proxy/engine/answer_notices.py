@@ -1,0 +1,140 @@
+"""Sentences about answers that are NULL, adjusted, or without a useful interval. From released numbers only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from proxy.engine.group_threshold import no_group
+from proxy.engine.unit_words import aggregate_word, plural, units_word
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.plan import BlockPlan, OrderStatistic, SampleAggregate
+from proxy.release.noisy_interval import NoInterval, NoisyInterval
+from proxy.release.noisy_relation import NoisyTable, NoisyValue
+from proxy.release.null_answers import rows_needed
+from proxy.release.null_reason import NullReason
+
+_MORE = "Raise dp.epsilon, or ask for fewer aggregates or groups at once."
+
+
+def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Say which answers of a block are not what the statement asks for, a line each."""
+    nothing = no_group(block, noisy)
+    if nothing is not None:
+        yield nothing
+    for position, answer in enumerate(block.answers):
+        release = block.releases[answer.releases[0]]
+        values = [row.values[position] for row in noisy.rows]
+        if isinstance(release, SampleAggregate):
+            yield from _closed_gates(block, release, values)
+        if isinstance(release, OrderStatistic):
+            yield from _too_few(block, release, values)
+            yield from _unbounded(release, values)
+    for reason in (NullReason.EMPTY_GROUP, NullReason.TOO_INEXACT):
+        yield from _nulls(block, noisy, reason)
+    yield from _adjusted(block, noisy)
+    yield from _zero_divisions(block, noisy)
+    yield from _uncertain_list(block, noisy)
+
+
+def _closed_gates(
+    block: BlockPlan, release: SampleAggregate, values: Sequence[NoisyValue]
+) -> Iterator[str]:
+    missing = sum(value.is_missing for value in values)
+    if missing:
+        units = units_word(block)
+        if isinstance(block.neighbours, RowNeighbours) and not block.unit_name:
+            units = "rows"
+        yield (
+            f"{release.aggregate.kind.value} is NULL{_where(block, missing, values)}: it takes about"
+            f" {release.gate.least:,} {units}, and a noisy count found fewer. Raise dp.epsilon, ask for fewer"
+            f" aggregates or groups at once, or ask the data owner for `mechanism: best`."
+        )
+
+
+def _too_few(
+    block: BlockPlan, release: OrderStatistic, values: Sequence[NoisyValue]
+) -> Iterator[str]:
+    missing = sum(value.null_reason is NullReason.TOO_FEW for value in values)
+    if missing:
+        yield (
+            f"{aggregate_word(release.aggregate)} is NULL{_where(block, missing, values)}: it takes about"
+            f" {rows_needed(release):,} rows, and the noisy count is lower. {_MORE}"
+        )
+
+
+def _nulls(block: BlockPlan, noisy: NoisyTable, reason: NullReason) -> Iterator[str]:
+    """One line for all columns that are NULL in as many groups."""
+    columns: dict[int, list[str]] = {}
+    for position, answer in enumerate(block.answers):
+        missing = sum(row.values[position].null_reason is reason for row in noisy.rows)
+        if missing:
+            columns.setdefault(missing, []).append(aggregate_word(answer.aggregate))
+    for missing, names in columns.items():
+        verb = "is" if len(names) == 1 else "are"
+        where = _where(block, missing, noisy.rows)
+        hint = f" {_MORE}" if reason is NullReason.TOO_INEXACT else ""
+        yield f"{', '.join(names)} {verb} NULL{where}: {reason.value}.{hint}"
+
+
+def _adjusted(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    names = [
+        aggregate_word(answer.aggregate)
+        for position, answer in enumerate(block.answers)
+        if any(row.values[position].is_adjusted for row in noisy.rows)
+    ]
+    rows = sum(any(value.is_adjusted for value in row.values) for row in noisy.rows)
+    if names:
+        where = _where(block, rows, noisy.rows)
+        yield f"{', '.join(dict.fromkeys(names))}: adjusted{where} to agree with the other columns."
+
+
+def _zero_divisions(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    for position, column in enumerate(block.outputs):
+        count = sum(row.errors[position] is NoInterval.DIVIDED_BY_0 for row in noisy.rows)
+        if count:
+            where = _where(block, count, noisy.rows)
+            yield f"{column.name} is NULL{where}: it divides by a noisy 0."
+
+
+def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Of a list that LIMIT cuts: how many of its rows belong to it whatever the noise is."""
+    top = block.top
+    if top is None or not block.outputs or len(noisy.rows) <= top.rows:
+        return
+    intervals = [row.errors[top.output - 1] for row in noisy.rows]
+    known = [one for one in intervals if isinstance(one, NoisyInterval)]
+    if len(known) < len(intervals):
+        return
+    if top.is_descending:
+        ends = sorted(((one.value, one.low, one.high) for one in known), reverse=True)
+    else:
+        ends = sorted((-one.value, -one.high, -one.low) for one in known)[::-1]
+    shown, others = ends[: top.rows], ends[top.rows :]
+    best = max(high for _, _, high in others)
+    certain = sum(low > best for _, low, _ in shown)
+    if certain < len(shown):
+        name = block.outputs[top.output - 1].name
+        yield (
+            f"ORDER BY {name} LIMIT {top.rows:,}: {certain:,} of the {len(shown):,} rows clearly belong to the"
+            f" list. The others differ from rows below by less than their error."
+        )
+
+
+def _where(block: BlockPlan, count: int, values: Sequence[object]) -> str:
+    return f" in {count:,} of {len(values):,} {plural('group')}" if block.keys else ""
+
+
+def _unbounded(release: OrderStatistic, values: Sequence[NoisyValue]) -> Iterator[str]:
+    """Of an interval that says nothing: where the ranks of its ends do not exist, it is all of the bounds."""
+    measured = release.measured
+    whole = sum(
+        (value.ends.low, value.ends.high) == (measured.low, measured.high)
+        for value in values
+        if value.ends is not None
+    )
+    if whole and measured.low < measured.high:
+        where = f" in {whole:,} of {len(values):,} groups" if len(values) > 1 else ""
+        yield (
+            f"the interval of {aggregate_word(release.aggregate)} is all of its bounds{where}: there may be too"
+            f" few rows. {_MORE}"
+        )

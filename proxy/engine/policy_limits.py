@@ -1,0 +1,64 @@
+"""What the policy's own numbers cut, as rules. How much they cut is not looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proxy.engine.accuracy import text_of
+from proxy.engine.unit_words import aggregate_word, one_unit
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release, SampleAggregate
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
+
+
+def policy_limits(block: BlockPlan) -> Iterator[str]:
+    """Say each limit of the policy that can leave rows out of an answer, a sentence each."""
+    unit = one_unit(block)
+    yield from _limits_on_rows(block, unit)
+    for release in block.releases:
+        if isinstance(release, NoisyStatistic) and release.total and not release.total.choice:
+            most = text_of(release.total.most * release.grid)
+            yield f"{aggregate_word(release.aggregate)}: at most {most} of {unit} count."
+    told = block.neighbours.column.column if isinstance(block.neighbours, UnitNeighbours) else ""
+    yield from dict.fromkeys(_limits_on_joins(block.source, told))
+
+
+def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[str]:
+    neighbours = block.neighbours
+    if not isinstance(neighbours, UnitNeighbours) or neighbours.is_unbounded:
+        return
+    if neighbours.groups is not None:
+        yield f"At most {neighbours.groups:,} groups of {unit} count."
+    if not any(_is_bounded(block, n, release) for n, release in enumerate(block.releases)):
+        return
+    if neighbours.rows_per_group is not None and not neighbours.is_summed:
+        yield f"At most {neighbours.rows_per_group:,} rows of {unit} count in each group."
+    elif neighbours.is_summed and not block.chooses_rows:
+        yield f"At most {neighbours.rows:,} rows of {unit} count."
+
+
+def _is_bounded(block: BlockPlan, number: int, release: Release) -> bool:
+    """Whether an answer takes the rows that the limit leaves."""
+    if isinstance(release, SampleAggregate) or number in block.choices:
+        return False
+    if isinstance(release, NoisyStatistic) and release.total is not None:
+        return False
+    return not (isinstance(release, DistinctCount) and release.of_unit)
+
+
+def _limits_on_joins(relation: Relation, told: str) -> Iterator[str]:
+    """told: the column of the unit, if its limit is told already."""
+    match relation:
+        case Truncate():
+            column = "" if relation.by is None else relation.by.column
+            if column not in ("", told) and relation.most is not None and not relation.below_join:
+                table = next(scans(relation)).table.name
+                yield f"At most {relation.most:,} rows of each {column} in {table} are joined."
+            yield from _limits_on_joins(relation.source, told)
+        case Join():
+            yield from _limits_on_joins(relation.left, told)
+            yield from _limits_on_joins(relation.right, told)
+        case Subquery():
+            yield from _limits_on_joins(relation.source, told)
+        case Scan() | _:
+            return

@@ -1,0 +1,55 @@
+"""Words of NOTICE and HTTP texts: how privacy units, numbers and aggregates are called."""
+
+from __future__ import annotations
+
+from proxy.kernel.plan import BlockPlan
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+
+_IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
+_HISSING = ("s", "x", "z", "ch", "sh")
+_VOWELS = "aeiou"
+
+
+def unit_word(block: BlockPlan) -> str:
+    """Name one privacy unit as the policy calls it."""
+    return block.unit_name or "row"
+
+
+def one_unit(block: BlockPlan) -> str:
+    """Name one privacy unit with its article: "a customer", "an author"."""
+    word = unit_word(block)
+    return f"an {word}" if word[0].lower() in _VOWELS else f"a {word}"
+
+
+def units_word(block: BlockPlan) -> str:
+    """Name several privacy units."""
+    return plural(unit_word(block))
+
+
+def plural(word: str) -> str:
+    """Write the plural of an English noun.
+
+    >>> [plural(word) for word in ("customer", "person", "company", "box", "survey")]
+    ['customers', 'people', 'companies', 'boxes', 'surveys']
+    """
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word.endswith("y") and word[-2:-1] not in _VOWELS:
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(_HISSING) else f"{word}s"
+
+
+def aggregate_word(aggregate: Aggregate) -> str:
+    """Name an aggregate with its column, where it is of one bare column.
+
+    >>> from proxy.base.sql_types import SqlType
+    >>> aggregate_word(Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8))
+    'count(*)'
+    """
+    name, operand = aggregate.kind.value, aggregate.operand
+    if not isinstance(operand, ColumnRef) or aggregate.second is not None:
+        return name
+    if aggregate.kind is AggregateKind.COUNT_DISTINCT:
+        return f"count(DISTINCT {operand.column})"
+    return f"{name}({operand.column})"

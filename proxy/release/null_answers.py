@@ -1,0 +1,255 @@
+"""NULL for answers that say nothing: AVG, MIN, MAX and quantiles of few rows, AVG with too large an error.
+
+The rule compares released numbers with public numbers. No exact count and no smooth sensitivity is read, so
+NULL is post-processing. A smoothed median has a gate of its own, and the gate alone decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.kernel.plan import (
+    Answer,
+    BlockPlan,
+    DistinctCount,
+    NoisyStatistic,
+    OrderStatistic,
+    RecentredMean,
+    Release,
+    SampleAggregate,
+)
+from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.mechanisms import order_statistic, recentred_mean
+from proxy.mechanisms.recentred_mean import NoisyMeanSums
+from proxy.query.ir.expressions import Expression
+from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.release.drawn_values import Drawn, DrawnGroup, DrawnNumber, noise_half_width
+from proxy.release.noisy_relation import NoisyValue, missing
+from proxy.release.null_reason import NullReason
+
+_RANKED = (
+    AggregateKind.MIN,
+    AggregateKind.MAX,
+    AggregateKind.QUANTILE_CONT,
+    AggregateKind.QUANTILE_DISC,
+)
+_TARGETS = 3  # ranks at which MIN and MAX aim, in a group that has enough rows for them
+_RANK_ERRORS = 2  # of a quantile: its rank may be off by half of the rows at most
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasedCount:
+    """A released number of rows or people. half_width: of its 95 % interval."""
+
+    count: int
+    half_width: int
+
+    @property
+    def is_clearly_positive(self) -> bool:
+        return self.count > self.half_width
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Everything that decides whether one answer of one group says something: released and public numbers.
+
+    counts: Of the rows (or people) that the answer is about. They decide whether the group exists.
+    sizes: Those of them that are compared with `needed`.
+    needed: So many the answer takes; 0 if any number will do.
+    error: The half width of the answer's 95 % interval, if it has one that counts here.
+    width: The public range of the answer.
+    """
+
+    counts: Sequence[ReleasedCount] = ()
+    sizes: Sequence[ReleasedCount] = ()
+    needed: int = 0
+    error: Fraction | None = None
+    width: Fraction = Fraction(0)
+
+
+def null_reason(evidence: Evidence) -> NullReason | None:
+    """Decide whether an answer says nothing.
+
+    Privacy: post-processing of the arguments.
+
+    >>> few = ReleasedCount(count=40, half_width=10)
+    >>> null_reason(Evidence(counts=[few], sizes=[few], needed=41))
+    <NullReason.TOO_FEW: 'the noisy number of rows is too small'>
+    >>> null_reason(Evidence(counts=[few], error=Fraction(5), width=Fraction(10))).name
+    'TOO_INEXACT'
+    >>> null_reason(Evidence(counts=[ReleasedCount(count=9, half_width=10)])).name
+    'EMPTY_GROUP'
+    """
+    if evidence.counts and not any(one.is_clearly_positive for one in evidence.counts):
+        return NullReason.EMPTY_GROUP
+    if evidence.sizes and _most_exact(evidence.sizes).count < evidence.needed:
+        return NullReason.TOO_FEW
+    error = evidence.error
+    if error is not None and 0 < evidence.width <= 2 * error:
+        return NullReason.TOO_INEXACT
+    return None
+
+
+def _most_exact(counts: Sequence[ReleasedCount]) -> ReleasedCount:
+    return min(counts, key=lambda one: (one.half_width, one.count))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRule:
+    """What the plan says about one answer. counts: the releases that count its rows; sizes: those that count
+    rows and not people; needed, width: as of Evidence."""
+
+    position: int
+    counts: tuple[int, ...]
+    sizes: tuple[int, ...]
+    needed: int
+    width: Fraction
+    has_error_limit: bool
+
+
+def answer_rules(plan: BlockPlan) -> tuple[AnswerRule, ...]:
+    """The rules of those answers that can be NULL, from public numbers."""
+    return tuple(
+        _answer_rule(plan, position, answer)
+        for position, answer in enumerate(plan.answers)
+        if answer.aggregate.kind in (AggregateKind.AVG, *_RANKED)
+        and not isinstance(plan.releases[answer.releases[0]], SampleAggregate)
+    )
+
+
+def with_nulls(
+    plan: BlockPlan,
+    rules: Sequence[AnswerRule],
+    group: DrawnGroup,
+    values: Sequence[NoisyValue],
+) -> tuple[NoisyValue, ...]:
+    """Replace the answers of one group that say nothing by NULL.
+
+    Args:
+        rules: As `answer_rules` gives it for this plan.
+        group: What was drawn.
+        values: The noisy answers, by position.
+    """
+    shown = list(values)
+    for rule in rules:
+        value = values[rule.position]
+        reason = None if value.is_missing else null_reason(_evidence(plan, rule, group, value))
+        if reason is not None:
+            shown[rule.position] = replace(missing(value.grid, value.type), null_reason=reason)
+    return tuple(shown)
+
+
+def _evidence(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup, value: NoisyValue) -> Evidence:
+    def counts(numbers: Sequence[int]) -> list[ReleasedCount]:
+        found = (_released_count(plan.releases[n], group.values[n]) for n in numbers)
+        return [one for one in found if one is not None]
+
+    error = None
+    if rule.has_error_limit and value.half_width is not None:
+        error = value.half_width * value.grid
+    return Evidence(
+        counts=counts(rule.counts),
+        sizes=counts(rule.sizes),
+        needed=rule.needed,
+        error=error,
+        width=rule.width,
+    )
+
+
+def _answer_rule(plan: BlockPlan, position: int, answer: Answer) -> AnswerRule:
+    counts = tuple(_counts_of(plan, answer))
+    release = plan.releases[answer.releases[0]]
+    measured = _measured(answer, release)
+    return AnswerRule(
+        position=position,
+        counts=counts,
+        sizes=tuple(n for n in counts if not isinstance(plan.releases[n], DistinctCount)),
+        needed=rows_needed(release) if isinstance(release, OrderStatistic) else 0,
+        width=Fraction(0) if measured is None else measured.width * measured.grid,
+        has_error_limit=answer.aggregate.kind is AggregateKind.AVG,
+    )
+
+
+def rows_needed(release: OrderStatistic) -> int:
+    """How many rows an order statistic takes to say something: a multiple of the error of its rank."""
+    measured, epsilon = release.measured, release.own_loss.epsilon
+    if not measured.width:
+        return 0
+    if release.aggregate.kind in (AggregateKind.MIN, AggregateKind.MAX):
+        return _TARGETS * order_statistic.target_rank(measured.width, epsilon, measured.rows)
+    return _RANK_ERRORS * order_statistic.error_in_rank(measured.width, epsilon, measured.rows)
+
+
+def _measured(answer: Answer, release: Release) -> Measured | None:
+    if answer.calculated is not None:
+        return answer.calculated.measured[0]
+    return release.measured if isinstance(release, OrderStatistic | RecentredMean) else None
+
+
+def _counts_of(plan: BlockPlan, answer: Answer) -> Iterator[int]:
+    """Releases that count the rows of an answer; where there are none, those that count more rows than that."""
+    aggregate = answer.aggregate
+    own, wider = [], []
+    for number, release in enumerate(plan.releases):
+        match _rows_counted(release):
+            case None:
+                continue
+            case operand, condition:
+                if operand == aggregate.operand and condition == aggregate.condition:
+                    own.append(number)
+                elif operand is None and condition in (None, aggregate.condition):
+                    wider.append(number)
+    yield from own or wider
+
+
+def _rows_counted(
+    release: Release,
+) -> tuple[Expression | None, Expression | None] | None:
+    """Operand and FILTER of the rows that a release counts; operand None: all rows; None: it counts none.
+
+    A new kind of release that counts rows or people is named here and in `_released_count`.
+    """
+    match release:
+        case NoisyStatistic():
+            return _of_statistic(release)
+        case RecentredMean():
+            return release.aggregate.operand, release.aggregate.condition
+        case DistinctCount():
+            return (None, release.aggregate.condition) if release.of_unit else None
+        case OrderStatistic() | SampleAggregate():
+            return None
+        case _:
+            assert_never(release)
+
+
+def _of_statistic(release: NoisyStatistic) -> tuple[Expression | None, Expression | None] | None:
+    """As `_rows_counted`. A count of a pair is of other rows than that of either operand."""
+    aggregate = release.aggregate
+    if release.statistic is not Statistic.ROWS or len(aggregate.operands) > 1:
+        return None
+    is_of_all = isinstance(release.of, Counted) and release.of.never_null
+    return None if is_of_all else aggregate.operand, aggregate.condition
+
+
+def _released_count(release: Release, drawn: Drawn) -> ReleasedCount | None:
+    match release, drawn:
+        case NoisyStatistic(), DrawnNumber():
+            half_width = noise_half_width(release.noise)
+            return ReleasedCount(
+                count=drawn.index // release.parts, half_width=-(-half_width // release.parts)
+            )
+        case DistinctCount(), DrawnNumber():
+            return ReleasedCount(count=drawn.index, half_width=noise_half_width(release.noise))
+        case RecentredMean(measured=measured), NoisyMeanSums():
+            return ReleasedCount(
+                count=drawn.count,
+                half_width=recentred_mean.count_half_width(
+                    drawn, measured.low, measured.high, release.loss.epsilon, measured.rows
+                ),
+            )
+        case _:
+            return None

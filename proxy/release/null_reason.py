@@ -1,0 +1,13 @@
+"""Why an answer is NULL. Plain data."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class NullReason(Enum):
+    """The values are the words of the NOTICE."""
+
+    EMPTY_GROUP = "the noisy number of rows is not clearly above 0"
+    TOO_FEW = "the noisy number of rows is too small"
+    TOO_INEXACT = "the error is more than half of the column's bounds"

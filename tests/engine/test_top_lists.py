@@ -1,0 +1,84 @@
+"""ORDER BY a noisy column with LIMIT: how many rows of the list are clear of the rows below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proxy.engine.answer_notices import answer_notices
+from proxy.kernel.plan import LaplaceNoise, NoisyStatistic
+from proxy.query.ir.query import TopList
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.release.presenting import presented
+from tests.pipeline_world import read
+from tests.release.released_world import block_of
+
+_LIST = "SELECT t, count(*) AS n FROM people GROUP BY t ORDER BY {order} LIMIT 2"
+
+
+def _top(text: str) -> TopList | None:
+    found = read(text)
+    assert found is not None
+    return found[1].query.blocks[0].top
+
+
+@pytest.mark.parametrize(
+    ("order", "is_descending"),
+    [
+        *(("n", False), ("n DESC", True), ("2 DESC NULLS LAST", True), ("count(*) desc", True)),
+        *(("n ASC, t", False), ('"n" DESC', True)),
+    ],
+)
+def test_lists_in_the_order_of_a_noisy_column(order: str, is_descending: bool) -> None:
+    expected = TopList(output=2, is_descending=is_descending, rows=2)
+    assert _top(_LIST.format(order=order)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _LIST.format(order="t"),
+        _LIST.format(order="1"),
+        _LIST.format(order="t, n DESC"),
+        _LIST.format(order="count(*) + 1"),
+        f"{_LIST.format(order='n')} OFFSET 1",
+        "SELECT t, count(*) AS n FROM people GROUP BY t ORDER BY n",
+        "SELECT t, count(*) AS n FROM people GROUP BY t LIMIT 2",
+        "SELECT t, count(*) AS n FROM people GROUP BY t HAVING count(*) > 3 ORDER BY n LIMIT 2",
+        "SELECT t, count(*) AS n FROM people GROUP BY t ORDER BY n LIMIT ALL",
+    ],
+)
+def test_other_lists(text: str) -> None:
+    assert _top(text) is None
+
+
+def _told(counts: Sequence[int], order: str) -> list[str]:
+    """The noise has a half width of about 30."""
+    text = _LIST.format(order=order)
+    block, found = block_of(text), read(text)
+    assert found is not None
+    (release,) = block.releases
+    assert isinstance(release, NoisyStatistic)
+    of = found[1].query.blocks[0]
+    noisy = replace(release, noise=LaplaceNoise(scale=Fraction(10)))
+    block = replace(block, releases=(noisy,), outputs=of.outputs, top=of.top)
+    names = ("x", "y", "z", None)
+    groups = (
+        DrawnGroup((name,), (DrawnNumber(count),))
+        for name, count in zip(names, counts, strict=True)
+    )
+    return list(answer_notices(block, presented(block, DrawnBlock(tuple(groups)))))
+
+
+def test_how_many_rows_are_clear() -> None:
+    assert _told([900, 500, 200, 100], "n DESC") == []
+    assert _told([100, 200, 500, 900], "n") == []
+    (text,) = _told([900, 220, 200, 100], "n DESC")
+    assert text.startswith("ORDER BY n LIMIT 2: 1 of the 2 rows clearly belong to the list. ")
+    (text,) = _told([205, 200, 210, 190], "n DESC")
+    assert "0 of the 2 rows" in text
+    (text,) = _told([900, 905, 100, 910], "n")
+    assert "1 of the 2 rows" in text

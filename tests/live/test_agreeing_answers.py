@@ -1,0 +1,148 @@
+"""Through the whole proxy: answers of a group agree, empty ones are NULL, a noisy 0 divides to NULL, and plain
+clients are told by a NOTICE, without asking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from psycopg.errors import Diagnostic
+
+from tests.live.served_database import served_database
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers.http.both_listeners import BothListeners, open_http
+from tests.servers_fixture import servers
+
+_SCRIPT = """\
+CREATE SCHEMA w;
+CREATE TABLE w.sales (id bigint PRIMARY KEY, person int NOT NULL, region text NOT NULL, paid int, at date);
+INSERT INTO w.sales
+SELECT row_number() OVER (), p, CASE WHEN p % 50 = 0 THEN 'few' ELSE 'many' END, (p * 7 + k) % 400,
+date '2024-01-01' + (p + k) % 300
+FROM generate_series(1, 3000) p, generate_series(1, 1 + p % 3) k;
+"""
+_TABLES = """\
+tables:
+  w.sales:
+    unit: {buyer: person}
+    max_rows_per_unit: 3
+    columns:
+      region: {values: [few, many, none]}
+      paid: {bounds: [0, 500]}
+      at: {bounds: [2024-01-01, 2024-12-31]}
+"""
+_EXTREMES = "min(paid), max(paid), avg(paid), percentile_cont(0.5) WITHIN GROUP (ORDER BY paid)"
+
+
+@pytest.fixture(scope="module")
+def sales() -> Iterator[LiveProxy]:
+    pair = servers()
+    database = served_database(pair, "sales", _SCRIPT, _TABLES, "best", most="20")
+    proxy = start_proxy(pair, [database])
+    yield proxy
+    proxy.stop()
+
+
+@pytest.fixture(scope="module")
+def listeners(sales: LiveProxy) -> Iterator[BothListeners]:
+    both = open_http(sales)
+    yield both
+    both.close()
+
+
+def _asked(live: LiveProxy, text: str, *settings: str) -> tuple[list[tuple[object, ...]], str]:
+    heard: list[str] = []
+
+    def hear(diagnostic: Diagnostic) -> None:
+        heard.append(diagnostic.message_primary or "")
+
+    with live.connect("sales", analyst=live.servers.new_analyst()) as connection:
+        connection.add_notice_handler(hear)
+        for setting in settings:
+            connection.execute(setting.encode())
+        rows = connection.execute(text.encode()).fetchall()
+    return rows, "\n".join(heard)
+
+
+def test_nothing_contradicts_and_the_empty_group_is_null(sales: LiveProxy) -> None:
+    text = f"SELECT region, {_EXTREMES}, count(*) FROM w.sales GROUP BY region"
+    for epsilon in ("0.3", "1", "5"):
+        rows, told = _asked(sales, text, f"SET dp.epsilon = {epsilon}")
+        by_region = {str(region): answers for region, *answers in rows}
+        for least, most, mean, median, _ in by_region.values():
+            known = [value for value in (mean, median) if value is not None]
+            assert least is None or all(least <= value for value in known)  # type: ignore[operator]
+            assert most is None or all(most >= value for value in known)  # type: ignore[operator]
+            assert None in (least, most) or least <= most  # type: ignore[operator]
+        assert isinstance(by_region["none"][-1], int)
+        assert by_region["none"][:2] == [None, None]
+        assert "min(paid)" in told and " NULL in " in told
+
+
+def test_a_notice_comes_unasked_and_can_be_turned_off(sales: LiveProxy) -> None:
+    _, told = _asked(sales, "SELECT count(*) FROM w.sales")
+    assert told.startswith("differential privacy: charged epsilon 1")
+    assert "  count: +-" in told and "At most 3 rows of a buyer count." in told
+    _, told = _asked(sales, "SELECT count(*) FROM w.sales", "SET dp.notice = off")
+    assert told == ""
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "count(*) / (count(*) - count(*))",
+        "sum(paid) % (count(*) - count(*))",
+        "sum(paid)::float8 / (count(*) - count(*))::double precision",
+        "avg(paid) / -(count(*) - count(*))::numeric(10, 2)",
+    ],
+)
+def test_a_noisy_zero_divides_to_null(expression: str, sales: LiveProxy) -> None:
+    rows, told = _asked(sales, f"SELECT {expression} AS ratio, count(*) > 0 FROM w.sales")
+    assert rows == [(None, True)]
+    if "%" not in expression:
+        assert "ratio is NULL: it divides by a noisy 0." in told
+
+
+def test_a_zero_of_the_analyst_is_still_an_error(sales: LiveProxy) -> None:
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        _asked(sales, "SELECT count(*) / 0 FROM w.sales")
+
+
+def test_over_a_subquery_a_zero_divides_to_null(sales: LiveProxy) -> None:
+    text = (
+        "SELECT region, n / (n - n), n * 1.0 / lag(n) OVER (ORDER BY region) FROM"
+        " (SELECT region, count(*) AS n FROM w.sales GROUP BY region) AS q"
+    )
+    rows, _ = _asked(sales, text)
+    assert len(rows) == 3 and all(row[1] is None for row in rows)
+
+
+def test_window_functions_have_the_values_and_errors_of_the_same_rows(
+    sales: LiveProxy, listeners: BothListeners
+) -> None:
+    month = "date_trunc('month', at)"
+    text = (
+        f"SELECT {month} AS month, count(*) AS n, sum(count(*)) OVER (ORDER BY {month}) AS running,"
+        f" avg(count(*)) OVER (ORDER BY {month} DESC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS moving,"
+        f" 100.0 * count(*) / sum(count(*)) OVER () AS share FROM w.sales GROUP BY 1 ORDER BY 1"
+    )
+    body = listeners.query(text, database="sales", analyst=sales.servers.new_analyst()).json()
+    rows, errors = body["rows"], body["errors"]["rows"]
+    assert len(rows) == 12 and len(errors) == 12
+    each = [error[1] for error in errors]
+    for number, (row, error) in enumerate(zip(rows, errors, strict=True)):
+        assert float(row[2]) == sum(one[1] for one in rows[: number + 1])
+        assert error[2] == pytest.approx(sum(e**2 for e in each[: number + 1]) ** 0.5, abs=1)
+        pair = rows[number : number + 2]
+        assert float(row[3]) == pytest.approx(sum(one[1] for one in pair) / len(pair))
+        assert error[4] is not None and error[4] > 0
+
+
+def test_the_same_over_http(sales: LiveProxy, listeners: BothListeners) -> None:
+    text = f"SELECT region, {_EXTREMES}, count(*) FROM w.sales GROUP BY region"
+    body = listeners.query(text, database="sales", analyst=sales.servers.new_analyst()).json()
+    by_region = {row[0]: row[1:] for row in body["rows"]}
+    assert by_region["none"][:2] == [None, None]
+    assert "At most 3 rows of a buyer count." in body["notices"]
+    assert any(" NULL in " in text for text in body["notices"])
