@@ -27,7 +27,13 @@ from proxy.engine.threads import beside, in_thread
 from proxy.engine.undelivered_answers import UndeliveredAnswer
 from proxy.exact.table import ExactTable
 from proxy.kernel.neighbour_kinds import RowNeighbours
-from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
+from proxy.kernel.plan import (
+    BlockPlan,
+    OrderStatistic,
+    PrivatePlan,
+    SampleAggregate,
+    UnitExtreme,
+)
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
@@ -307,11 +313,20 @@ def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
                 f"Raise dp.epsilon, ask for fewer aggregates or groups at once, or ask the data owner for "
                 f"`mechanism: best`, which needs far fewer."
             )
-        if isinstance(release, OrderStatistic):
+        if missing and isinstance(release, UnitExtreme):
+            where = f" in {missing} of {len(noisy.rows)} groups" if block.keys else ""
+            yield (
+                f"{answer.aggregate.kind.value} is NULL{where}: by a noisy count there are fewer than about "
+                f"{release.least} units with a value. Raise dp.epsilon, ask for fewer aggregates or groups at "
+                f"once, or ask the data owner for narrower bounds or a coarser grid."
+            )
+        if isinstance(release, OrderStatistic | UnitExtreme):
             yield from _unbounded(release, [row.values[place] for row in noisy.rows])
 
 
-def _unbounded(release: OrderStatistic, values: Sequence[NoisyValue]) -> Iterator[str]:
+def _unbounded(
+    release: OrderStatistic | UnitExtreme, values: Sequence[NoisyValue]
+) -> Iterator[str]:
     """Of an interval that says nothing: where the ranks of its ends were not there, it is all of the bounds."""
     measured = release.measured
     whole = sum(

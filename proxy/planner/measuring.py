@@ -59,6 +59,17 @@ class MeasureContext:
                 assert_never(self.neighbours)
 
     @property
+    def has_units(self) -> bool:
+        """Whether rows are of identified units, so that each has a minimum of its own; not pairs of units."""
+        match self.neighbours:
+            case RowNeighbours():
+                return self.neighbours.not_null is not None
+            case UnitNeighbours():
+                return True
+            case _:
+                assert_never(self.neighbours)
+
+    @property
     def is_unbounded(self) -> bool:
         """Whether the policy declares the rows of a unit unbounded."""
         return isinstance(self.neighbours, UnitNeighbours) and self.neighbours.is_unbounded
@@ -121,12 +132,20 @@ def needs_rows(aggregate: Aggregate, context: MeasureContext) -> bool:
         case AggregateKind.AVG:
             return mechanism_of(aggregate, context) is Mechanism.BEST
         case AggregateKind.MIN | AggregateKind.MAX:
-            return mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
+            is_best = mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
+            return is_best and not context.has_units
         case AggregateKind.COUNT_DISTINCT:
             column = column_facts(aggregate, context)
             return column is None or not column.is_unit
         case _:
             return True
+
+
+def is_unit_extreme(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether MIN or MAX is of one value for each unit and group."""
+    if aggregate.kind not in (AggregateKind.MIN, AggregateKind.MAX) or not context.has_units:
+        return False
+    return mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
 
 
 def condition_of(aggregate: Aggregate, context: MeasureContext) -> Expression | None:
