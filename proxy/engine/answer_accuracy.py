@@ -202,14 +202,22 @@ def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
 
 
 def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
-    """The error is a rank among the units that count, beyond the place at which the answer stands."""
+    """An error in rank is stated where each grid step is a place: else many values may share one."""
     one, interval, needed = release.measured, release.interval, release.least
-    steps = release.places.last
-    ranks = order_statistic.error_in_rank(steps, release.own_loss.epsilon, one.rows)
-    notes = [_clamped(one), f"one value per unit; NULL for fewer than about {needed} units"]
+    steps, epsilon = release.places.last, release.own_loss.epsilon
+    target = order_statistic.target_rank(steps, epsilon, one.rows)
+    notes = [
+        _clamped(one),
+        f"one value per unit; about the {target}. of them from the end",
+        f"NULL for fewer than about {needed} units",
+    ]
     if release.keeps_one_group:
         notes.append("a unit counts in one of its groups, chosen at random")
-    notes.append("the error is a rank among units, not a distance")
+    error = None
+    if steps == one.width:
+        ranks = order_statistic.error_in_rank(steps, epsilon, one.rows)
+        error = AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks))
+        notes.append("the error is a rank among units, not a distance")
     if interval is not None:
         spent = text_of(interval.ends * interval.each.epsilon)
         notes.append(f"its interval takes {spent} of epsilon: {_ends(interval)}")
@@ -217,7 +225,7 @@ def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
         mechanism=f"exponential mechanism on {steps + 1} places",
         sensitivity=f"{one.rows} unit(s)",
         note="; ".join(notes),
-        error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
+        error=error,
         units_needed=needed,
         no_interval=_RANKS_OF_UNITS if interval is None else "",
     )

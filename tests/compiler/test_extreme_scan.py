@@ -23,7 +23,8 @@ pytestmark = pytest.mark.postgres
 _ROWS = (
     "INSERT INTO visits(id, uid, i4, i8, f8, t, s, b, d)"
     " SELECT g, g % 30, (g * 37) % 130 - 10, g, (g * 7) % 50 + 0.25,"
-    " (ARRAY['x', 'y', 'z'])[1 + g % 3], 's' || g % 5, g % 4 = 0, DATE '2005-01-01' + (g * 13) % 1000 FROM generate_series(1, 240) g;"
+    " (ARRAY['x', 'y', 'z'])[1 + g % 3], 's' || g % 5, g % 4 = 0, DATE '2005-01-01' + (g * 13) % 1000"
+    " FROM generate_series(1, 240) g;"
     " INSERT INTO visits(id, uid, i4, t, s, b)"
     " SELECT 1000 + g, 3, g % 101, (ARRAY['x', 'y', 'z'])[1 + g % 3], 's' || g % 5, true"
     " FROM generate_series(1, 300) g"
