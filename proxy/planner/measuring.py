@@ -206,7 +206,7 @@ def measured_of(
 ) -> Measured:
     """The one operand, its clamp at the aggregate (whole grid steps inside its bounds) and its grid.
 
-    steps: no more of them; None: as many as the grid gives.
+    steps: no more of them, of a size that fits; None: as many as the grid gives.
     """
     (operand,) = aggregate.operands
     return _measured(operand, aggregate, condition_of(aggregate, context), context, steps)
@@ -238,7 +238,10 @@ def _measured(
     found = bounded(operand, context.facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
     grid = grids.of_expression(found.expression, interval, context.facts)
-    while steps is not None and (interval.high - interval.low) / grid > steps:
+    farthest = max(abs(interval.low), abs(interval.high))
+    while steps is not None and (
+        (interval.high - interval.low) / grid > steps or farthest / grid > _LARGEST_INDEX
+    ):
         grid *= 10
     low, high = math.ceil(interval.low / grid), math.floor(interval.high / grid)
     if low > high:  # bounds within one step: the nearest step, so that something can be said

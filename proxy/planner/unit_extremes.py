@@ -19,6 +19,7 @@ from proxy.query.ir.query_aggregates import Aggregate
 
 # Of what MIN and MAX of one operand may spend together: for the number of units that have a value.
 _OF_UNITS = Fraction(6, 100)
+_STEPS = 2**40  # of the grid: more than places tell apart, and fewer than indices may be
 # Which units have a value: those with a row in which no operand is NULL that could be, by FILTER.
 ValuedRows: TypeAlias = "tuple[frozenset[Expression], Expression | None]"
 
@@ -88,7 +89,7 @@ def kept_units(first: Aggregate, context: MeasureContext, loss: Loss) -> KeptUni
 
 
 def _of_one_value(aggregate: Aggregate, context: MeasureContext) -> Measured:
-    return replace(measured_of(aggregate, context), rows=1)
+    return replace(measured_of(aggregate, context, _STEPS), rows=1)
 
 
 def _keeps_one_group(context: MeasureContext) -> bool:
