@@ -208,7 +208,7 @@ def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
     target = order_statistic.target_rank(steps, epsilon, one.rows)
     notes = [
         _clamped(one),
-        f"one value per unit; about the {target}. of them from the end",
+        f"one value per unit; about the {target}. of them from the end, one of {steps + 1} places",
         f"NULL for fewer than about {needed} units",
     ]
     if release.keeps_one_group:
@@ -222,7 +222,7 @@ def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
         spent = text_of(interval.ends * interval.each.epsilon)
         notes.append(f"its interval takes {spent} of epsilon: {_ends(interval)}")
     return ReleaseAccuracy(
-        mechanism=f"exponential mechanism on {steps + 1} places",
+        mechanism="exponential mechanism",
         sensitivity=f"{one.rows} unit(s)",
         note="; ".join(notes),
         error=error,
