@@ -175,7 +175,8 @@ def _kept_groups(rows: Rows, bits: Generator) -> Values:
     """One of each unit's groups."""
     present = np.zeros((int(rows.unit.max()) + 1, rows.groups), bool)
     present[rows.unit, rows.group] = True
-    return np.argmax(np.where(present, bits.random(present.shape), -1.0), axis=1)
+    kept: Values = np.argmax(np.where(present, bits.random(present.shape), -1.0), axis=1)
+    return kept
 
 
 def _extremes(rows: Rows, group: int, is_least: bool) -> dict[int, int]:
