@@ -118,7 +118,7 @@ def test_a_line_of_the_notice_for_each_number(listeners: BothListeners) -> None:
     count, mean, greatest, spread = (line.partition(": ")[2] for line in lines)
     assert count.startswith("+-") and "group" not in count  # one error for all groups
     assert mean.endswith("by group") and spread.endswith("by group")
-    assert "no interval: its error is so many rows in the sorted values" in greatest
+    assert "no interval: its error is so many units in the sorted values" in greatest
 
 
 def test_inner_queries_have_lines_of_their_own(listeners: BothListeners) -> None:
