@@ -21,6 +21,7 @@ from proxy.kernel.plan import (
     ClippedMean,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     NoisyStatistic,
     OrderStatistic,
@@ -28,12 +29,13 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import order_statistic, recentred_mean, zcdp
 from proxy.release.adding_noise import partition_outputs
 from proxy.release.choosing_bounds import clamped_totals, totals_of
-from proxy.release.ordering import order_laws
+from proxy.release.ordering import kept_units, order_laws
 
 Keys = tuple[str | None, ...]
 _Groups = dict[Keys, list[ExactRow]]
@@ -164,7 +166,9 @@ def _changes(plan: BlockPlan, release: Release, pairs: _PairSums) -> Iterator[_F
                     Fraction(0),
                 )
                 yield Measure.LOSS, release.loss.epsilon, spent
-        case OrderStatistic():
+        case KeptUnits():
+            yield _kept(release, pairs)
+        case OrderStatistic() | UnitExtreme():
             yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
         case SampleAggregate():
             hidden = release.gate.noise.scale * release.gate.loss.epsilon
@@ -205,7 +209,17 @@ def _additive(
             assert_never(release.noise)
 
 
-def _rank_distance(release: OrderStatistic, pairs: _PairSums) -> Fraction:
+def _kept(release: KeptUnits, pairs: _PairSums) -> _Found:
+    """The plan's number of units, or what its noise hides at its epsilon where that is less."""
+    moved = sum(
+        abs(kept_units(pairs.slots, one) - kept_units(pairs.slots, other))
+        for one, other in pairs.rows()
+    )
+    hidden = release.noise.scale * release.loss.epsilon
+    return Measure.ROWS, min(Fraction(release.sensitivity), hidden), moved
+
+
+def _rank_distance(release: OrderStatistic | UnitExtreme, pairs: _PairSums) -> Fraction:
     """How many rows' worth the laws are apart, over all groups together."""
     laws = (
         zip(*(order_laws(release, pairs.slots, rows) for rows in pair), strict=True)

@@ -12,7 +12,7 @@ from proxy.compiler.select_list import Output, finished, key_sql
 from proxy.compiler.statistic_sql import statistic_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.plan import BlockPlan, KeptUnits, NoisyStatistic, UnitExtreme
 
 
 def clip_scan(plan: BlockPlan) -> BackendQuery:
@@ -38,10 +38,13 @@ def _exceeds(plan: BlockPlan, unit: UnitNeighbours, inner: Output, binds: Binds)
     """When a unit has more than a bound lets count, over its groups."""
     own = [one for one in plan.releases if isinstance(one, NoisyStatistic) and one.total]
     rows = inner.add("pg_catalog.count(*)")
-    if len(own) < len(plan.releases):
+    of_all_rows = sum(isinstance(one, UnitExtreme | KeptUnits) for one in plan.releases)
+    if len(own) + of_all_rows < len(plan.releases):
         yield f"pg_catalog.sum({in_group_sql(rows, unit, binds)}) > {binds.number(unit.rows)}"
         if unit.rows_per_group is not None:
             yield f"pg_catalog.max(v{rows}) > {binds.number(unit.rows_per_group, 'bigint')}"
+    else:
+        yield "false"
     spread = bool(plan.keys) and plan.groups() != 1
     if spread and unit.groups is not None:
         yield f"pg_catalog.count(*) > {binds.number(unit.groups, 'bigint')}"

@@ -12,21 +12,34 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.clip_scan import clip_scan
+from proxy.compiler.extreme_scan import extreme_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.kernel.plan import BlockPlan, DistinctCount, OrderStatistic, Release
+from proxy.kernel.plan import (
+    BlockPlan,
+    DistinctCount,
+    KeptUnits,
+    OrderStatistic,
+    Release,
+    UnitExtreme,
+)
 
 
 def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
-    """The backend statements of one block: one for all releases, and one for each count of distinct values
-    that cannot be put together from partial results. None where all follows from totals read before."""
+    """The backend statements of one block: one for all releases, one for all minima and maxima of units, and
+    one for each count of distinct values that cannot be put together from partial results. None where all
+    follows from totals read before."""
     if plan.is_of_totals:
         return ()
-    apart = tuple(n for n, release in enumerate(plan.releases) if _stands_apart(release, plan))
-    together = tuple(n for n in range(len(plan.releases)) if n not in apart)
+    numbers = range(len(plan.releases))
+    apart = tuple(n for n in numbers if _stands_apart(plan.releases[n], plan))
+    extremes = tuple(n for n in numbers if isinstance(plan.releases[n], UnitExtreme | KeptUnits))
+    together = tuple(n for n in numbers if n not in apart and n not in extremes)
     queries = [value_scan(plan, n, Binds()) for n in apart]
+    if extremes:
+        queries.insert(0, extreme_scan(plan, extremes, Binds()))
     if together or plan.selection is not None:
         queries.insert(0, _scan(plan, together, Binds()))
     return tuple(queries)

@@ -35,11 +35,13 @@ from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.query.ir.query_aggregates import AggregateKind
 
@@ -107,7 +109,7 @@ def _slots(release: Release, output: Output, rows: RowSource) -> Slots:
         case SampleAggregate():
             extreme = output.add(extreme_sql(release.kind, release.measured, rows))
             return Slots(extreme=extreme, units=output.add(values_sql(release.measured, rows)))
-        case OrderStatistic():
-            raise AssertionError("order statistics stand apart")
+        case OrderStatistic() | UnitExtreme() | KeptUnits():
+            raise AssertionError("what is drawn by rank stands apart")
         case _:
             assert_never(release)

@@ -24,11 +24,13 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Statistic
 from proxy.query.ir.query_aggregates import AggregateKind
@@ -149,8 +151,8 @@ def _slots(
                 extreme=outer.add(f"pg_catalog.{release.kind.value}(v{number})"),
                 units=outer.add(f"pg_catalog.count(v{number})"),
             )
-        case OrderStatistic():
-            raise AssertionError("order statistics stand apart")
+        case OrderStatistic() | UnitExtreme() | KeptUnits():
+            raise AssertionError("what is drawn by rank stands apart")
         case _:
             assert_never(release)
 

@@ -30,10 +30,12 @@ from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.query.ir.query_aggregates import AggregateKind
 
@@ -56,7 +58,7 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
             value = f"({index_sql(release.measured, RowSource(binds, inner=False))})"
             operand, kind = release.measured.operand, SqlType.NUMERIC
             only, rows, distinct = release.measured.condition, release.measured.rows, False
-        case NoisyStatistic() | RecentredMean() | SampleAggregate():
+        case NoisyStatistic() | RecentredMean() | SampleAggregate() | UnitExtreme() | KeptUnits():
             raise AssertionError("only these stand apart")
         case _:
             assert_never(release)

@@ -26,6 +26,7 @@ from proxy.kernel.plan import (
     ClippedMean,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
@@ -36,6 +37,7 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured
 from proxy.mechanisms import (
@@ -143,7 +145,7 @@ def _described(block: BlockPlan, place: int) -> ReleaseAccuracy:
     answer = block.answers[place]
     if answer.calculated is not None:
         return _calculated(block, answer, answer.calculated)
-    (number,) = answer.releases
+    number, *_ = answer.releases
     first = _payer(block, number)
     described = _released(block.releases[number])
     if first == place:
@@ -173,6 +175,10 @@ def _released(release: Release) -> ReleaseAccuracy:
             )
         case OrderStatistic():
             return _ordered(release)
+        case UnitExtreme():
+            return _of_units(release)
+        case KeptUnits():
+            raise AssertionError("no answer is a number of units that minima and maxima are of")
         case SampleAggregate():
             return _aggregated(release)
         case _:
@@ -192,6 +198,36 @@ def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
         note=note,
         error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
         no_interval=_RANKS if interval is None else "",
+    )
+
+
+def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
+    """An error in rank is stated where each grid step is a place: else many values may share one."""
+    one, interval, needed = release.measured, release.interval, release.least
+    steps, epsilon = release.places.last, release.own_loss.epsilon
+    target = order_statistic.target_rank(steps, epsilon, one.rows)
+    notes = [
+        _clamped(one),
+        f"one value per unit; about the {target}. of them from the end, one of {steps + 1} places",
+        f"NULL for fewer than about {needed} units",
+    ]
+    if release.keeps_one_group:
+        notes.append("a unit counts in one of its groups, chosen at random")
+    error = None
+    if steps == one.width:
+        ranks = order_statistic.error_in_rank(steps, epsilon, one.rows)
+        error = AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks))
+        notes.append("the error is a rank among units, not a distance")
+    if interval is not None:
+        spent = text_of(interval.ends * interval.each.epsilon)
+        notes.append(f"its interval takes {spent} of epsilon: {_ends(interval)}")
+    return ReleaseAccuracy(
+        mechanism="exponential mechanism",
+        sensitivity=f"{one.rows} unit(s)",
+        note="; ".join(notes),
+        error=error,
+        units_needed=needed,
+        no_interval=_RANKS_OF_UNITS if interval is None else "",
     )
 
 
@@ -277,6 +313,7 @@ _RANKS = (
     "its error is a number of rows in sorted order, and dp.error() gives an interval for 30 % of its"
     " epsilon"
 )
+_RANKS_OF_UNITS = _RANKS.replace("rows", "units")
 _PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
 _FEW_UNITS = "its bound was chosen from few units, so that what is cut may be far above the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"

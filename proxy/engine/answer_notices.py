@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from proxy.engine.group_threshold import no_group
 from proxy.engine.unit_words import aggregate_word, plural, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
-from proxy.kernel.plan import BlockPlan, OrderStatistic, SampleAggregate
+from proxy.kernel.plan import BlockPlan, OrderStatistic, SampleAggregate, UnitExtreme
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
@@ -28,6 +28,9 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
             yield from _closed_gates(block, release, values)
         if isinstance(release, OrderStatistic):
             yield from _too_few(block, release, values)
+        if isinstance(release, UnitExtreme):
+            yield from _too_few_units(block, release, values)
+        if isinstance(release, OrderStatistic | UnitExtreme):
             yield from _unbounded(release, values)
     for reason in (NullReason.EMPTY_GROUP, NullReason.TOO_INEXACT):
         yield from _nulls(block, noisy, reason)
@@ -59,6 +62,17 @@ def _too_few(
         yield (
             f"{aggregate_word(release.aggregate)} is NULL{_where(block, missing, values)}: it takes about"
             f" {rows_needed(release):,} rows, and the noisy count is lower. {_MORE}"
+        )
+
+
+def _too_few_units(
+    block: BlockPlan, release: UnitExtreme, values: Sequence[NoisyValue]
+) -> Iterator[str]:
+    missing = sum(value.is_missing and value.null_reason is None for value in values)
+    if missing:
+        yield (
+            f"{aggregate_word(release.aggregate)} is NULL{_where(block, missing, values)}: it takes about"
+            f" {release.least:,} {units_word(block)} with a value, and a noisy count found fewer. {_MORE}"
         )
 
 
@@ -124,7 +138,9 @@ def _where(block: BlockPlan, count: int, values: Sequence[object]) -> str:
     return f" in {count:,} of {len(values):,} {plural('group')}" if block.keys else ""
 
 
-def _unbounded(release: OrderStatistic, values: Sequence[NoisyValue]) -> Iterator[str]:
+def _unbounded(
+    release: OrderStatistic | UnitExtreme, values: Sequence[NoisyValue]
+) -> Iterator[str]:
     """Of an interval that says nothing: where the ranks of its ends do not exist, it is all of the bounds."""
     measured = release.measured
     whole = sum(

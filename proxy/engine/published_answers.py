@@ -28,6 +28,7 @@ from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
@@ -36,6 +37,7 @@ from proxy.kernel.plan import (
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.mechanisms import discrete_gaussian, discrete_laplace
 from proxy.release.cached_block import Order, cached_block
@@ -201,8 +203,11 @@ def is_as_exact(given: Release, wanted: Release) -> bool:
             return _is_at_most(given.noise, wanted.noise)
         case RecentredMean():
             return given.loss.epsilon >= wanted.loss.epsilon
-        case OrderStatistic():
-            assert isinstance(given, OrderStatistic), "of another question"
+        case KeptUnits():
+            assert isinstance(given, KeptUnits), "of another question"
+            return _is_at_most(given.noise, wanted.noise)
+        case OrderStatistic() | UnitExtreme():
+            assert isinstance(given, type(wanted)), "of another question"
             return given.own_loss.epsilon >= wanted.own_loss.epsilon and _is_interval(
                 given.interval, wanted.interval
             )

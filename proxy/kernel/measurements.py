@@ -19,6 +19,7 @@ from proxy.kernel.plan import (
     ClippedMean,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
@@ -28,6 +29,7 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.kernel.price import NOTHING_PAID, Price, pure_price
 from proxy.kernel.refusals import NotPrivate, Rule
@@ -79,6 +81,10 @@ def price_of_release(release: Release, shape: Shape, is_bounded: bool) -> Price:
             return price_of_order_statistic(release, shape)
         case SampleAggregate():
             return price_of_sample_aggregate(release, shape)
+        case UnitExtreme():
+            return price_of_unit_extreme(release, shape)
+        case KeptUnits():
+            return price_of_kept_units(release, shape)
         case _:
             assert_never(release)
 
@@ -279,19 +285,81 @@ def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:
         NotPrivate: Drawn for fewer rows than change, of fewer values than its caps look at, an interval
             with more ends than it pays for, or one that leaves nothing.
     """
-    measured, interval = release.measured, release.interval
+    measured = release.measured
     check_measured([measured], Rule.ORDER_STATISTIC)
     _check_rank(release)
     if measured.rows < shape.neighbours.rows:
         raise NotPrivate(Rule.ORDER_STATISTIC, "drawn for fewer rows than change")
-    price = NOTHING_PAID
+    price = _price_of_draws(release)
+    if release.needed is not None and release.needed < _values_looked_at(release):
+        raise NotPrivate(Rule.ORDER_STATISTIC, "fewer values than its caps look at")
+    return price
+
+
+def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
+    """Price MIN or MAX of units by the exponential mechanism over public places, and its interval.
+
+    Privacy: a unit, or a row that changes, has one value in each group in which it counts, so one unit moves
+    the distances of all groups together by `shape.values` (PROOFS.md 9 "Places", 18 U8). Which values a unit
+    has decides nothing else: all places are public.
+
+    Args:
+        release: What is drawn.
+        shape: Of its block.
+
+    Raises:
+        NotPrivate: An aggregate that is no extreme, one that is drawn for fewer values of a unit than change,
+            an interval with more ends than it pays for, or one that leaves nothing.
+
+    >>> from tests.kernel.examples import maximum, shape
+    >>> one = shape(count=5, groups=None)
+    >>> price_of_unit_extreme(maximum(keeps_one_group=True), one).epsilon
+    Fraction(1, 1)
+    >>> price_of_unit_extreme(maximum(keeps_one_group=False), one)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    check_measured([release.measured], Rule.UNIT_EXTREME)
+    if release.aggregate.kind not in _EXTREMES or release.aggregate.fraction is not None:
+        raise NotPrivate(Rule.UNIT_EXTREME, "an aggregate that is no extreme")
+    if release.measured.rows < shape.values(release.keeps_one_group):
+        raise NotPrivate(Rule.UNIT_EXTREME, "drawn for fewer values of a unit than change")
+    return _price_of_draws(release)
+
+
+def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
+    """Price the number of units of which MIN and MAX are.
+
+    Privacy: a unit counts once in each group in which it has a value (PROOFS.md 18 U8).
+
+    Args:
+        release: What gets noise.
+        shape: Of its block.
+
+    Raises:
+        NotPrivate: The noise is less.
+
+    >>> from tests.kernel.examples import kept_units, shape
+    >>> one = shape(count=5, groups=None)
+    >>> price_of_kept_units(kept_units(keeps_one_group=True), one).epsilon
+    Fraction(1, 1)
+    >>> price_of_kept_units(kept_units(keeps_one_group=False), one)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    check_measured([release.measured], Rule.UNIT_EXTREME)
+    moved = shape.values(release.keeps_one_group)
+    return price_of_noise(release.noise, moved, Fraction(moved**2), release.loss)
+
+
+def _price_of_draws(release: OrderStatistic | UnitExtreme) -> Price:
+    """Price an answer that is drawn by rank, and the ends of its interval: draws from the same values."""
+    interval, price = release.interval, NOTHING_PAID
     if interval is not None:
         _check_interval(release, interval)
         price = sum([pure_price(interval.each)] * interval.ends, NOTHING_PAID)
     if release.loss.epsilon <= price.epsilon:
         raise NotPrivate(Rule.ORDER_STATISTIC, "nothing is left for the answer")
-    if release.needed is not None and release.needed < _values_looked_at(release):
-        raise NotPrivate(Rule.ORDER_STATISTIC, "fewer values than its caps look at")
     return price + pure_price(release.own_loss)
 
 
@@ -304,7 +372,7 @@ def _check_rank(release: OrderStatistic) -> None:
         raise NotPrivate(Rule.ORDER_STATISTIC, "an aggregate that has no rank")
 
 
-def _check_interval(release: OrderStatistic, interval: RankInterval) -> None:
+def _check_interval(release: OrderStatistic | UnitExtreme, interval: RankInterval) -> None:
     """A quantile is drawn below the answer unless that is the least, and one above unless it is the largest."""
     rank = release.aggregate.rank
     if interval.ends != (rank > 0) + (rank < 1):

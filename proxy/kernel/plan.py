@@ -14,6 +14,7 @@ from proxy.kernel.formula_model import Formula
 from proxy.kernel.key_plans import KeyPlan, Selection
 from proxy.kernel.neighbour_kinds import Neighbours
 from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
+from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import Expression
@@ -133,9 +134,16 @@ class RankInterval:
         return (1 - self.level) / self.ends
 
 
+def _without_interval(loss: Loss, interval: RankInterval | None) -> Loss:
+    """What is left for the answer."""
+    if interval is None:
+        return loss
+    return Loss(loss.epsilon - interval.ends * interval.each.epsilon, loss.delta)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderStatistic:
-    """MIN, MAX (`mechanism: best`) and quantiles: the exponential mechanism over the grid.
+    """MIN, MAX (`mechanism: best`) of rows, and quantiles: the exponential mechanism over the grid.
 
     needed: so many of the extreme values are fetched; of a quantile, the values so many rows to either side
     of its rank; None: all distinct values. loss: with that of its interval.
@@ -150,10 +158,55 @@ class OrderStatistic:
     @property
     def own_loss(self) -> Loss:
         """Without what its interval costs."""
-        if self.interval is None:
-            return self.loss
-        spent = self.interval.ends * self.interval.each.epsilon
-        return Loss(self.loss.epsilon - spent, self.loss.delta)
+        return _without_interval(self.loss, self.interval)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitExtreme:
+    """MIN or MAX of units (`mechanism: best`): the exponential mechanism over public places
+    (mechanisms.growing_places), of one value for each unit and group.
+
+    measured: `rows` is how many values of a unit count, over all groups; keeps_one_group: whether SQL keeps
+    one group of each unit, by a keyed hash of unit and key, whatever its rows hold; loss: with that of its
+    interval.
+    """
+
+    aggregate: Aggregate
+    measured: Measured
+    keeps_one_group: bool
+    loss: Loss
+    interval: RankInterval | None = None
+
+    @property
+    def own_loss(self) -> Loss:
+        """Without what its interval costs."""
+        return _without_interval(self.loss, self.interval)
+
+    @property
+    def places(self) -> Places:
+        """Where it may be answered."""
+        one = self.measured
+        return Places(one.low, one.high, self.aggregate.kind is AggregateKind.MIN)
+
+    @property
+    def least(self) -> int:
+        """So many units a group must have, by a noisy number, for its answer to be shown."""
+        return self.places.units_needed(self.own_loss.epsilon, self.measured.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptUnits:
+    """The noisy number of units that have a value for MIN or MAX in a group, as these count them.
+
+    aggregate: the first that it is for; sensitivity: over all groups.
+    """
+
+    aggregate: Aggregate
+    measured: Measured
+    keeps_one_group: bool
+    sensitivity: int
+    noise: LaplaceNoise
+    loss: Loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +261,15 @@ class SampleAggregate:
         return self.aggregate.kind
 
 
-Release = NoisyStatistic | DistinctCount | RecentredMean | OrderStatistic | SampleAggregate
+Release = (
+    NoisyStatistic
+    | DistinctCount
+    | RecentredMean
+    | OrderStatistic
+    | SampleAggregate
+    | UnitExtreme
+    | KeptUnits
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +284,8 @@ class Calculated:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """Of one aggregate. releases: what it is made of, by number, in the formula's order; without a formula it
-    is the one release itself. Equal questions have the same release."""
+    is the first release itself, and the second, if there is one, says whether there are enough units for it to
+    be shown. Equal questions have the same release."""
 
     aggregate: Aggregate
     releases: tuple[int, ...]
@@ -295,7 +357,7 @@ class BlockPlan:
             number
             for number, release in enumerate(self.releases)
             if number not in self.choices
-            and not isinstance(release, SampleAggregate)
+            and not isinstance(release, SampleAggregate | UnitExtreme | KeptUnits)
             and not (isinstance(release, DistinctCount) and release.of_unit)
         )
 

@@ -27,12 +27,14 @@ from proxy.kernel.owners import ColumnNames, Known, OfUnit, Public, Rows, name
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     PrivatePlan,
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.plan_digest import plan_digest
 from proxy.kernel.price import NOTHING_PAID, Price, price_of_events
@@ -174,7 +176,7 @@ def _measured_of(release: Release) -> object:
             return release.of
         case DistinctCount():
             return release.operand, release.condition
-        case RecentredMean() | OrderStatistic() | SampleAggregate():
+        case RecentredMean() | OrderStatistic() | SampleAggregate() | UnitExtreme() | KeptUnits():
             return release.measured
         case _:
             raise NotCovered(Rule.NOISE, "a release that is not in the list")

@@ -32,6 +32,7 @@ class Rule(Enum):
     DISTINCT_COUNT = "distinct count"
     MEAN = "mean about a noisy centre"
     ORDER_STATISTIC = "order statistic"
+    UNIT_EXTREME = "minimum or maximum of units"
     SAMPLE_AGGREGATE = "sample and aggregate"
     SELECTION = "selection of groups"
     CHOSEN_BOUND = "chosen bound"

@@ -44,6 +44,31 @@ class Shape:
             most = most_of_unit
         return most if self.count is None else min(most, max(1, self.count))
 
+    def values(self, keeps_one_group: bool) -> int:
+        """Bound the values that change if each unit has one value in each of its groups; or each row has one.
+
+        Privacy: the value of a unit in a group is a function of its own rows there. SQL keeps one group of each
+            unit (PROOFS.md 18 U8); else the unit may be in all that are answered, as SQL cuts no others here.
+            A row has one value in one group.
+
+        Args:
+            keeps_one_group: Whether SQL does.
+
+        Raises:
+            NotPrivate: A unit may be in any number of groups.
+
+        >>> from tests.kernel.examples import shape
+        >>> shape(count=5, groups=2).values(True), shape(count=5, groups=2).values(False)
+        (1, 5)
+        """
+        if not isinstance(self.neighbours, UnitNeighbours):
+            return self.neighbours.rows
+        if keeps_one_group or not self.is_spread:
+            return 1
+        if self.count is None:
+            raise NotPrivate(Rule.GROUPS, "groups of a unit without a bound")
+        return max(1, self.count)
+
     @property
     def rows(self) -> int:
         """Bound the rows of a unit that count, over all groups; or the rows that change.

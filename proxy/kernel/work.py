@@ -51,11 +51,13 @@ from proxy.kernel.owners import name as column_name
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.truncation_rules import truncation_rule
@@ -324,8 +326,9 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
 def _statements(plan: BlockPlan) -> int:
     """How many statements read the rows of the block (compiler/compiling.py)."""
     apart = sum(_stands_apart(release, plan) for release in plan.releases)
-    together = len(plan.releases) > apart or plan.selection is not None
-    return max(1, apart + together + bool(plan.choices))
+    extremes = sum(isinstance(one, UnitExtreme | KeptUnits) for one in plan.releases)
+    together = len(plan.releases) > apart + extremes or plan.selection is not None
+    return max(1, apart + bool(extremes) + together + bool(plan.choices))
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:
@@ -380,7 +383,7 @@ def _release_prices(
                 operand = walk.price(release.operand, source)
                 yield _together((operand,), walk.key_nanoseconds(operand.size), operand.size), 2
                 yield walk.price(release.condition, source), 2
-            case RecentredMean() | OrderStatistic():
+            case RecentredMean() | OrderStatistic() | UnitExtreme() | KeptUnits():
                 yield walk.measured(release.measured, source), 2
             case SampleAggregate():
                 yield walk.measured(release.measured, source), 3

@@ -26,6 +26,7 @@ from proxy.planner.measuring import (
     never_null,
     operands_of,
 )
+from proxy.planner.unit_extremes import ValuedRows, unit_weights
 from proxy.policy.policy_model import Noise
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -56,12 +57,18 @@ class MadeOf:
 class BudgetAllocation:
     """independent: weights of aggregates that are releases of their own, by number; statistics: weights of the
     sums that formulas take; made_of: the sums of each other aggregate; alias_of: of counts, the earlier one
-    that counts the same."""
+    that counts the same; units: weights of the numbers of units that minima and maxima are of."""
 
     independent: Mapping[int, Fraction]
     statistics: Mapping[SharedStatistic, Fraction]
     made_of: Mapping[int, MadeOf]
     alias_of: Mapping[int, int]
+    units: Mapping[ValuedRows, Fraction]
+
+    @property
+    def weights(self) -> tuple[Fraction, ...]:
+        """Of everything that gets noise."""
+        return (*self.independent.values(), *self.statistics.values(), *self.units.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +133,13 @@ def allocation(aggregates: Sequence[Aggregate], context: MeasureContext) -> Budg
             statistics.update(shared)
             made_of.update({one.number: one.made_of for one in together})
     independent = {n: w for n, w in enumerate(weights) if n not in made_of and n not in alias_of}
+    independent, units = unit_weights(aggregates, independent, context)
     return BudgetAllocation(
-        independent=independent, statistics=statistics, made_of=made_of, alias_of=alias_of
+        independent=independent,
+        statistics=statistics,
+        made_of=made_of,
+        alias_of=alias_of,
+        units=units,
     )
 
 

@@ -19,11 +19,13 @@ from proxy.kernel.owners import ColumnName, name
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.work import short_columns
@@ -161,7 +163,7 @@ def _release(release: Release, cut: _Change, short: _Change) -> Release:
         case DistinctCount():
             operand = short(cut(release.operand))
             return replace(release, operand=operand, condition=maybe(release.condition))
-        case RecentredMean() | OrderStatistic() | SampleAggregate():
+        case RecentredMean() | OrderStatistic() | SampleAggregate() | UnitExtreme() | KeptUnits():
             return replace(release, measured=measured(release.measured))
         case _:
             raise AssertionError("a release of another kind")

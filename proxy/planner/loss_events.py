@@ -11,6 +11,7 @@ from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     NoisyStatistic,
     OrderStatistic,
@@ -18,6 +19,7 @@ from proxy.kernel.plan import (
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.mechanisms.loss import NOTHING, Loss
 
@@ -41,7 +43,7 @@ def block_events(block: BlockPlan) -> Iterator[Event]:
         yield dlaplace(choice.report, 2, choice.report_scale)
     for release in block.releases:
         yield _of_any_bound(release) if _is_open(block, release) else _of_release(release)
-        if isinstance(release, OrderStatistic) and release.interval is not None:
+        if isinstance(release, OrderStatistic | UnitExtreme) and release.interval is not None:
             yield from [mechanism(release.interval.each)] * release.interval.ends
 
 
@@ -61,11 +63,11 @@ def _losses(block: BlockPlan) -> Iterator[Loss]:
         match release:
             case NoisyStatistic() | DistinctCount():
                 yield _of_noise(release)
-            case OrderStatistic():
+            case OrderStatistic() | UnitExtreme():
                 yield release.own_loss
                 if release.interval is not None:
                     yield from [release.interval.each] * release.interval.ends
-            case RecentredMean() | SampleAggregate():
+            case RecentredMean() | SampleAggregate() | KeptUnits():
                 yield release.loss
             case _:
                 assert_never(release)
@@ -100,8 +102,10 @@ def _of_release(release: Release) -> Event:
                     return gaussian(_of_noise(release), noise.squared, noise.sigma2)
                 case _:
                     assert_never(release.noise)
-        case OrderStatistic():
+        case OrderStatistic() | UnitExtreme():
             return mechanism(release.own_loss)
+        case KeptUnits():
+            return dlaplace(release.loss, release.sensitivity, release.noise.scale)
         case RecentredMean() | SampleAggregate():
             return mechanism(release.loss)
         case _:

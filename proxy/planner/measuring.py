@@ -69,6 +69,17 @@ class MeasureContext:
                 assert_never(self.neighbours)
 
     @property
+    def has_units(self) -> bool:
+        """Whether rows are of identified units, so that each has a minimum of its own; not pairs of units."""
+        match self.neighbours:
+            case RowNeighbours():
+                return self.neighbours.not_null is not None
+            case UnitNeighbours():
+                return True
+            case _:
+                assert_never(self.neighbours)
+
+    @property
     def is_unbounded(self) -> bool:
         """Whether the policy declares the rows of a unit unbounded."""
         return isinstance(self.neighbours, UnitNeighbours) and self.neighbours.is_unbounded
@@ -160,12 +171,20 @@ def needs_rows(aggregate: Aggregate, context: MeasureContext) -> bool:
         case AggregateKind.AVG:
             return mechanism_of(aggregate, context) is Mechanism.BEST
         case AggregateKind.MIN | AggregateKind.MAX:
-            return mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
+            is_best = mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
+            return is_best and not context.has_units
         case AggregateKind.COUNT_DISTINCT:
             column = column_facts(aggregate, context)
             return column is None or not column.is_unit
         case _:
             return True
+
+
+def is_unit_extreme(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether MIN or MAX is of one value for each unit and group."""
+    if aggregate.kind not in (AggregateKind.MIN, AggregateKind.MAX) or not context.has_units:
+        return False
+    return mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
 
 
 def condition_of(aggregate: Aggregate, context: MeasureContext) -> Expression | None:
@@ -226,7 +245,7 @@ def measured_of(
 ) -> Measured:
     """The one operand, its clamp at the aggregate (whole grid steps inside its bounds) and its grid.
 
-    steps: no more of them; None: as many as the grid gives.
+    steps: no more of them, of a size that fits; None: as many as the grid gives.
     """
     (operand,) = aggregate.operands
     return _measured(operand, aggregate, condition_of(aggregate, context), context, steps)
@@ -259,7 +278,10 @@ def _measured(
     found = bounded(operand, facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
     grid = grids.of_expression(found.expression, interval, facts)
-    while steps is not None and (interval.high - interval.low) / grid > steps:
+    farthest = max(abs(interval.low), abs(interval.high))
+    while steps is not None and (
+        (interval.high - interval.low) / grid > steps or farthest / grid > _LARGEST_INDEX
+    ):
         grid *= 10
     low, high = math.ceil(interval.low / grid), math.floor(interval.high / grid)
     if low > high:  # bounds within one step: the nearest step, so that something can be said

@@ -1,4 +1,4 @@
-"""MIN, MAX and quantiles as releases, and the further quantiles that their intervals take."""
+"""MIN and MAX of rows and quantiles as releases, and the further quantiles that their intervals take."""
 
 from __future__ import annotations
 
@@ -30,12 +30,15 @@ def order_release(aggregate: Aggregate, priced: Priced) -> OrderStatistic:
         measured=measured,
         needed=None,
         loss=loss,
-        interval=_interval(aggregate, loss, priced.level),
+        interval=rank_interval_of(aggregate, loss, priced.level),
     )
     return replace(release, needed=_needed(release))
 
 
-def _interval(aggregate: Aggregate, loss: Loss, level: Fraction | None) -> RankInterval | None:
+def rank_interval_of(
+    aggregate: Aggregate, loss: Loss, level: Fraction | None
+) -> RankInterval | None:
+    """Plan the interval that a statement asks for; None where it asks for none."""
     if level is None:
         return None
     ends = 1 if aggregate.rank in (0, 1) else 2  # beyond the ends of the values there is no rank

@@ -274,16 +274,14 @@ class _Draft:
 
     def weights(self, privacy: Privacy) -> Iterator[Fraction]:
         """Of everything that gets noise, in the order in which `_planned` takes it."""
-        yield from self.allocation.independent.values()
-        yield from self.allocation.statistics.values()
+        yield from self.allocation.weights
         if self.is_private:
             yield privacy.weight(Weighed.GROUPS)
         bounded = self.bounded_weights()
         if bounded:
             yield rows_weight(bounded)
         elif self.reports_clipped:
-            own = self.allocation
-            yield report_weight((*own.independent.values(), *own.statistics.values()))
+            yield report_weight(self.allocation.weights)
 
     @property
     def reports_clipped(self) -> bool:
@@ -363,6 +361,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
     of_each = Spent(
         independent={number: next(spent) for number in draft.allocation.independent},
         statistics={part: next(spent) for part in draft.allocation.statistics},
+        units={rows: next(spent) for rows in draft.allocation.units},
     )
     selection = None
     if draft.is_private:

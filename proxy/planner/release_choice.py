@@ -42,6 +42,7 @@ from proxy.planner.order_statistics import order_release
 from proxy.planner.private_bounds import PARTS, chosen_total, noise_loss
 from proxy.planner.sample_aggregate import clipped_mean_of, smoothed
 from proxy.planner.text_lengths import is_long
+from proxy.planner.unit_extremes import unit_extreme
 from proxy.policy import policy_model
 from proxy.policy.policy_model import Mechanism
 from proxy.query.ir.expressions import ColumnRef
@@ -68,8 +69,11 @@ def plan_release(aggregate: Aggregate, priced: Priced) -> Release:
         case AggregateKind.AVG:
             return _average(aggregate, priced)
         case AggregateKind.MIN | AggregateKind.MAX:
-            best = mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
-            return order_release(aggregate, priced) if best else smoothed(aggregate, priced)
+            if mechanism_of(aggregate, context).of_extremes is not Mechanism.BEST:
+                return smoothed(aggregate, priced)
+            if context.has_units:
+                return unit_extreme(aggregate, priced)
+            return order_release(aggregate, priced)
         case AggregateKind.QUANTILE_CONT | AggregateKind.QUANTILE_DISC:
             return order_release(aggregate, priced)
         case (

@@ -10,17 +10,20 @@ from proxy.base.errors import Refusal
 from proxy.kernel.plan import Answer, Calculated, Release
 from proxy.mechanisms.loss import Loss
 from proxy.planner.budget_allocation import BudgetAllocation, MadeOf, SharedStatistic
-from proxy.planner.measuring import MeasureContext, Priced, operands_of
+from proxy.planner.measuring import MeasureContext, Priced, is_unit_extreme, operands_of
 from proxy.planner.release_choice import plan_release, shared_statistic
+from proxy.planner.unit_extremes import ValuedRows, kept_units, valued_rows
 from proxy.query.ir.query_aggregates import Aggregate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What each independent release, by its aggregate's number, and each shared sum may spend."""
+    """What each independent release, by its aggregate's number, each shared sum, and each number of units may
+    spend."""
 
     independent: Mapping[int, Loss]
     statistics: Mapping[SharedStatistic, Loss]
+    units: Mapping[ValuedRows, Loss]
 
 
 def block_releases(
@@ -31,13 +34,15 @@ def block_releases(
 ) -> tuple[tuple[Release, ...], tuple[Answer, ...]]:
     """
     Given    allocation: of these aggregates
-    Gives    releases in the order of the aggregates, then sums that several aggregates are made of
+    Gives    releases in the order of the aggregates, then sums that several aggregates are made of, then
+             numbers of units
     Refuses  as planner.release_choice.plan_release, at the aggregate's position
     """
     drawing = _Drawing(aggregates=aggregates, context=context, allocation=allocation, spent=spent)
     for number in range(len(aggregates)):
         drawing.place(number)
     drawing.place_rest()
+    drawing.place_units()
     answers: list[Answer] = []
     for number, aggregate in enumerate(aggregates):
         if number in allocation.alias_of:
@@ -46,7 +51,7 @@ def block_releases(
         elif number in allocation.made_of:
             answers.append(drawing.made(aggregate, allocation.made_of[number]))
         else:
-            answers.append(Answer(aggregate=aggregate, releases=(drawing.own[number],)))
+            answers.append(Answer(aggregate=aggregate, releases=drawing.releases_of(number)))
     return tuple(drawing.releases), tuple(answers)
 
 
@@ -61,6 +66,7 @@ class _Drawing:
     releases: list[Release] = field(default_factory=list)
     own: dict[int, int] = field(default_factory=dict)
     places: dict[SharedStatistic, int] = field(default_factory=dict)
+    units: dict[ValuedRows, int] = field(default_factory=dict)
 
     def place(self, number: int) -> None:
         """What one aggregate brings of its own."""
@@ -86,6 +92,24 @@ class _Drawing:
         for statistic in self.allocation.statistics:
             if statistic not in self.places:
                 self._add(statistic, self.aggregates[self._users(statistic)[0]])
+
+    def place_units(self) -> None:
+        """The numbers of units of which minima and maxima are."""
+        for number in self.own:
+            aggregate = self.aggregates[number]
+            if not is_unit_extreme(aggregate, self.context):
+                continue
+            rows = valued_rows(aggregate, self.context)
+            if rows not in self.units:
+                self.units[rows] = len(self.releases)
+                self.releases.append(kept_units(aggregate, self.context, self.spent.units[rows]))
+
+    def releases_of(self, number: int) -> tuple[int, ...]:
+        """Of an aggregate that is a release of its own, and what says whether it is shown."""
+        aggregate = self.aggregates[number]
+        if not is_unit_extreme(aggregate, self.context):
+            return (self.own[number],)
+        return self.own[number], self.units[valued_rows(aggregate, self.context)]
 
     def made(self, aggregate: Aggregate, made_of: MadeOf) -> Answer:
         places = tuple(self.places[statistic] for statistic in made_of.statistics)

@@ -16,6 +16,7 @@ from proxy.kernel.plan import (
     DistinctCount,
     Gate,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
@@ -24,6 +25,7 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.mechanisms import (
     clipped_mean,
@@ -47,7 +49,7 @@ from proxy.release.drawn_values import (
     round_half_up,
 )
 from proxy.release.noisy_relation import NoisyTable
-from proxy.release.ordering import order_statistic_of
+from proxy.release.ordering import kept_units, order_statistic_of, unit_extreme_of
 from proxy.release.presenting import presented
 
 
@@ -136,6 +138,10 @@ def _drawn(
             return _mean(release, slots, group, bits)
         case OrderStatistic():
             return order_statistic_of(release, slots, group, bits)
+        case UnitExtreme():
+            return unit_extreme_of(release, slots, group, bits)
+        case KeptUnits():
+            return DrawnNumber(kept_units(slots, group) + _draw(release.noise, bits))
         case SampleAggregate():
             if not _opens(release.gate, added_up(group, slots.units), bits):
                 return NOTHING

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.kernel.formula_model import NoisySums
-from proxy.kernel.plan import Answer, BlockPlan
+from proxy.kernel.plan import Answer, BlockPlan, UnitExtreme
 from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.planner.shared_scales import scales_of
 from proxy.release.noisy_relation import NoisyValue, missing
@@ -21,7 +21,10 @@ def answered(answer: Answer, plan: BlockPlan, drawn: Mapping[int, NoisyValue]) -
     """
     calculated = answer.calculated
     if calculated is None:
-        (number,) = answer.releases
+        number, *gates = answer.releases
+        release = plan.releases[number]
+        if isinstance(release, UnitExtreme) and any(drawn[n].index < release.least for n in gates):
+            return missing(release.measured.grid, answer.aggregate.type)
         return drawn[number]
     if any(drawn[number].is_missing for number in answer.releases):
         return missing(calculated.output_grid, answer.aggregate.type)

@@ -16,6 +16,7 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import (
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
@@ -23,6 +24,7 @@ from proxy.kernel.plan import (
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.mechanisms import discrete_gaussian, discrete_laplace, recentred_mean
 from proxy.mechanisms.estimate import Estimate
@@ -91,8 +93,10 @@ def noisy_value(drawn: Drawn, release: Release) -> NoisyValue:
             return _additive(_number(drawn), release.noise, _ONE, kind)
         case RecentredMean():
             return _mean(drawn, release)
-        case OrderStatistic():
+        case OrderStatistic() | UnitExtreme():
             return _quantile(drawn, release)
+        case KeptUnits():
+            return _additive(_number(drawn), release.noise, _ONE, SqlType.INT8)
         case SampleAggregate():
             # No interval: the scale is private, and the sampling error of the partitions would be left out.
             return NoisyValue(_number(drawn), release.output_grid, kind, None)
@@ -170,7 +174,7 @@ def _known(value: Fraction) -> Estimate:
     return Estimate(value=value, least=value, most=value, at=lambda _: _known(value))
 
 
-def _quantile(drawn: Drawn, release: OrderStatistic) -> NoisyValue:
+def _quantile(drawn: Drawn, release: OrderStatistic | UnitExtreme) -> NoisyValue:
     assert isinstance(drawn, DrawnQuantile), "of another release"
     index, low, high = drawn.index, drawn.low, drawn.high
     grid, kind = release.measured.grid, release.aggregate.type

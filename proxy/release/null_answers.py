@@ -16,11 +16,13 @@ from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms import order_statistic, recentred_mean
@@ -221,6 +223,8 @@ def _rows_counted(
         case DistinctCount():
             return (None, release.aggregate.condition) if release.of_unit else None
         case OrderStatistic() | SampleAggregate():
+            return None
+        case UnitExtreme() | KeptUnits():  # of one value of each unit, with a gate of their own
             return None
         case _:
             assert_never(release)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow
-from proxy.kernel.plan import OrderStatistic
+from proxy.kernel.plan import OrderStatistic, RankInterval, UnitExtreme
 from proxy.mechanisms import order_statistic, rank_interval
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.order_statistic import ValueCount
@@ -54,11 +54,48 @@ def _between(
     )
 
 
+def unit_extreme_of(
+    release: UnitExtreme, slots: Slots, group: Sequence[ExactRow], bits: RandomBits
+) -> DrawnQuantile:
+    """Draw MIN or MAX of the units of one group, from how many of them have their value at which place."""
+    one, places, values = release.measured, release.places, _value_counts(slots, group)
+    found = places.drawn(values, release.own_loss.epsilon, bits, one.rows)
+    interval = release.interval
+    if interval is None:
+        return DrawnQuantile(found)
+    end = places.end_drawn(values, interval.each.epsilon, interval.missed, bits, one.rows)
+    off = 0 if one.on_grid else 1  # values off the grid were rounded to it, by less than a step
+    if places.is_least:
+        return DrawnQuantile(found, low=one.low, high=max(found, min(end + off, one.high)))
+    return DrawnQuantile(found, low=min(found, max(end - off, one.low)), high=one.high)
+
+
+def kept_units(slots: Slots, group: Sequence[ExactRow]) -> int:
+    """Count the units of one group that have a value: secret."""
+    return sum(value.count for value in _value_counts(slots, group))
+
+
 def order_laws(
-    release: OrderStatistic, slots: Slots, group: Sequence[ExactRow]
+    release: OrderStatistic | UnitExtreme, slots: Slots, group: Sequence[ExactRow]
 ) -> Iterator[order_statistic.Law]:
-    """The laws of all that is drawn for an order statistic of one group, its answer first: secret."""
-    measured, values = release.measured, _value_counts(slots, group)
+    """The laws of all that is drawn by rank for one group, its answer first: secret."""
+    values = _value_counts(slots, group)
+    if isinstance(release, UnitExtreme):
+        yield from _laws_of_units(release, values)
+    else:
+        yield from _laws(release, values)
+
+
+def _laws_of_units(
+    release: UnitExtreme, values: Sequence[ValueCount]
+) -> Iterator[order_statistic.Law]:
+    yield release.places.law(values, release.own_loss.epsilon, release.measured.rows)
+    if release.interval is not None:
+        yield from _laws_of_ends(release, release.interval, values, 0, release.places.last)
+
+
+def _laws(release: OrderStatistic, values: Sequence[ValueCount]) -> Iterator[order_statistic.Law]:
+    measured = release.measured
     low, high, rows = measured.low, measured.high, measured.rows
     epsilon, rank = release.own_loss.epsilon, release.aggregate.rank
     match release.aggregate.kind:
@@ -68,9 +105,19 @@ def order_laws(
             yield order_statistic.maximum_law(values, low, high, epsilon, rows)
         case _:
             yield order_statistic.quantile_law(values, rank, low, high, epsilon, rows)
-    interval = release.interval
-    if interval is None:
-        return
+    if release.interval is not None:
+        yield from _laws_of_ends(release, release.interval, values, low, high)
+
+
+def _laws_of_ends(
+    release: OrderStatistic | UnitExtreme,
+    interval: RankInterval,
+    values: Sequence[ValueCount],
+    low: int,
+    high: int,
+) -> Iterator[order_statistic.Law]:
+    """Of the ends of an interval, on the grid low..high."""
+    rank, rows = release.aggregate.rank, release.measured.rows
     end = (rank, low, high, interval.each.epsilon, interval.missed, rows)
     if rank > 0:
         yield rank_interval.lower_law(values, *end)

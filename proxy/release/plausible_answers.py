@@ -24,12 +24,14 @@ from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     PrivatePlan,
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
@@ -260,14 +262,14 @@ def _value(release: Release, rows: int, position: Fraction) -> Drawn:
             return DrawnNumber(
                 rows * _of_row(release.statistic, measured, position) * release.parts
             )
-        case DistinctCount():
+        case DistinctCount() | KeptUnits():
             return DrawnNumber(rows)
         case RecentredMean():
             one = release.measured
             if one.low == one.high:
                 return DrawnNumber(one.low)
             return NoisyMeanSums(total=rows * _centred(one, position), count=rows, centre=None)
-        case OrderStatistic():
+        case OrderStatistic() | UnitExtreme():
             return _quantile(release, position)
         case SampleAggregate():
             return DrawnNumber(_between(release.low, release.high, position))
@@ -292,7 +294,7 @@ def _of_row(statistic: Statistic, measured: tuple[Measured, ...], position: Frac
             assert_never(statistic)
 
 
-def _quantile(release: OrderStatistic, position: Fraction) -> DrawnQuantile:
+def _quantile(release: OrderStatistic | UnitExtreme, position: Fraction) -> DrawnQuantile:
     low, high = release.measured.low, release.measured.high
     index = _between(low, high, position)
     if release.interval is None:

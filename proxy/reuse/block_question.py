@@ -21,11 +21,13 @@ from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured
 from proxy.query.ir.expressions import Case, ColumnRef, Expression
@@ -69,6 +71,16 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
         frozenset({"measured", "output_grid", "low", "high", "fill"}),
         frozenset({"partitions", "mechanism", "gate", "loss"}),
         frozenset({"aggregate"}),  # but for its kind
+    ),
+    UnitExtreme: (
+        frozenset({"measured", "keeps_one_group"}),
+        frozenset({"loss", "interval"}),
+        frozenset({"aggregate"}),  # but for its kind
+    ),
+    KeptUnits: (
+        frozenset({"measured", "keeps_one_group", "sensitivity"}),
+        frozenset({"noise", "loss"}),
+        frozenset({"aggregate"}),
     ),
     BlockPlan: (
         frozenset(
@@ -236,12 +248,12 @@ def _combinations(block: BlockPlan, order: tuple[int, ...]) -> object:
 def _question(release: Release, form: CanonicalForm) -> object:
     what: tuple[object, ...]
     match release:
-        case NoisyStatistic() | DistinctCount() | RecentredMean():
+        case NoisyStatistic() | DistinctCount() | RecentredMean() | KeptUnits():
             what = ()
         case OrderStatistic():
             what = (release.aggregate.kind, release.aggregate.rank)
-        case SampleAggregate():
-            what = (release.kind,)
+        case SampleAggregate() | UnitExtreme():
+            what = (release.aggregate.kind,)
         case _:
             assert_never(release)
     kind = type(release)

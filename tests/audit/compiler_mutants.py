@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from proxy.compiler import (
     aggregate_sql,
     compiling,
     expression_sql,
+    extreme_scan,
     relation_sql,
     row_scan,
     select_list,
@@ -29,7 +31,7 @@ from proxy.kernel.plan import BlockPlan, DistinctCount, OrderStatistic
 from proxy.kernel.statistics import Measured
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Clamped, ColumnRef
-from proxy.query.ir.relations import GroupByUnit, Subquery
+from proxy.query.ir.relations import GroupByUnit, Scan, Subquery
 
 
 def partition_by_row_order(patch: pytest.MonkeyPatch) -> None:
@@ -128,7 +130,7 @@ def share_of_a_group_rounded_up(patch: pytest.MonkeyPatch) -> None:
 
 def rows_without_a_unit_kept(patch: pytest.MonkeyPatch) -> None:
     real = select_list.row_conditions
-    for module in (row_scan, unit_gathering, value_scan):
+    for module in (extreme_scan, row_scan, unit_gathering, value_scan):
         patch.setattr(module, "row_conditions", lambda plan, unit, binds: real(plan, None, binds))
 
 
@@ -155,6 +157,33 @@ def distinct_values_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
 
 def values_of_a_unit_not_cut(patch: pytest.MonkeyPatch) -> None:
     _of_values(patch, OrderStatistic)
+
+
+def groups_of_an_extreme_not_cut(patch: pytest.MonkeyPatch) -> None:
+    """A unit has a minimum in each of its groups."""
+
+    def uncut(
+        source: str, plan: BlockPlan, unit: UnitNeighbours, groups: int, binds: Binds
+    ) -> tuple[str, str]:
+        _, seed = unit_gathering.select_groups(source, plan, unit, groups, binds)
+        return source, seed
+
+    patch.setattr(extreme_scan, "select_groups", uncut)
+
+
+def extreme_not_gathered_by_unit(patch: pytest.MonkeyPatch) -> None:
+    """Each row of a unit is a value of its own."""
+    real = unit_gathering.gathered_sql
+
+    def by_row(plan: BlockPlan, unit: UnitNeighbours, *others: Any) -> str:
+        gathered = real(plan, unit, *others)
+        return (
+            f"{gathered}, {unit.column.relation}.ctid"
+            if isinstance(plan.source, Scan)
+            else gathered
+        )
+
+    patch.setattr(extreme_scan, "gathered_sql", by_row)
 
 
 def centred_clamp_left_out(patch: pytest.MonkeyPatch) -> None:

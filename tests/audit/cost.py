@@ -15,6 +15,7 @@ from proxy.kernel.plan import (
     ClippedMean,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     NoisyStatistic,
     OrderStatistic,
@@ -23,6 +24,7 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.mechanisms import clipped_mean
 from proxy.mechanisms.loss import Loss
@@ -58,7 +60,9 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
             if width == 0:
                 return Loss(Fraction(0), Fraction(0))
             return Loss(mean_cost(release, rows, rows * width), Fraction(0))
-        case OrderStatistic():
+        case KeptUnits():
+            return Loss(1 / release.noise.scale, Fraction(0))
+        case OrderStatistic() | UnitExtreme():
             return Loss(sum(_of_draws(release), Fraction(0)), Fraction(0))
         case SampleAggregate():
             touched = _outputs_touched(block, reach)
@@ -68,7 +72,7 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
             assert_never(release)
 
 
-def _of_draws(release: OrderStatistic) -> Iterator[Fraction]:
+def _of_draws(release: OrderStatistic | UnitExtreme) -> Iterator[Fraction]:
     """Of the answer and the ends of its interval: twice the rate, times what a unit changes of a distance."""
     part, rows = release.aggregate.fraction, release.measured.rows
     each = 1 if part is None else max(part, 1 - part) * part.denominator

@@ -59,6 +59,9 @@ QUESTIONS = (
 OTHER_QUESTIONS = (
     ("best", "SELECT sum(i4), count(i4), avg(i4), variance(i4) FROM visits"),
     ("best", "SELECT dp.low(min(i4) - max(i2)) FROM visits"),
+    ("best", "SELECT t, min(i4), max(i8) FROM visits GROUP BY t"),
+    ("best", "SELECT max(i4) FROM orders"),
+    ("best", "SELECT min(i4) FROM people"),
     ("ratio", "SELECT avg(n2) FROM trips"),
     ("clipped", "SELECT t, avg(f8), count(*) FROM orders GROUP BY t"),
 )

@@ -14,18 +14,22 @@ from proxy.kernel.plan import (
     BlockPlan,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import recentred_mean, zcdp
 from proxy.mechanisms.loss import Loss
 from tests.audit.reach import Reach
 from tests.audit.without_noise import Exact, Keys, Numbers
+
+_ONE_VALUE = Reach(rows=1, groups=1, by_unit=True)  # of a unit, in all its groups
 
 
 def is_random(block: BlockPlan) -> bool:
@@ -123,7 +127,13 @@ def _moved(
                 yield from _spread(block, units, moves, 1, times)
         case RecentredMean():
             yield from _moments_moved(block, release, number, reach, here, there, times)
-        case OrderStatistic():
+        case KeptUnits():
+            moves = _distances(number, 0, here, there)
+            yield from _spread(block, _ONE_VALUE, moves, 1, times)
+            wrong = _paid(release.noise, moves, release.loss, times)
+            if wrong:
+                yield wrong
+        case OrderStatistic() | UnitExtreme():
             yield from _values_moved(release, number, here, there, times)
         case SampleAggregate():
             yield from _gate_moved(release, number, reach, here, there, times)
@@ -197,14 +207,16 @@ def _multiset(numbers: Numbers) -> Counter[int]:
 
 
 def _values_moved(
-    release: OrderStatistic, number: int, here: Exact, there: Exact, times: int
+    release: OrderStatistic | UnitExtreme, number: int, here: Exact, there: Exact, times: int
 ) -> Iterator[str]:
-    changed = 0
+    changed, low, high = 0, release.measured.low, release.measured.high
+    if isinstance(release, UnitExtreme):  # numbers of places
+        low, high = 0, release.places.last
     for keys in {*here.numbers[number], *there.numbers[number]}:
         mine = _multiset(here.numbers[number].get(keys, ()))
         theirs = _multiset(there.numbers[number].get(keys, ()))
         changed += (mine - theirs).total() + (theirs - mine).total()
-        if any(not release.measured.low <= v <= release.measured.high for v in mine):
+        if any(not low <= v <= high for v in mine):
             yield "a value is outside the clamp"
     if changed > times * release.measured.rows:
         yield f"{changed} values change, planned are {times} times {release.measured.rows}"

@@ -93,7 +93,7 @@ def _is_even(kept: Counter[object]) -> bool:
 
 _BY_CLINIC = "SELECT clinic, count(*) FROM s.of_{} GROUP BY clinic"
 _BY_TWO = "SELECT half, seventh, count(*) FROM s.of_{} GROUP BY half, seventh"
-_VALUES = "SELECT max(x) FROM s.of_{}"
+_VALUES = "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY x) FROM s.of_{}"
 # Cut below the join: each of the rows that a unit keeps meets as many others.
 _JOINED = (
     "SELECT a.clinic, count(*) FROM s.of_{0} a JOIN s.of_{0} b ON a.uid = b.uid GROUP BY a.clinic"

@@ -60,6 +60,7 @@ _SOMETIMES = (
     *("scalar subquery in where", "units of one row", "gaussian", "polyplace", "units counted"),
     *("SmoothedMedian min", "SmoothedMedian max", "RecentredMean avg", "OrderStatistic min"),
     *("OrderStatistic max", "OrderStatistic percentile_cont", "OrderStatistic percentile_disc"),
+    *("UnitExtreme min", "UnitExtreme max"),
     *("calculated var_pop", "calculated var_samp", "calculated stddev_pop"),
     "calculated stddev_samp",
     *(f"{kind.value} with filter" for kind in AggregateKind if kind not in PAIRS),

@@ -46,6 +46,8 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (compiler_mutants.rows_without_a_unit_kept, neighbours_complain),
     (compiler_mutants.distinct_values_of_a_unit_not_cut, neighbours_complain),
     (compiler_mutants.values_of_a_unit_not_cut, neighbours_complain),
+    (compiler_mutants.groups_of_an_extreme_not_cut, neighbours_complain),
+    (compiler_mutants.extreme_not_gathered_by_unit, neighbours_complain),
     (compiler_mutants.centred_clamp_left_out, neighbours_complain),
     (compiler_mutants.products_not_centred, neighbours_complain),
     (planner_mutants.products_of_one_width, neighbours_complain),

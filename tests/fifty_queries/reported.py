@@ -40,7 +40,7 @@ class Release:
     def of(cls, entry: Mapping[str, Any]) -> Release:
         found = _CLAMP.search(entry["note"])
         low, high, grid = map(Decimal, found.groups() if found else (0, 0, 1))
-        rows = re.match(r"(\d+) row", entry["sensitivity"])
+        rows = re.match(r"(\d+) (?:row|unit)", entry["sensitivity"])
         error = None if entry["error_95"] is None else float(entry["error_95"])
         return cls(float(entry["epsilon"]), int(rows[1]) if rows else 0, error, low, high, grid)
 

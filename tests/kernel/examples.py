@@ -7,11 +7,14 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import KeptUnits, LaplaceNoise, UnitExtreme
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured
 from proxy.kernel.world import World
+from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Join, Scan, Subquery, Truncate
 from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
 from tests.pipeline_world import CATALOG, POLICIES
@@ -105,3 +108,32 @@ def measured(low: Fraction | int, high: Fraction | int) -> Measured:
     clamp = Bounds(Fraction(low), Fraction(high))
     operand = of_table("r1", "people", "i4")
     return Measured(operand=operand, condition=None, clamp=clamp, grid=Fraction(1), rows=1)
+
+
+_ONE = Loss(Fraction(1), Fraction(0))
+
+
+def _largest() -> Aggregate:
+    return Aggregate(AggregateKind.MAX, of_table("r1", "people", "i4"), None, SqlType.INT4)
+
+
+def maximum(keeps_one_group: bool) -> UnitExtreme:
+    """The largest whole number of the people, of one value for each unit and group."""
+    return UnitExtreme(
+        aggregate=_largest(),
+        measured=measured(0, 10),
+        keeps_one_group=keeps_one_group,
+        loss=_ONE,
+    )
+
+
+def kept_units(keeps_one_group: bool) -> KeptUnits:
+    """The number of units that have such a value, with the noise of one group."""
+    return KeptUnits(
+        aggregate=_largest(),
+        measured=measured(0, 10),
+        keeps_one_group=keeps_one_group,
+        sensitivity=1,
+        noise=LaplaceNoise(scale=Fraction(1)),
+        loss=_ONE,
+    )

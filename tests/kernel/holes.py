@@ -19,12 +19,14 @@ from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
     DistinctCount,
+    KeptUnits,
     LaplaceNoise,
     NoisyStatistic,
     OrderStatistic,
     Release,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.kernel.refusals import Rule
 from proxy.mechanisms import split
@@ -610,6 +612,40 @@ def extreme_fetched_from_the_middle() -> BlockPlan:
     assert isinstance(release, OrderStatistic)
     aggregate = replace(release.aggregate, fraction=Fraction(1, 2))
     return with_first(block, replace(release, aggregate=aggregate, needed=12))
+
+
+# A person in all groups.
+_EVERYWHERE = (
+    "INSERT INTO visits(id, uid, i4, i2, t)"
+    " SELECT g, g % 7, g % 11, g % 3, (ARRAY['x', 'y', 'z'])[1 + g % 3] FROM generate_series(1, 60) g"
+)
+_BY_TEXT = "SELECT t, min(i4) FROM visits GROUP BY t"
+
+
+@hole(Rule.UNIT_EXTREME, _EVERYWHERE, _VISITOR)
+def extreme_of_all_groups() -> BlockPlan:
+    """A unit has a value in each of its groups, of which one is paid."""
+    block = block_of(_BY_TEXT)
+    release = block.releases[0]
+    assert isinstance(release, UnitExtreme) and release.keeps_one_group
+    return replace(block, releases=(replace(release, keeps_one_group=False),))
+
+
+@hole(Rule.NOISE, _EVERYWHERE, _VISITOR)
+def units_counted_in_all_groups() -> BlockPlan:
+    """A unit is counted in each of its groups, of which the noise hides one."""
+    block = block_of(_BY_TEXT)
+    release = block.releases[1]
+    assert isinstance(release, KeptUnits) and release.keeps_one_group
+    return replace(block, releases=(replace(release, keeps_one_group=False),))
+
+
+@hole(Rule.NEIGHBOURS, _VISITS, _VISITOR)
+def extreme_of_rows() -> BlockPlan:
+    """Rows that nobody gathers by unit, each of which is a value."""
+    block = block_of("SELECT min(i4) FROM visits")
+    unit = units_of(block).column
+    return replace(block, neighbours=RowNeighbours(rows=1, hashed_by=(unit,), not_null=unit))
 
 
 @hole(Rule.TOTAL, _VISITS, _VISITOR)

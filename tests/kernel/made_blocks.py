@@ -22,6 +22,7 @@ from proxy.kernel.plan import (
     DistinctCount,
     Gate,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
@@ -30,6 +31,7 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.shape import Shape, shape_of
@@ -197,7 +199,30 @@ class BlockMaker:
             aggregate = replace(_of(kind, column), fraction=quantile)
             yield OrderStatistic(aggregate=aggregate, measured=measured, needed=None, loss=_PURE)
         if random.random() < 0.4:
+            yield from self._extremes(shape, measured, column)
+        if random.random() < 0.4:
             yield self._sample(shape, measured, column)
+
+    def _extremes(self, shape: Shape, measured: Measured, column: ColumnRef) -> Iterator[Release]:
+        """MIN and MAX of units, and the number of units that they are of."""
+        keeps_one_group = self.maker.random.random() < 0.6
+        moved = shape.values(keeps_one_group)
+        measured = replace(measured, rows=moved)
+        for kind in (AggregateKind.MIN, AggregateKind.MAX):
+            yield UnitExtreme(
+                aggregate=_of(kind, column),
+                measured=measured,
+                keeps_one_group=keeps_one_group,
+                loss=_PURE,
+            )
+        yield KeptUnits(
+            aggregate=_of(AggregateKind.MIN, column),
+            measured=measured,
+            keeps_one_group=keeps_one_group,
+            sensitivity=moved,
+            noise=LaplaceNoise(scale=Fraction(moved) / _PURE.epsilon),
+            loss=_PURE,
+        )
 
     def _sum(self, shape: Shape, measured: Measured) -> NoisyStatistic:
         kinds = (Statistic.STEPS, Statistic.CENTRED, Statistic.SQUARES, Statistic.PRODUCTS)

@@ -19,14 +19,17 @@ from proxy.kernel.plan import (
     ClippedMean,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
     OrderStatistic,
+    RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.world import World
@@ -300,6 +303,96 @@ def extreme_with_a_rank(of: Tampered) -> BlockPlan | None:
         return replace(release, aggregate=replace(release.aggregate, fraction=Fraction(1, 2)))
 
     return of.release(OrderStatistic, change)
+
+
+E = TypeVar("E", UnitExtreme, KeptUnits)
+
+
+def _of_all_groups(of: Tampered, release: E) -> E | None:
+    if not release.keeps_one_group or of.block.groups() == 1:
+        return None
+    return replace(release, keeps_one_group=False)
+
+
+@kind
+def extreme_of_all_groups(of: Tampered) -> BlockPlan | None:
+    return of.release(UnitExtreme, lambda release: _of_all_groups(of, release))
+
+
+@kind
+def units_of_an_extreme_in_all_groups(of: Tampered) -> BlockPlan | None:
+    return of.release(KeptUnits, lambda release: _of_all_groups(of, release))
+
+
+@kind
+def extreme_drawn_for_no_value(of: Tampered) -> BlockPlan | None:
+    def change(release: UnitExtreme) -> UnitExtreme:
+        return replace(release, measured=replace(release.measured, rows=0))
+
+    return of.release(UnitExtreme, change)
+
+
+@kind
+def extreme_that_is_a_quantile(of: Tampered) -> BlockPlan | None:
+    def change(release: UnitExtreme) -> UnitExtreme:
+        return replace(release, aggregate=replace(release.aggregate, fraction=Fraction(1, 2)))
+
+    return of.release(UnitExtreme, change)
+
+
+@kind
+def extreme_between_steps(of: Tampered) -> BlockPlan | None:
+    def change(release: UnitExtreme) -> UnitExtreme:
+        one = release.measured
+        high = one.clamp.high + one.grid * Fraction(9, 10)
+        clamp = Bounds(one.clamp.low, high, one.clamp.kind)
+        return replace(release, measured=replace(one, clamp=clamp))
+
+    return of.release(UnitExtreme, change)
+
+
+@kind
+def extreme_with_a_dear_interval(of: Tampered) -> BlockPlan | None:
+    def change(release: UnitExtreme) -> UnitExtreme:
+        each = Loss(release.loss.epsilon, _ZERO)
+        return replace(release, interval=RankInterval(level=Fraction(9, 10), ends=1, each=each))
+
+    return of.release(UnitExtreme, change)
+
+
+@kind
+def extreme_with_two_ends_for_one(of: Tampered) -> BlockPlan | None:
+    def change(release: UnitExtreme) -> UnitExtreme:
+        each = Loss(release.loss.epsilon / 10, _ZERO)
+        return replace(release, interval=RankInterval(level=Fraction(9, 10), ends=2, each=each))
+
+    return of.release(UnitExtreme, change)
+
+
+@kind
+def units_of_an_extreme_with_less_noise(of: Tampered) -> BlockPlan | None:
+    def change(release: KeptUnits) -> KeptUnits:
+        return replace(release, noise=LaplaceNoise(scale=release.noise.scale / 2))
+
+    return of.release(KeptUnits, change)
+
+
+@kind
+def units_of_an_extreme_between_steps(of: Tampered) -> BlockPlan | None:
+    def change(release: KeptUnits) -> KeptUnits:
+        return replace(release, measured=replace(release.measured, grid=_ZERO))
+
+    return of.release(KeptUnits, change)
+
+
+@kind
+def extreme_not_gathered_by_unit(of: Tampered) -> BlockPlan | None:
+    if not any(isinstance(release, UnitExtreme) for release in of.block.releases):
+        return None
+    if not isinstance(of.block.neighbours, UnitNeighbours):
+        return None
+    unit = of.block.neighbours.column
+    return replace(of.block, neighbours=RowNeighbours(rows=1, hashed_by=(unit,), not_null=unit))
 
 
 @kind

@@ -7,7 +7,7 @@ from random import Random  # noqa: TID251  the same blocks for the same seed
 
 import pytest
 
-from proxy.audit.movement import movements
+from proxy.audit.movement import Movement, movements
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.plan_check import price_of_block
 from proxy.kernel.refusals import NotPrivate
@@ -24,6 +24,10 @@ def _checked(block: BlockPlan | None, is_bounded: bool) -> BlockPlan | None:
     except NotPrivate:
         return None
     return block
+
+
+def _kind(block: BlockPlan, one: Movement) -> str:
+    return "" if one.release is None else type(block.releases[one.release]).__name__
 
 
 def _verified(seed: int, count: int) -> Counter[str]:
@@ -52,6 +56,7 @@ def _verified(seed: int, count: int) -> Counter[str]:
                 for one in movements(block, here, there):
                     assert one.observed <= one.planned, (deletion, one, block)
                     found[one.measure.name] += one.observed == one.planned != 0
+                    found[_kind(block, one)] += one.observed == one.planned != 0
     return found
 
 
@@ -62,3 +67,8 @@ def test_none_moves_further(seed: int) -> None:
     assert found["blocks"] > 20, found
     # Bounds are met exactly, so less noise would not do.
     assert found["ROWS"] + found["STEPS"] + found["SQUARED"] > 2, found
+
+
+def test_extremes_of_units_are_met_exactly() -> None:
+    found = _verified(100, 120)
+    assert found["UnitExtreme"] and found["KeptUnits"], found

@@ -134,6 +134,14 @@ _OF_HOLES = {
     "extreme_fetched_from_the_middle": _weak(
         measurements._check_rank, "not is_extreme and not is_quantile", "False"
     ),
+    "extreme_of_all_groups": _weak(
+        measurements.price_of_unit_extreme,
+        "release.measured.rows < shape.values(release.keeps_one_group)",
+        "False",
+    ),
+    "units_counted_in_all_groups": _weak(
+        measurements.price_of_kept_units, "shape.values(release.keeps_one_group)", "1"
+    ),
     "total_above_its_low_end": _weak(
         measurements.price_of_total, "not total.low <= 0 <= total.high", "False"
     ),
@@ -199,6 +207,14 @@ _OF_KINDS = {
         plan_check.price_of_block,
         "any(key.values is None for key in block.keys)",
         "False",
+    ),
+    "extreme_that_is_a_quantile": _weak(
+        measurements.price_of_unit_extreme,
+        "release.aggregate.kind not in _EXTREMES or release.aggregate.fraction is not None",
+        "False",
+    ),
+    "extreme_with_a_dear_interval": _weak(
+        measurements._price_of_draws, "release.loss.epsilon <= price.epsilon", "False"
     ),
     "rows_of_nobody_counted": _weak(
         plan_check.check_rows,

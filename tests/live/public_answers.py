@@ -4,6 +4,7 @@ the plan that the proxy reports and the exact result on the clamped tables."""
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,18 +13,21 @@ from itertools import product
 import psycopg
 from typing_extensions import assert_never
 
+from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     Calculated,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     Release,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Measured
 from proxy.mechanisms import (
@@ -166,6 +170,11 @@ def _interval(
             return None if value is None else _of_mean_alone(release, found, int(count or 0))
         case OrderStatistic():
             return _of_order(release, values)
+        case UnitExtreme():
+            is_of_rows = isinstance(block.neighbours, RowNeighbours)
+            return _of_units(release, values) if is_of_rows else None
+        case KeptUnits():
+            raise AssertionError("no answer is a number of units that a minimum is of")
         case SampleAggregate():
             return None  # its scale is private
         case _:
@@ -289,6 +298,19 @@ def _of_order(release: OrderStatistic, values: Sequence[Fraction]) -> Interval:
         most, least = (-end for end in _middle(minimum_law(reflected, -high, -low, epsilon, rows)))
     # Half a step for values between two of the grid.
     return (least - Fraction(1, 2)) * measured.grid, (most + Fraction(1, 2)) * measured.grid
+
+
+def _of_units(release: UnitExtreme, values: Sequence[Fraction]) -> Interval:
+    """Where each row is a unit: by the places at which they count."""
+    measured, places = release.measured, release.places
+    low, high, indices = measured.low, measured.high, places.indices
+    clamped = (min(max(round(value / measured.grid), low), high) for value in values)
+    counted = Counter(map(places.place_of, clamped))
+    ascending = [ValueCount(place, counted[place]) for place in sorted(counted)]
+    ends = _middle(places.law(ascending, release.own_loss.epsilon))
+    least, most = ends if places.is_least else (-ends[1], -ends[0])
+    half = Fraction(1, 2)
+    return (indices[least] - half) * measured.grid, (indices[most] + half) * measured.grid
 
 
 def _middle(law: Law) -> tuple[int, int]:

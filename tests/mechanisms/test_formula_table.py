@@ -12,6 +12,7 @@ import pytest
 from tests.mechanisms import (
     formula_goldens,
     gaussian_layers,
+    growing_places_layers,
     layers,
     moments_layers,
     order_statistic_layers,
@@ -153,6 +154,16 @@ FORMULAS = (
         (
             order_statistic_layers.laws_are_their_definition,
             order_statistic_layers.order_statistics_are_private,
+        ),
+    ),
+    Formula(
+        "6.3",
+        "places: 8 and 4 an octave, 64 parts; tau = (2/epsilon) ln n; 3 tau units",
+        "PROOFS.md 9 (Places)",
+        (
+            growing_places_layers.numbers_of_places_are_golden,
+            growing_places_layers.places_grow_from_the_ends,
+            growing_places_layers.extremes_of_units_are_private,
         ),
     ),
     Formula(

@@ -11,6 +11,7 @@ import pytest
 
 from tests.mechanisms import (
     gaussian_layers,
+    growing_places_layers,
     layers,
     moments_layers,
     order_statistic_layers,
@@ -39,6 +40,7 @@ LAYERS = [
     *polyplace_layers.LAYERS,
     *selection_layers.LAYERS,
     *order_statistic_layers.LAYERS,
+    *growing_places_layers.LAYERS,
     *rank_interval_layers.LAYERS,
     *moments_layers.LAYERS,
     *shared_layers.LAYERS,

@@ -6,6 +6,7 @@ import pytest
 
 from tests.mechanisms import (
     choice_mutants,
+    growing_places_mutants,
     mutants,
     noise_mutants,
     pair_mutants,
@@ -19,6 +20,7 @@ MUTANTS = [
     *mutants.MUTANTS,
     *noise_mutants.MUTANTS,
     *choice_mutants.MUTANTS,
+    *growing_places_mutants.MUTANTS,
     *rank_interval_mutants.MUTANTS,
     *shared_mutants.MUTANTS,
     *pair_mutants.MUTANTS,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from fractions import Fraction
 from pathlib import Path
@@ -28,6 +28,7 @@ from proxy.kernel.plan import (
     ClippedMean,
     DistinctCount,
     GaussianNoise,
+    KeptUnits,
     LaplaceNoise,
     Noise,
     NoisyStatistic,
@@ -37,6 +38,7 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured
 from proxy.mechanisms.loss import Loss
@@ -168,10 +170,11 @@ def _answer(block: BlockPlan, answer: Answer, line: int, lines: Mapping[int, int
     name, calculated = answer.aggregate.kind.value, answer.calculated
     used = [lines[number] for number in answer.releases]
     if calculated is None:
-        (number,) = answer.releases
-        if used != [line]:
-            return f"{name} is release {used[0]}"
-        return _release(block.releases[number])
+        number, *_ = answer.releases
+        shown = f", if release {used[1]} is enough" if len(used) > 1 else ""
+        if used[0] != line:
+            return f"{name} is release {used[0]}{shown}"
+        return _release(block.releases[number]) + shown
     measured = ", ".join(map(_measured, calculated.measured))
     return (
         f"{name} made of releases {', '.join(map(str, used))}: {measured}, "
@@ -225,10 +228,26 @@ def _release(release: Release, is_part: bool = False) -> str:
                 f"{name} of order: {_measured(release.measured)}, rows {release.measured.rows}, "
                 f"needed {release.needed}, {loss}{_further(release.interval)}"
             )
+        case UnitExtreme():
+            among = release.places.last + 1
+            return (
+                f"{name} of units: {_measured(release.measured)}, values {release.measured.rows}, "
+                f"{_kept(release)}, {among} places, least {release.least} units, {loss}"
+                f"{_further(release.interval)}"
+            )
+        case KeptUnits():
+            return (
+                f"units of {name}: {_kept(release)}, sensitivity {release.sensitivity}, "
+                f"{_noise(release.noise)}, {loss}"
+            )
         case SampleAggregate():
             return f"{name}: {_sampled(release)}"
         case _:
             raise AssertionError(release)
+
+
+def _kept(release: UnitExtreme | KeptUnits) -> str:
+    return "one group of a unit" if release.keeps_one_group else "all groups of a unit"
 
 
 def _further(interval: RankInterval | None) -> str:
@@ -264,13 +283,23 @@ def _backend(query: BackendQuery) -> str:
     lines = [query.sql]
     for name, value in query.parameters.items():
         if name not in {wanted.name for wanted in query.lists}:
-            lines.append(f"--   {name} = {'random' if name in query.seeds else value}")
+            is_of_places = f"%({name})s::bigint[]" in query.sql
+            displayed = _ends(value) if is_of_places and isinstance(value, list) else value
+            lines.append(f"--   {name} = {'random' if name in query.seeds else displayed}")
     for wanted in query.lists:
         lines.append(f"--   {wanted.name} = {wanted.sql}")
         lines += [f"--     {name} = {value}" for name, value in wanted.parameters]
     return "\n".join(lines)
 
 
+def _ends(places: Sequence[object]) -> object:
+    """Of many places the first ones and the last one."""
+    if len(places) <= _LISTED:
+        return places
+    return f"{', '.join(map(str, places[:3]))} .. {places[-1]}, {len(places)} in all"
+
+
+_LISTED = 100
 CASES = [*in_folder(PIPELINE), *in_folder(REFUSED)]
 
 

@@ -12,11 +12,13 @@ from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
     DistinctCount,
+    KeptUnits,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     SampleAggregate,
     SmoothedMedian,
+    UnitExtreme,
 )
 from proxy.policy.policy_model import (
     ROWS_AT_MOST,
@@ -75,8 +77,18 @@ def test_what_needs_no_bound_is_answered() -> None:
     # A unit of one row, by a key, has nothing to bound; nor have rows that are units.
     for source in ("members", "people", "trips"):
         block = _block(f"SELECT count(*), avg(i4), max(i4) FROM {source}", policy)
-        kinds = [NoisyStatistic, RecentredMean, OrderStatistic]
+        extreme = [UnitExtreme, KeptUnits] if source == "members" else [OrderStatistic]
+        kinds = [NoisyStatistic, RecentredMean, *extreme]
         assert [type(release) for release in block.releases] == kinds, source
+
+
+@pytest.mark.parametrize("source", ["orders", "visits", "notes", "lines"])
+@pytest.mark.parametrize("aggregate", ["min(i4)", "max(i4) FILTER (WHERE b)"])
+def test_extremes_of_units_are_by_rank_on_request(aggregate: str, source: str) -> None:
+    """Each unit has one value, however many rows it has."""
+    block = _block(f"SELECT {aggregate} FROM {source}", unbounded(Mechanism.BEST))
+    assert [type(release) for release in block.releases] == [UnitExtreme, KeptUnits]
+    assert block.rows_choice is None
 
 
 def test_a_sum_with_a_bound_on_its_total() -> None:

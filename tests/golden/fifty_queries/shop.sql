@@ -65,19 +65,16 @@ SELECT min(birth_date), max(birth_date)
 FROM shop.customers
 -- => plan
 -- shop.customers, unit 1 row(s), partitions by hash of r1."id", r1."id" not null; keys none; cells 0
---   min of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
---   max of order: clamp -18263 .. 16800, grid 1, rows 1, needed 32, epsilon 4 delta 0
+--   min of units: clamp -18263 .. 16800, grid 1, values 1, all groups of a unit, 326 places, least 12 units, epsilon 94/25 delta 0, if release 3 is enough
+--   max of units: clamp -18263 .. 16800, grid 1, values 1, all groups of a unit, 326 places, least 12 units, epsilon 94/25 delta 0, if release 3 is enough
+--     units of min: all groups of a unit, sensitivity 1, scale 25/12, epsilon 12/25 delta 0
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p4)s::bigint
+SELECT p0, p1, pg_catalog.count(*) FROM (SELECT pg_catalog.width_bucket(v0::bigint - 1, %(p4)s::bigint[]) AS p0, pg_catalog.width_bucket(v0::bigint, %(p5)s::bigint[]) - 1 AS p1 FROM (SELECT pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0 FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL) u) p GROUP BY GROUPING SETS ((p0), (p1))
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
---   p4 = 32
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL AND (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
---   p1 = 1920-01-01
---   p2 = 2015-12-31
---   p3 = 1970-01-01
---   p4 = 32
+--   p4 = -18263, -18262, -18261 .. 16800, 326 in all
+--   p5 = -18263, -18262, -18261 .. 16800, 326 in all
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -394,8 +394,10 @@ SELECT avg(i4), min(i4), max(n2) FROM orders
 -- => plan
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   avg from moments: clamp 0 .. 100, grid 1, rows 6, output grid 0.00001, epsilon 8/3 delta 0
---   min of order: clamp 0 .. 100, grid 1, rows 6, needed 222, epsilon 8/3 delta 0
---   max of order: clamp 0 .. 175, grid 0.01, rows 6, needed 268, epsilon 8/3 delta 0
+--   min of units: clamp 0 .. 100, grid 1, values 1, all groups of a unit, 101 places, least 12 units, epsilon 188/75 delta 0, if release 4 is enough
+--   max of units: clamp 0 .. 175, grid 0.01, values 1, all groups of a unit, 210 places, least 15 units, epsilon 188/75 delta 0, if release 5 is enough
+--     units of min: all groups of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
+--     units of max: all groups of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 -- => backend
 SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r1."i4")) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
@@ -403,21 +405,14 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS
 --   p3 = 0
 --   p4 = 100
 --   p5 = -100
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p4)s::bigint), %(p4)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p3)s::bigint), %(p3)s::bigint) ORDER BY v ASC LIMIT %(p6)s::bigint
+SELECT p0, p1, pg_catalog.count(*) FROM (SELECT pg_catalog.width_bucket(v0::bigint - 1, %(p3)s::bigint[]) AS p0, pg_catalog.width_bucket(v1::bigint, %(p7)s::bigint[]) - 1 AS p1 FROM (SELECT r1."uid" AS unit, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(r1."i4"), %(p2)s::integer), %(p1)s::integer) AS v0, pg_catalog.round((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.max(r1."n2"), %(p5)s::numeric), %(p4)s::numeric))::numeric * %(p6)s::numeric)::bigint AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u) p GROUP BY GROUPING SETS ((p0), (p1))
 --   p1 = 0
 --   p2 = 100
---   p3 = random
---   p4 = random
---   p5 = 6
---   p6 = 222
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p5)s::bigint), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint) ORDER BY v DESC LIMIT %(p7)s::bigint
---   p1 = 100
---   p2 = 17500
---   p3 = 0
---   p4 = random
---   p5 = random
---   p6 = 6
---   p7 = 268
+--   p3 = 0, 1, 2 .. 100, 101 in all
+--   p4 = 0
+--   p5 = 175
+--   p6 = 100
+--   p7 = 0, 1, 2 .. 17500, 210 in all
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -429,8 +424,10 @@ SELECT t, avg(i4), max(i4) FILTER (WHERE b), min(i8) FROM notes GROUP BY t
 -- => plan
 -- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys t of 4; cells 0
 --   avg from moments: clamp 0 .. 100, grid 1, rows 4, output grid 0.00001, epsilon 8/3 delta 0
---   max of order: clamp 0 .. 100, grid 1, rows 4, needed 148, epsilon 8/3 delta 0
---   min of order: clamp -1000 .. 5000, grid 10, rows 4, needed 160, epsilon 8/3 delta 0
+--   max of units: clamp 0 .. 100, grid 1, values 1, one group of a unit, 101 places, least 12 units, epsilon 188/75 delta 0, if release 4 is enough
+--   min of units: clamp -1000 .. 5000, grid 10, values 1, one group of a unit, 192 places, least 15 units, epsilon 188/75 delta 0, if release 5 is enough
+--     units of max: one group of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
+--     units of min: one group of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 -- => backend
 SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p8)s::bigint), k1), %(p8)s::bigint), %(p8)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r1."i4")) AS v1 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p7)s::integer AND (r1."t" = ANY(%(p6)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p9)s::bigint) g) u GROUP BY 1
 --   p1 = 4
@@ -442,25 +439,18 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p7 = 4096
 --   p8 = random
 --   p9 = 2
-SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p6)s::bigint), k1, v), %(p6)s::bigint), %(p6)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p4)s::integer AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND r1."b") d) u WHERE rank <= %(p7)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p5)s::bigint), %(p5)s::bigint)) c) p WHERE place <= %(p8)s::bigint
+SELECT k1, p0, p1, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint, %(p3)s::bigint[]) - 1 AS p0, pg_catalog.width_bucket(v1::bigint - 1, %(p7)s::bigint[]) AS p1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p10)s::bigint), k1), %(p10)s::bigint), %(p10)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r1."i4") FILTER (WHERE r1."b"), %(p2)s::integer), %(p1)s::integer) AS v0, pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.min(r1."i8"), %(p5)s::bigint), %(p4)s::bigint))::numeric / %(p6)s::numeric)::bigint AS v1 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p9)s::integer AND (r1."t" = ANY(%(p8)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p11)s::bigint) u) p GROUP BY GROUPING SETS ((k1, p0), (k1, p1))
 --   p1 = 0
 --   p2 = 100
---   p3 = ['x', 'y', 'z']
---   p4 = 4096
---   p5 = random
---   p6 = random
---   p7 = 4
---   p8 = 148
-SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v ASC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(d."unit"::text, %(p7)s::bigint), k1, v), %(p7)s::bigint), %(p7)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p5)s::integer AND (r1."t" = ANY(%(p4)s::text[]::text[]) OR r1."t" IS NULL) AND (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p8)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p6)s::bigint), %(p6)s::bigint)) c) p WHERE place <= %(p9)s::bigint
---   p1 = -1000
---   p2 = 5000
---   p3 = 10
---   p4 = ['x', 'y', 'z']
---   p5 = 4096
---   p6 = random
---   p7 = random
---   p8 = 4
---   p9 = 160
+--   p3 = 0, 1, 2 .. 100, 101 in all
+--   p4 = -1000
+--   p5 = 5000
+--   p6 = 10
+--   p7 = -100, -99, -98 .. 500, 192 in all
+--   p8 = ['x', 'y', 'z']
+--   p9 = 4096
+--   p10 = random
+--   p11 = 1
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -472,7 +462,8 @@ SELECT t, avg(f8), min(f8) FROM orders GROUP BY t
 -- => plan
 -- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
 --   avg from moments: clamp -100 .. 100, grid 0.01, rows 4, output grid 0.00001, epsilon 4 delta 0
---   min of order: clamp -100 .. 100, grid 0.01, rows 6, needed 180, epsilon 4 delta 0
+--   min of units: clamp -100 .. 100, grid 0.01, values 1, one group of a unit, 310 places, least 12 units, epsilon 94/25 delta 0, if release 3 is enough
+--     units of min: one group of a unit, sensitivity 1, scale 25/6, epsilon 6/25 delta 0
 -- => backend
 SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p7)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p9)s::bigint), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(r1."f8") AS v0, (2 * pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p5)s::double precision), %(p4)s::double precision))::double precision * %(p5)s::double precision)::integer) - %(p3)s::bigint * pg_catalog.count(r1."f8")) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p8)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
@@ -484,14 +475,14 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v
 --   p7 = 20000
 --   p8 = ['x', 'y', 'z']
 --   p9 = random
-SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v ASC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", k1, v), %(p5)s::bigint), %(p5)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, (((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p2)s::double precision), %(p1)s::double precision))::double precision * %(p2)s::double precision)::integer) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND (((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p2)s::double precision), %(p1)s::double precision))::double precision * %(p2)s::double precision)::integer) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p WHERE place <= %(p7)s::bigint
+SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint - 1, %(p4)s::bigint[]) AS p0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p6)s::bigint), %(p6)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f8"), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p5)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p7)s::bigint) u) p GROUP BY GROUPING SETS ((k1, p0))
 --   p1 = -100
 --   p2 = 100
---   p3 = ['x', 'y', 'z']
---   p4 = random
---   p5 = random
---   p6 = 6
---   p7 = 180
+--   p3 = 100
+--   p4 = -10000, -9999, -9998 .. 10000, 310 in all
+--   p5 = ['x', 'y', 'z']
+--   p6 = random
+--   p7 = 1
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -535,7 +526,8 @@ SELECT o.t, avg(c.i4), max(o.i4 + c.i4) FROM orders o JOIN calls c ON o.uid = c.
 -- => plan
 -- w.orders, w.calls, unit r1."uid": rows 12, groups 2, per group 4; keys expression of 4; cells 0
 --   avg from moments: clamp 0 .. 100, grid 1, rows 8, output grid 0.00001, epsilon 4 delta 0
---   max of order: clamp 0 .. 200, grid 1, rows 12, needed 304, epsilon 4 delta 0
+--   max of units: clamp 0 .. 200, grid 1, values 1, one group of a unit, 111 places, least 9 units, epsilon 94/25 delta 0, if release 3 is enough
+--     units of max: one group of a unit, sensitivity 1, scale 25/6, epsilon 6/25 delta 0
 -- => backend
 SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p3)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p12)s::bigint), %(p12)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p7)s::integer))::text AS k1, pg_catalog.count(r2."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p5)s::integer), %(p4)s::integer))::integer) - %(p3)s::bigint * pg_catalog.count(r2."i4")) AS v1 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p9)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p10)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p7)s::integer))::text = ANY(%(p8)s::text[]) OR pg_catalog.left(r1."t"::text, %(p7)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p9)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p11)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p11)s::bigint) u GROUP BY 1
 --   p1 = 12
@@ -550,20 +542,19 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v
 --   p10 = 6
 --   p11 = 2
 --   p12 = random
-SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", k1, v), %(p11)s::bigint), %(p11)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p1)s::integer))::text AS k1, (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint) AS v FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p7)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p1)s::integer))::text = ANY(%(p6)s::text[]) OR pg_catalog.left(r1."t"::text, %(p1)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p7)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint) IS NOT NULL ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2)) d) u WHERE rank <= %(p12)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p10)s::bigint), %(p10)s::bigint)) c) p WHERE place <= %(p13)s::bigint
---   p1 = 2
---   p2 = 0
---   p3 = 100
---   p4 = 0
---   p5 = 200
---   p6 = ['x', 'y', 'z']
---   p7 = random
---   p8 = 6
---   p9 = 2
---   p10 = random
+SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint, %(p5)s::bigint[]) - 1 AS p0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p11)s::bigint), %(p11)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p6)s::integer))::text AS k1, pg_catalog.max(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint) AS v0 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p8)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p6)s::integer))::text = ANY(%(p7)s::text[]) OR pg_catalog.left(r1."t"::text, %(p6)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p8)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p10)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p12)s::bigint) u) p GROUP BY GROUPING SETS ((k1, p0))
+--   p1 = 0
+--   p2 = 100
+--   p3 = 0
+--   p4 = 200
+--   p5 = 0, 1, 2 .. 200, 111 in all
+--   p6 = 2
+--   p7 = ['x', 'y', 'z']
+--   p8 = random
+--   p9 = 6
+--   p10 = 2
 --   p11 = random
---   p12 = 12
---   p13 = 304
+--   p12 = 1
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -119,12 +119,13 @@ SELECT s, max(i4), avg(i4), variance(i4) FROM visits GROUP BY s
 -- => plan
 -- w.visits, unit r1."uid": rows 5, groups 5, per group None; keys s of private; cells 0
 --   selection: epsilon 2 delta 1/4000, each epsilon 0.4 delta 5.001e-05
---   max of order: clamp 0 .. 100, grid 1, rows 5, needed 248, epsilon 2 delta 0
+--   max of units: clamp 0 .. 100, grid 1, values 1, one group of a unit, 101 places, least 15 units, epsilon 47/25 delta 0, if release 7 is enough
 --   avg from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 2 delta 0
 --   var_samp made of releases 4, 5, 6: clamp 0 .. 100, grid 1, output grid 0.00001
 --     rows for var_samp: clamp 0 .. 100, grid 1, sensitivity 5, scale 15/2, epsilon 2/3 delta 0
 --     centred sum for var_samp: clamp 0 .. 100, grid 1, sensitivity 500, scale 750, epsilon 2/3 delta 0
 --     centred squares for var_samp: clamp 0 .. 100, grid 1, sensitivity 50000, scale 75000, epsilon 2/3 delta 0
+--     units of max: one group of a unit, sensitivity 1, scale 25/3, epsilon 3/25 delta 0
 -- => backend
 SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint) END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p9)s::bigint >> 33))), k1), %(p9)s::bigint), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r1."i4")) AS v1, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) - %(p6)s::bigint)) AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p8)s::bigint), %(p8)s::bigint)) g) c WHERE rank <= %(p1)s::bigint) g) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p8)s::bigint), %(p8)s::bigint)
 --   p1 = 5
@@ -136,13 +137,13 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p7 = -10000
 --   p8 = random
 --   p9 = random
-SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 ORDER BY v DESC) AS place FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((d."unit" # ((d."unit" >> 32) * (%(p4)s::bigint >> 33))), k1, v), %(p4)s::bigint), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, coalesce(pg_catalog.hashtextextended((k1)::text, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)) c) p WHERE place <= %(p6)s::bigint
+SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint, %(p3)s::bigint[]) - 1 AS p0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((g."unit" # ((g."unit" >> 32) * (%(p5)s::bigint >> 33))), k1), %(p5)s::bigint), %(p5)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r1."i4"), %(p2)s::integer), %(p1)s::integer) AS v0 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p4)s::bigint), %(p4)s::bigint)) g) c WHERE rank <= %(p6)s::bigint) u) p GROUP BY GROUPING SETS ((k1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p4)s::bigint), %(p4)s::bigint), p0))
 --   p1 = 0
 --   p2 = 100
---   p3 = random
+--   p3 = 0, 1, 2 .. 100, 101 in all
 --   p4 = random
---   p5 = 5
---   p6 = 248
+--   p5 = random
+--   p6 = 1
 -- => loss
 -- epsilon 8 delta 1/4000
 -- => residual

@@ -118,7 +118,7 @@ def test_a_line_of_the_notice_for_each_number(listeners: BothListeners) -> None:
     count, mean, greatest, spread = (line.partition(": ")[2] for line in lines[:4])
     assert count.startswith("+-") and "group" not in count  # one error for all groups
     assert mean.endswith("by group") and spread.endswith("by group")
-    assert "no interval: its error is a number of rows in sorted order" in greatest
+    assert "no interval: its error is a number of units in sorted order" in greatest
 
 
 def test_inner_queries_have_lines_of_their_own(listeners: BothListeners) -> None:

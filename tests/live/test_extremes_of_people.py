@@ -1,0 +1,132 @@
+"""MIN and MAX of the demo's customers through a served proxy: one value of each, who counts in one group."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from decimal import Decimal
+from statistics import median
+
+from proxy.cli.sample_policies import sample_policy
+from proxy.compiler.compiling import compile_block
+from proxy.exact.table import ExactTable
+from proxy.kernel.plan import BlockPlan
+from proxy.protected.protected_database import ProtectedDatabase
+from proxy.release.adding_noise import release_block
+from tests.live.served_database import planned, served_database
+from tests.live_proxy import LiveProxy
+from tests.seeded_bits import SeededBits
+from tests.servers_fixture import servers
+
+_DRAWS = 12
+_LEAST, _MOST = Decimal("2.12"), Decimal(175)  # of all orders, within the policy's bounds
+_TABLES = """\
+tables:
+  shop.orders:
+    unit: {customer: customer_id}
+    columns:
+      total: {bounds: [0, 500], grid: 0.01}
+"""
+_ALL = "SELECT min(total), max(total) FROM shop.orders"
+_BY_STATUS = "SELECT status, min(total), max(total) FROM shop.orders GROUP BY status"
+_FEW = "SELECT min(total), max(quantity) FROM shop.orders WHERE customer_id < 8"
+
+
+def _told(live: LiveProxy, sql: str) -> tuple[list[tuple[object, ...]], list[str]]:
+    """A draw of its own: each analyst is new."""
+    heard: list[str] = []
+    with live.connect("shop", analyst=live.servers.new_analyst()) as connection:
+        connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        return connection.execute(sql.encode()).fetchall(), heard
+
+
+def test_of_all_customers_they_are_near_the_exact_ones(live: LiveProxy) -> None:
+    """MIN below 4 and MAX at its bound, each but for one draw in some thousand."""
+    for _ in range(_DRAWS):
+        ((least, most),), heard = _told(live, _ALL)
+        assert isinstance(least, Decimal) and isinstance(most, Decimal)
+        assert least < 4 and most > 170, (least, most)
+        assert heard == []
+
+
+def test_of_the_demo_with_its_own_bounds() -> None:
+    """`dpproxy demo` lets a total be up to 500: docs/accuracy.md 7."""
+    sample, pair = sample_policy("shop"), servers()
+    script = f"{sample.schema}\n{sample.rows}"
+    database = served_database(pair, "extremes_of_the_demo", script, _TABLES, "best")
+    least, most = [], []
+    for seed in range(1, 6):
+        (block,) = planned(database, _ALL).blocks
+        tables = asyncio.run(_read(block, pair.protected.dsn("extremes_of_the_demo"), seed))
+        for draw in range(4):
+            (row,) = release_block(block, tables, SeededBits(10 * seed + draw)).rows
+            least.append(float(row.values[0].index * row.values[0].grid))
+            most.append(float(row.values[1].index * row.values[1].grid))
+    assert max(least) < 4 and min(most) > 400, (least, most)
+
+
+async def _read(block: BlockPlan, dsn: str, seed: int) -> list[ExactTable]:
+    data = ProtectedDatabase(dsn, sessions_max=1, timeout_ms=60_000)
+    await data.open()
+    try:
+        return [
+            await data.run(query, {name: seed + n for n, name in enumerate(query.seeds)})
+            for query in compile_block(block)
+        ]
+    finally:
+        await data.close()
+
+
+def test_by_status_they_are_in_order(live: LiveProxy) -> None:
+    least, most = Counter[str](), Counter[str]()
+    found: dict[str, list[tuple[float, float]]] = {}
+    for _ in range(_DRAWS):
+        rows, heard = _told(live, _BY_STATUS)
+        assert heard == [] and len(rows) == 4
+        for status, low, high in rows:
+            assert isinstance(low, Decimal) and isinstance(high, Decimal) and low < high
+            found.setdefault(str(status), []).append((float(low), float(high)))
+    for status, pairs in found.items():
+        least[status] = round(median(low for low, _ in pairs) * 100)
+        most[status] = round(median(high for _, high in pairs) * 100)
+    assert max(least.values()) < 700, least
+    assert min(most.values()) > 17_000, most
+    assert least["shipped"] < 350, least
+
+
+def test_few_people_have_no_answer_and_a_notice(live: LiveProxy) -> None:
+    rows, (text,) = _told(live, _FEW)
+    assert rows == [(None, None)]
+    for line, name in zip(text.splitlines(), ("min", "max"), strict=True):
+        assert line.startswith(f"{name} is NULL: by a noisy count there are fewer than about ")
+        assert "units with a value. Raise dp.epsilon" in line
+
+
+def test_the_interval_holds_the_exact_ones(live: LiveProxy) -> None:
+    sql = "SELECT status, dp.low(min(total)), dp.high(min(total)), dp.low(max(total)), dp.high(max(total))"
+    missed = 0
+    for _ in range(_DRAWS // 2):
+        rows, _ = _told(live, f"{sql} FROM shop.orders GROUP BY status")
+        for _, *ends in rows:
+            low, high, below, above = (Decimal(str(end)) for end in ends)
+            assert low == 0 and above == _MOST
+            missed += high < _LEAST
+            missed += below > _MOST
+    assert missed <= 4  # of 48, each with 5 % at most
+
+
+def test_rollups_have_them_too(live: LiveProxy) -> None:
+    rows, heard = _told(
+        live, "SELECT status, min(quantity) FROM shop.orders GROUP BY ROLLUP (status)"
+    )
+    assert len(rows) == 5 and heard == []
+    assert all(isinstance(least, int) and 1 <= least <= 20 for _, least in rows)
+
+
+def test_explain_says_how_a_customer_counts(live: LiveProxy) -> None:
+    lines, _ = _told(live, f"EXPLAIN {_BY_STATUS}")
+    text = " ".join(" ".join(str(line) for (line,) in lines).split())
+    assert "one value per unit" in text and "a unit counts in one of its groups" in text
+    assert "ranks" not in text, "many values share a place"
+    lines, _ = _told(live, "EXPLAIN SELECT max(quantity) FROM shop.orders")
+    assert "ranks" in " ".join(str(line) for (line,) in lines)
