@@ -12,6 +12,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.clip_scan import clip_scan
+from proxy.compiler.deviation_scan import centre_scan, deviation_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
@@ -22,11 +23,13 @@ from proxy.kernel.plan import BlockPlan, DistinctCount, OrderStatistic, Release
 def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
     """The backend statements of one block: one for all releases, and one for each count of distinct values
     that cannot be put together from partial results. None where all follows from totals read before."""
+    means = plan.deviation_means
+    of_means = [deviation_scan(plan)] if means else []
     if plan.is_of_totals:
-        return ()
+        return tuple(of_means)
     apart = tuple(n for n, release in enumerate(plan.releases) if _stands_apart(release, plan))
-    together = tuple(n for n in range(len(plan.releases)) if n not in apart)
-    queries = [value_scan(plan, n, Binds()) for n in apart]
+    together = tuple(n for n in range(len(plan.releases)) if n not in apart and n not in means)
+    queries = [value_scan(plan, n, Binds()) for n in apart] + of_means
     if together or plan.selection is not None:
         queries.insert(0, _scan(plan, together, Binds()))
     return tuple(queries)
@@ -37,6 +40,11 @@ def compile_choices(plan: BlockPlan) -> BackendQuery | None:
     if plan.rows_choice is not None and plan.rows_choice.is_given:
         return clip_scan(plan)
     return bound_scan(plan) if plan.choices else None
+
+
+def compile_centres(plan: BlockPlan) -> BackendQuery | None:
+    """What the centres of means are released by; None without such means."""
+    return centre_scan(plan) if plan.deviation_means else None
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:

@@ -142,7 +142,9 @@ def _reason(none: NoInterval, expression: NoisyExpression, accuracy: Sequence[Ac
     )
 
 
-_IS_NULL = "NULL, since there were too few units to choose a bound on what each adds"
+_IS_NULL = (
+    "NULL or without an error, since there were too few units to choose a bound on what each adds"
+)
 
 
 def _of_answer(entry: Accuracy, is_single: bool) -> str:

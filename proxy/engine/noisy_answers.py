@@ -9,7 +9,8 @@ from typing import Protocol
 
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block, compile_choices
+from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
+from proxy.compiler.deviation_scan import deviation_scan
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.clipped_units import (
@@ -27,11 +28,19 @@ from proxy.engine.threads import beside, in_thread
 from proxy.engine.undelivered_answers import UndeliveredAnswer
 from proxy.exact.table import ExactTable
 from proxy.kernel.neighbour_kinds import RowNeighbours
-from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan, SampleAggregate
+from proxy.kernel.plan import (
+    BlockPlan,
+    DeviationMean,
+    OrderStatistic,
+    PrivatePlan,
+    SampleAggregate,
+)
+from proxy.kernel.plan_check import check_centred
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
 from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
+from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
@@ -41,6 +50,7 @@ from proxy.release.choosing_bounds import (
     clamped_totals,
     totals_of,
 )
+from proxy.release.deviation_means import drawn_centres, with_centres
 from proxy.release.noisy_relation import NoisyTable, NoisyValue, relation_json
 from proxy.release.presenting import presented
 
@@ -120,18 +130,25 @@ class NoisyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledBlock:
-    """choosing: what bounds are chosen by, which runs first; queries: what is released."""
+    """choosing: what bounds are chosen by, which runs first; centring: what centres of means are released by,
+    which runs next; queries: what is released."""
 
     choosing: BackendQuery | None
+    centring: BackendQuery | None
     queries: tuple[BackendQuery, ...]
 
     @property
     def all(self) -> tuple[BackendQuery, ...]:
-        return self.queries if self.choosing is None else (self.choosing, *self.queries)
+        before = (one for one in (self.choosing, self.centring) if one is not None)
+        return (*before, *self.queries)
 
 
 def compiled_block(block: BlockPlan) -> CompiledBlock:
-    return CompiledBlock(choosing=compile_choices(block), queries=compile_block(block))
+    return CompiledBlock(
+        choosing=compile_choices(block),
+        centring=compile_centres(block),
+        queries=compile_block(block),
+    )
 
 
 class BlockStore(Protocol):
@@ -249,6 +266,9 @@ async def _drawn(
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
         choice = await in_thread(_with_bounds, block, number, table, bounded, bits)
         block, queries, exact, chosen = choice.block, choice.queries, choice.exact, choice.chosen
+    if compiled.centring is not None:
+        table = await read(compiled.centring, None)
+        block, queries = await in_thread(_with_centres, block, queries, table, bits)
     is_selected = group_selector(block, bits)
     for place, query in enumerate(queries):
         exact.append(await read(query, is_selected if place == 0 else None))
@@ -285,6 +305,18 @@ def _with_bounds(
     )
 
 
+def _with_centres(
+    block: BlockPlan, queries: tuple[BackendQuery, ...], table: ExactTable, bits: RandomBits
+) -> tuple[BlockPlan, tuple[BackendQuery, ...]]:
+    """The block about centres that are released here, and its statements, of which one depends on them."""
+    centred = with_centres(block, drawn_centres(block, table, bits))
+    check_centred(centred, block)
+    return centred, tuple(
+        deviation_scan(centred) if query.releases == tuple(block.deviation_means) else query
+        for query in queries
+    )
+
+
 def _bounded(
     planned: BlockPlan, number: int, chosen: Mapping[int | None, ChosenBound], bounded: Bounded
 ) -> BlockPlan:
@@ -307,8 +339,32 @@ def _withheld(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
                 f"Raise dp.epsilon, ask for fewer aggregates or groups at once, or ask the data owner for "
                 f"`mechanism: best`, which needs far fewer."
             )
+        if isinstance(release, DeviationMean):
+            yield from _few_units(
+                block, answer.aggregate, [row.values[place] for row in noisy.rows]
+            )
         if isinstance(release, OrderStatistic):
             yield from _unbounded(release, [row.values[place] for row in noisy.rows])
+
+
+def _few_units(
+    block: BlockPlan, aggregate: Aggregate, values: Sequence[NoisyValue]
+) -> Iterator[str]:
+    """Of means that are NULL, or without an error."""
+    name = aggregate.kind.value
+    missing = sum(value.is_missing for value in values)
+    unstated = sum(value.half_width is None for value in values) - missing
+    if missing:
+        where = f" in {missing} of {len(values)} groups" if block.keys else ""
+        yield (
+            f"{name} is NULL{where}: by noisy numbers there are too few rows, or the error is more than half "
+            f"of the bounds. Raise dp.epsilon, or ask for fewer aggregates or groups at once."
+        )
+    if unstated:
+        yield (
+            f"{name}: no error is stated, as there are too few units to bound what each adds. Raise dp.epsilon "
+            f"or ask for fewer aggregates at once."
+        )
 
 
 def _unbounded(release: OrderStatistic, values: Sequence[NoisyValue]) -> Iterator[str]:

@@ -50,6 +50,7 @@ from proxy.kernel.owners import NO_COLUMNS, ColumnName, Known, OfUnit, Public
 from proxy.kernel.owners import name as column_name
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     NoisyStatistic,
     OrderStatistic,
@@ -324,8 +325,9 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
 def _statements(plan: BlockPlan) -> int:
     """How many statements read the rows of the block (compiler/compiling.py)."""
     apart = sum(_stands_apart(release, plan) for release in plan.releases)
-    together = len(plan.releases) > apart or plan.selection is not None
-    return max(1, apart + together + bool(plan.choices))
+    means = plan.deviation_means
+    together = len(plan.releases) > apart + len(means) or plan.selection is not None
+    return max(1, apart + together + bool(plan.choices) + 2 * bool(means))
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:
@@ -380,7 +382,7 @@ def _release_prices(
                 operand = walk.price(release.operand, source)
                 yield _together((operand,), walk.key_nanoseconds(operand.size), operand.size), 2
                 yield walk.price(release.condition, source), 2
-            case RecentredMean() | OrderStatistic():
+            case RecentredMean() | DeviationMean() | OrderStatistic():
                 yield walk.measured(release.measured, source), 2
             case SampleAggregate():
                 yield walk.measured(release.measured, source), 3

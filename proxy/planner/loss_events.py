@@ -9,6 +9,7 @@ from typing_extensions import assert_never
 from proxy.accounting.events import Event, dlaplace, gaussian, gaussian_of_loss, mechanism
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     LaplaceNoise,
@@ -65,7 +66,7 @@ def _losses(block: BlockPlan) -> Iterator[Loss]:
                 yield release.own_loss
                 if release.interval is not None:
                     yield from [release.interval.each] * release.interval.ends
-            case RecentredMean() | SampleAggregate():
+            case RecentredMean() | DeviationMean() | SampleAggregate():
                 yield release.loss
             case _:
                 assert_never(release)
@@ -102,7 +103,7 @@ def _of_release(release: Release) -> Event:
                     assert_never(release.noise)
         case OrderStatistic():
             return mechanism(release.own_loss)
-        case RecentredMean() | SampleAggregate():
+        case RecentredMean() | DeviationMean() | SampleAggregate():
             return mechanism(release.loss)
         case _:
             assert_never(release)

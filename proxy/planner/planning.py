@@ -331,6 +331,7 @@ def _draft(
         privacy=known.policy.privacy,
         wanted=wanted,
         is_spread=bool(keys) and count != 1,
+        has_private_keys=any(key.values is None for key in keys),
         most_rows=most_rows(ownership, neighbours),
         levels=wanted_levels(block),
     )

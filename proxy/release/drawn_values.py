@@ -14,6 +14,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import (
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     LaplaceNoise,
@@ -24,8 +25,9 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
 )
-from proxy.mechanisms import discrete_gaussian, discrete_laplace, recentred_mean
-from proxy.mechanisms.estimate import Estimate
+from proxy.mechanisms import deviation_mean, discrete_gaussian, discrete_laplace, recentred_mean
+from proxy.mechanisms.deviation_mean import NoisyDeviations
+from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.release.deriving import on_grid
 from proxy.release.noisy_relation import IntervalEnds, NoisyValue, missing
@@ -56,7 +58,7 @@ class DrawnNothing:
 
 
 NOTHING = DrawnNothing()
-Drawn = DrawnNumber | NoisyMeanSums | DrawnQuantile | DrawnNothing
+Drawn = DrawnNumber | NoisyMeanSums | NoisyDeviations | DrawnQuantile | DrawnNothing
 Keys = tuple[str | None, ...]
 
 
@@ -91,6 +93,8 @@ def noisy_value(drawn: Drawn, release: Release) -> NoisyValue:
             return _additive(_number(drawn), release.noise, _ONE, kind)
         case RecentredMean():
             return _mean(drawn, release)
+        case DeviationMean():
+            return _mean_of_deviations(drawn, release)
         case OrderStatistic():
             return _quantile(drawn, release)
         case SampleAggregate():
@@ -164,6 +168,27 @@ def _mean(drawn: Drawn, release: RecentredMean) -> NoisyValue:
     low, high, epsilon = measured.low, measured.high, release.loss.epsilon
     found = recentred_mean.estimate(drawn, low, high, epsilon, measured.rows)
     return on_grid(found.times(measured.grid), release.output_grid, kind)
+
+
+def _mean_of_deviations(drawn: Drawn, release: DeviationMean) -> NoisyValue:
+    """NULL if the noisy numbers say nothing of the mean; without an error if nothing bounds it."""
+    measured, grid, kind = release.measured, release.output_grid, release.aggregate.type
+    if isinstance(drawn, DrawnNumber):  # bounds that meet: the mean is public
+        return on_grid(_known(drawn.index * measured.grid), grid, kind)
+    assert isinstance(drawn, NoisyDeviations), "of another release"
+    drawn_with = (measured.low, measured.high, release.loss.epsilon, release.declared)
+    if not deviation_mean.is_known(drawn, *drawn_with):
+        return missing(grid, kind)
+    value = deviation_mean.mean(drawn, *drawn_with) * measured.grid
+    if drawn.bound is None:
+        return NoisyValue(round(value / grid), grid, kind, None)
+
+    def at(level: Fraction | float) -> Estimate:
+        half = Fraction(deviation_mean.half_width(drawn, *drawn_with, float(level)))
+        half *= measured.grid
+        return Estimate(value=value, least=value - half, most=value + half, at=at)
+
+    return on_grid(at(LEVEL), grid, kind)
 
 
 def _known(value: Fraction) -> Estimate:
