@@ -19,6 +19,7 @@ from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -35,6 +36,7 @@ from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import order_statistic, recentred_mean, zcdp
 from proxy.release.adding_noise import partition_outputs
 from proxy.release.choosing_bounds import clamped_totals, totals_of
+from proxy.release.deviation_means import told_apart
 from proxy.release.ordering import kept_units, order_laws
 
 Keys = tuple[str | None, ...]
@@ -91,6 +93,10 @@ def movements(
     mine, theirs = [by_keys(table) for table in here], [by_keys(table) for table in there]
     for number, table, slots in places(here):
         release = plan.releases[number]
+        if isinstance(release, DeviationMean):
+            spent = told_apart(plan, number, here[table], there[table])
+            yield Movement(number, Measure.LOSS, release.loss.epsilon, spent)
+            continue
         pairs = _PairSums(mine[table], theirs[table], slots)
         for measure, planned, observed in _changes(plan, release, pairs):
             yield Movement(number, measure, Fraction(planned), Fraction(observed))
@@ -103,7 +109,7 @@ def bounded_tables(plan: BlockPlan, tables: Sequence[ExactTable]) -> Sequence[Ex
     if not plan.choices:
         return tables
     if plan.is_of_totals:
-        return [clamped_totals(plan, totals_of(plan, tables[0]))]
+        return [clamped_totals(plan, totals_of(plan, tables[0])), *tables[1:]]
     return tables[1:]
 
 
@@ -168,6 +174,8 @@ def _changes(plan: BlockPlan, release: Release, pairs: _PairSums) -> Iterator[_F
                 yield Measure.LOSS, release.loss.epsilon, spent
         case KeptUnits():
             yield _kept(release, pairs)
+        case DeviationMean():
+            raise AssertionError("compared for all groups together")
         case OrderStatistic() | UnitExtreme():
             yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
         case SampleAggregate():

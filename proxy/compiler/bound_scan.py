@@ -9,11 +9,11 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.band_sql import FITS, Banded, band_sql, counted_by_bands, total_sql
 from proxy.compiler.binds import Binds
 from proxy.compiler.select_list import Output, finished, key_sql
-from proxy.compiler.statistic_sql import RowSum, centred_row_sum, row_sum, statistic_sql
+from proxy.compiler.statistic_sql import RowSum, row_sum, statistic_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
 from proxy.kernel.bound_choices import BoundChoice
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import BlockPlan, NoisyStatistic, RecentredMean
+from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms.unit_means import PARTS
 
@@ -145,7 +145,5 @@ def _is_count(plan: BlockPlan, number: int) -> bool:
 
 def _row_sum(plan: BlockPlan, number: int, rows: RowSource) -> RowSum:
     release = plan.releases[number]
-    if isinstance(release, RecentredMean):
-        return centred_row_sum(release.measured, rows)
     assert isinstance(release, NoisyStatistic)
     return row_sum(release, rows)

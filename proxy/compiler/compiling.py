@@ -12,6 +12,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.clip_scan import clip_scan
+from proxy.compiler.deviation_scan import centre_scan, deviation_scan
 from proxy.compiler.extreme_scan import extreme_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
@@ -28,16 +29,18 @@ from proxy.kernel.plan import (
 
 
 def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
-    """The backend statements of one block: one for all releases, one for all minima and maxima of units, and
-    one for each count of distinct values that cannot be put together from partial results. None where all
-    follows from totals read before."""
+    """The backend statements of one block: one for all releases, one for all minima and maxima of units, one
+    for all means of deviations, and one for each count of distinct values that cannot be put together from
+    partial results. None but that of means where all follows from totals read before."""
+    means = plan.deviation_means
+    of_means = [deviation_scan(plan)] if means else []
     if plan.is_of_totals:
-        return ()
+        return tuple(of_means)
     numbers = range(len(plan.releases))
     apart = tuple(n for n in numbers if _stands_apart(plan.releases[n], plan))
     extremes = tuple(n for n in numbers if isinstance(plan.releases[n], UnitExtreme | KeptUnits))
-    together = tuple(n for n in numbers if n not in apart and n not in extremes)
-    queries = [value_scan(plan, n, Binds()) for n in apart]
+    together = tuple(n for n in numbers if n not in {*apart, *extremes, *means})
+    queries = [value_scan(plan, n, Binds()) for n in apart] + of_means
     if extremes:
         queries.insert(0, extreme_scan(plan, extremes, Binds()))
     if together or plan.selection is not None:
@@ -50,6 +53,11 @@ def compile_choices(plan: BlockPlan) -> BackendQuery | None:
     if plan.rows_choice is not None and plan.rows_choice.is_given:
         return clip_scan(plan)
     return bound_scan(plan) if plan.choices else None
+
+
+def compile_centres(plan: BlockPlan) -> BackendQuery | None:
+    """What the centres of means are released by; None without such means."""
+    return centre_scan(plan) if plan.deviation_means else None
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:

@@ -34,6 +34,7 @@ from proxy.compiler.sub_partitions import sub_partition_sql
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
@@ -109,7 +110,7 @@ def _slots(release: Release, output: Output, rows: RowSource) -> Slots:
         case SampleAggregate():
             extreme = output.add(extreme_sql(release.kind, release.measured, rows))
             return Slots(extreme=extreme, units=output.add(values_sql(release.measured, rows)))
-        case OrderStatistic() | UnitExtreme() | KeptUnits():
-            raise AssertionError("what is drawn by rank stands apart")
+        case OrderStatistic() | UnitExtreme() | KeptUnits() | DeviationMean():
+            raise AssertionError("these stand apart")
         case _:
             assert_never(release)

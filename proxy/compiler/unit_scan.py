@@ -23,6 +23,7 @@ from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
@@ -151,8 +152,8 @@ def _slots(
                 extreme=outer.add(f"pg_catalog.{release.kind.value}(v{number})"),
                 units=outer.add(f"pg_catalog.count(v{number})"),
             )
-        case OrderStatistic() | UnitExtreme() | KeptUnits():
-            raise AssertionError("what is drawn by rank stands apart")
+        case OrderStatistic() | UnitExtreme() | KeptUnits() | DeviationMean():
+            raise AssertionError("these stand apart")
         case _:
             assert_never(release)
 

@@ -29,6 +29,7 @@ from proxy.compiler.unit_gathering import gathered_unit_sql
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
@@ -58,7 +59,14 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
             value = f"({index_sql(release.measured, RowSource(binds, inner=False))})"
             operand, kind = release.measured.operand, SqlType.NUMERIC
             only, rows, distinct = release.measured.condition, release.measured.rows, False
-        case NoisyStatistic() | RecentredMean() | SampleAggregate() | UnitExtreme() | KeptUnits():
+        case (
+            NoisyStatistic()
+            | RecentredMean()
+            | DeviationMean()
+            | SampleAggregate()
+            | UnitExtreme()
+            | KeptUnits()
+        ):
             raise AssertionError("only these stand apart")
         case _:
             assert_never(release)

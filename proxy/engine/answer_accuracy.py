@@ -24,6 +24,7 @@ from proxy.kernel.plan import (
     BlockPlan,
     Calculated,
     ClippedMean,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -173,6 +174,11 @@ def _released(release: Release) -> ReleaseAccuracy:
                 note=f"{_clamped(one)}; {_OVER_ROWS}",
                 error=AnswerError(kind=ErrorKind.TIMES_ROWS, value=times_rows * one.grid),
             )
+        case DeviationMean():
+            return ReleaseAccuracy(
+                mechanism="noisy deviations of units about noisy centres",
+                note=f"{_clamped(release.measured)}; {_DEVIATIONS}",
+            )
         case OrderStatistic():
             return _ordered(release)
         case UnitExtreme():
@@ -318,6 +324,7 @@ _PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
 _FEW_UNITS = "its bound was chosen from few units, so that what is cut may be far above the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"
 
+_DEVIATIONS = "the error follows from how far units deviate, and is stated with the answer"
 _OVER_ROWS = "n: the rows that count, where they are many"
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from proxy.engine.group_threshold import no_group
 from proxy.engine.unit_words import aggregate_word, plural, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
-from proxy.kernel.plan import BlockPlan, OrderStatistic, SampleAggregate, UnitExtreme
+from proxy.kernel.plan import (
+    BlockPlan,
+    DeviationMean,
+    OrderStatistic,
+    SampleAggregate,
+    UnitExtreme,
+)
+from proxy.mechanisms import deviation_mean
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
@@ -26,6 +33,8 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         values = [row.values[position] for row in noisy.rows]
         if isinstance(release, SampleAggregate):
             yield from _closed_gates(block, release, values)
+        if isinstance(release, DeviationMean):
+            yield from _rough_means(block, release, values)
         if isinstance(release, OrderStatistic):
             yield from _too_few(block, release, values)
         if isinstance(release, UnitExtreme):
@@ -52,6 +61,24 @@ def _closed_gates(
             f" {release.gate.least:,} {units}, and a noisy count found fewer. Raise dp.epsilon, ask for fewer"
             f" aggregates or groups at once, or ask the data owner for `mechanism: best`."
         )
+
+
+def _rough_means(
+    block: BlockPlan, release: DeviationMean, values: Sequence[NoisyValue]
+) -> Iterator[str]:
+    """Of means where too few units were found to bound what each adds."""
+    name, units = aggregate_word(release.aggregate), units_word(block)
+    missing = sum(value.null_reason is NullReason.TOO_FEW for value in values)
+    unstated = sum(value.half_width is None and not value.is_missing for value in values)
+    if missing:
+        needed = deviation_mean.units_needed(release.loss.epsilon)
+        yield (
+            f"{name} is NULL{_where(block, missing, values)}: it takes about {needed:,} {units}, and a noisy"
+            f" count found too few. {_MORE}"
+        )
+    if unstated:
+        where = _where(block, unstated, values)
+        yield f"{name}: the error is not known{where}, as too few {units} were found. {_MORE}"
 
 
 def _too_few(

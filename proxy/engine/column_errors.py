@@ -115,7 +115,9 @@ def _column(
     found = [row.errors[place - 1] for row in noisy.rows]
     widths = [one.half_width for one in found if isinstance(one, NoisyInterval)]
     none = {one for one in found if isinstance(one, NoInterval)}
-    reasons = (_reason(one, column.expression, accuracy) for one in NoInterval if one in none)
+    reasons = (
+        _reason(one, column.expression, noisy, accuracy) for one in NoInterval if one in none
+    )
     numbers = sorted(answers_in(column.expression))
     return ColumnError(
         place=place,
@@ -129,19 +131,31 @@ def _column(
     )
 
 
-def _reason(none: NoInterval, expression: NoisyExpression, accuracy: Sequence[Accuracy]) -> str:
+def _reason(
+    none: NoInterval,
+    expression: NoisyExpression,
+    noisy: NoisyTable,
+    accuracy: Sequence[Accuracy],
+) -> str:
     if none is not NoInterval.OF_AN_ANSWER:
         return str(none.value)
     numbers = sorted(answers_in(expression))
     missing = [accuracy[n - 1] for n in numbers if accuracy[n - 1].described.no_interval]
     if not missing:
-        return _IS_NULL
+        return _FEW_UNITS if _is_unstated(noisy, numbers) else _IS_NULL
     return "; ".join(
         dict.fromkeys(_of_answer(one, isinstance(expression, AnswerOf)) for one in missing)
     )
 
 
 _IS_NULL = "NULL"
+_FEW_UNITS = "too few units for an error"
+
+
+def _is_unstated(noisy: NoisyTable, numbers: Sequence[int]) -> bool:
+    """Whether there are answers without an error, as rough means are (release/drawn_values.py)."""
+    found = (row.values[n - 1] for row in noisy.rows for n in numbers)
+    return any(one.half_width is None and not one.is_missing for one in found)
 
 
 def _of_answer(entry: Accuracy, is_single: bool) -> str:

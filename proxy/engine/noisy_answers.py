@@ -9,7 +9,8 @@ from typing import Protocol
 
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block, compile_choices
+from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
+from proxy.compiler.deviation_scan import deviation_scan
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
@@ -27,6 +28,7 @@ from proxy.engine.threads import beside, in_thread
 from proxy.engine.undelivered_answers import UndeliveredAnswer
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, PrivatePlan
+from proxy.kernel.plan_check import check_centred
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
@@ -40,6 +42,7 @@ from proxy.release.choosing_bounds import (
     clamped_totals,
     totals_of,
 )
+from proxy.release.deviation_means import drawn_centres, with_centres
 from proxy.release.noisy_relation import NoisyTable, relation_json
 from proxy.release.presenting import presented
 
@@ -122,18 +125,25 @@ class NoisyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledBlock:
-    """choosing: what bounds are chosen by, which runs first; queries: what is released."""
+    """choosing: what bounds are chosen by, which runs first; centring: what centres of means are released by,
+    which runs next; queries: what is released."""
 
     choosing: BackendQuery | None
+    centring: BackendQuery | None
     queries: tuple[BackendQuery, ...]
 
     @property
     def all(self) -> tuple[BackendQuery, ...]:
-        return self.queries if self.choosing is None else (self.choosing, *self.queries)
+        before = (one for one in (self.choosing, self.centring) if one is not None)
+        return (*before, *self.queries)
 
 
 def compiled_block(block: BlockPlan) -> CompiledBlock:
-    return CompiledBlock(choosing=compile_choices(block), queries=compile_block(block))
+    return CompiledBlock(
+        choosing=compile_choices(block),
+        centring=compile_centres(block),
+        queries=compile_block(block),
+    )
 
 
 class BlockStore(Protocol):
@@ -251,6 +261,9 @@ async def _drawn(
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
         choice = await in_thread(_with_bounds, block, number, table, bounded, bits)
         block, queries, exact, chosen = choice.block, choice.queries, choice.exact, choice.chosen
+    if compiled.centring is not None:
+        table = await read(compiled.centring, None)
+        block, queries = await in_thread(_with_centres, block, queries, table, bits)
     is_selected = group_selector(block, bits)
     for place, query in enumerate(queries):
         exact.append(await read(query, is_selected if place == 0 else None))
@@ -284,6 +297,18 @@ def _with_bounds(
         queries=compile_block(block),
         exact=[clamped_totals(block, totals)] if block.is_of_totals else [],
         chosen=chosen,
+    )
+
+
+def _with_centres(
+    block: BlockPlan, queries: tuple[BackendQuery, ...], table: ExactTable, bits: RandomBits
+) -> tuple[BlockPlan, tuple[BackendQuery, ...]]:
+    """The block about centres that are released here, and its statements, of which one depends on them."""
+    centred = with_centres(block, drawn_centres(block, table, bits))
+    check_centred(centred, block)
+    return centred, tuple(
+        deviation_scan(centred) if query.releases == tuple(block.deviation_means) else query
+        for query in queries
     )
 
 

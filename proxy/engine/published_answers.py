@@ -26,6 +26,7 @@ from proxy.engine.explain_text import FreeBlock
 from proxy.engine.threads import beside
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -201,7 +202,7 @@ def is_as_exact(given: Release, wanted: Release) -> bool:
         case NoisyStatistic() | DistinctCount():
             assert isinstance(given, NoisyStatistic | DistinctCount), "of another question"
             return _is_at_most(given.noise, wanted.noise)
-        case RecentredMean():
+        case RecentredMean() | DeviationMean():
             return given.loss.epsilon >= wanted.loss.epsilon
         case KeptUnits():
             assert isinstance(given, KeptUnits), "of another question"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import product
 
 from typing_extensions import assert_never
 
@@ -17,6 +18,7 @@ from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     ClippedMean,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -36,6 +38,7 @@ from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
 from proxy.mechanisms import (
+    deviation_mean,
     discrete_gaussian,
     order_statistic,
     partition_selection,
@@ -77,6 +80,8 @@ def price_of_release(release: Release, shape: Shape, is_bounded: bool) -> Price:
             return price_of_distinct_count(release, shape)
         case RecentredMean():
             return price_of_mean(release, shape)
+        case DeviationMean():
+            return price_of_deviation_mean(release, shape)
         case OrderStatistic():
             return price_of_order_statistic(release, shape)
         case SampleAggregate():
@@ -272,6 +277,70 @@ def price_of_mean(release: RecentredMean, shape: Shape) -> Price:
     if release.measured.rows < shape.rows or release.loss.epsilon <= 0:
         raise NotPrivate(Rule.MEAN, "drawn for fewer rows than count")
     return pure_price(release.loss)
+
+
+def price_of_deviation_mean(release: DeviationMean, shape: Shape) -> Price:
+    """Price a mean of deviations: one adaptive chain, for its loss.
+
+    Privacy: the bounds on a unit's rows and deviations are applied where the noise is drawn, whatever a plan
+    says of rows (PROOFS.md 28 D1 to D4). So the only claims of a plan are whose rows are gathered, which groups
+    are answered, and the range. All shares of each branch add up to the loss (D5).
+
+    Raises:
+        NotPrivate: Rows by themselves, groups that are not public, shares above the loss, or centres that no
+            first scan of these groups releases.
+
+    >>> from tests.kernel.examples import deviation_mean, shape
+    >>> price_of_deviation_mean(deviation_mean(0, 10, Fraction(1)), shape(count=5, groups=None)).epsilon
+    Fraction(1, 1)
+    >>> price_of_deviation_mean(deviation_mean(0, 10, Fraction(1)), shape(count=None, groups=2))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    check_measured([release.measured], Rule.DEVIATION_MEAN)
+    if not isinstance(shape.neighbours, UnitNeighbours):
+        raise NotPrivate(Rule.DEVIATION_MEAN, "rows by themselves have no deviations of units")
+    if shape.count is None:
+        raise NotPrivate(Rule.DEVIATION_MEAN, "groups that are not public")
+    epsilon, is_declared = release.loss.epsilon, release.declared is not None
+    if epsilon <= 0 or (release.declared is not None and release.declared < 1):
+        raise NotPrivate(Rule.DEVIATION_MEAN, "no loss, or no rows that count")
+    for is_few, is_single in product((False, True), repeat=2):
+        spent = deviation_mean.shares(
+            epsilon, is_few=is_few, is_declared=is_declared, is_single=is_single
+        )
+        if spent.total > epsilon or spent.least <= 0:
+            raise NotPrivate(Rule.DEVIATION_MEAN, "shares above the loss")
+    check_centres(release, shape.count)
+    return pure_price(release.loss)
+
+
+def check_centres(release: DeviationMean, groups: int) -> None:
+    """Let a mean pass whose centres are those of its groups.
+
+    Privacy: any centres do, as they were released before (PROOFS.md 28 D3). The noise follows from them, so
+    there is one for each group, within the range; a unit has at least one row.
+
+    Raises:
+        NotPrivate: There are others.
+    """
+    centres, one = release.centres, release.measured
+    if centres is None:
+        return
+    per_group = (centres.centres, centres.weights, centres.sums)
+    if any(len(numbers) != groups for numbers in per_group):
+        raise NotPrivate(Rule.DEVIATION_MEAN, "centres of other groups")
+    if one.low >= one.high:
+        raise NotPrivate(Rule.DEVIATION_MEAN, "centres of a constant")
+    farthest = (one.high - one.low) * deviation_mean.fineness(one.low, one.high)
+    if any(abs(centre) > farthest for centre in centres.centres):
+        raise NotPrivate(Rule.DEVIATION_MEAN, "a centre outside of the range")
+    if centres.rows is not None and centres.rows < 1:
+        raise NotPrivate(Rule.DEVIATION_MEAN, "a bound below 1")
+    if release.declared is not None and centres.rows != release.declared:
+        raise NotPrivate(Rule.DEVIATION_MEAN, "another bound than the policy's")
+    if centres.is_single and centres.rows != 1:
+        raise NotPrivate(Rule.DEVIATION_MEAN, "single rows of a unit with several")
 
 
 def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:

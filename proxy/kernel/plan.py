@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 from proxy.base.result_columns import IntervalColumn
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal
@@ -14,6 +15,7 @@ from proxy.kernel.formula_model import Formula
 from proxy.kernel.key_plans import KeyPlan, Selection
 from proxy.kernel.neighbour_kinds import Neighbours
 from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
+from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import MedianNoise
@@ -117,6 +119,23 @@ class RecentredMean:
     measured: Measured
     output_grid: Fraction
     loss: Loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviationMean:
+    """AVG of units with several rows (`mechanism: best`): noisy deviations from noisy centres.
+
+    Attributes:
+        declared: So many rows of a unit count, by the policy. None: that is chosen when it runs.
+        centres: What the first scan has released, for the groups in the order of the plan. None before that.
+    """
+
+    aggregate: Aggregate
+    measured: Measured
+    output_grid: Fraction
+    declared: int | None
+    loss: Loss
+    centres: NoisyCentres | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,6 +284,7 @@ Release = (
     NoisyStatistic
     | DistinctCount
     | RecentredMean
+    | DeviationMean
     | OrderStatistic
     | SampleAggregate
     | UnitExtreme
@@ -358,16 +378,30 @@ class BlockPlan:
             for number, release in enumerate(self.releases)
             if number not in self.choices
             and not isinstance(release, SampleAggregate | UnitExtreme | KeptUnits)
+            and not (isinstance(release, DeviationMean) and self.chooses_rows)
             and not (isinstance(release, DistinctCount) and release.of_unit)
         )
 
     @property
     def sums_of_totals(self) -> tuple[int, ...]:
-        """The means and shared sums that follow from what bounds are chosen by, if all else that is released
-        does."""
-        left = [n for n in range(len(self.releases)) if n not in self.choices]
+        """The shared sums that follow from what bounds are chosen by, if all else that is released does, but
+        means of deviations."""
+        left = [
+            number
+            for number in range(len(self.releases))
+            if number not in self.choices and number not in self.deviation_means
+        ]
         follow = all(_is_of_means(self.releases[n]) for n in left)
         return tuple(left) if follow and not self.keys and self.chooses_rows else ()
+
+    @property
+    def deviation_means(self) -> dict[int, DeviationMean]:
+        """The means that have a scan for their centres, by number."""
+        return {
+            number: release
+            for number, release in enumerate(self.releases)
+            if isinstance(release, DeviationMean)
+        }
 
     @property
     def chooses_rows(self) -> bool:
@@ -381,13 +415,22 @@ class BlockPlan:
 
     @property
     def is_of_totals(self) -> bool:
-        """Whether all that is released follows from the totals of units by which bounds are chosen."""
+        """Whether all releases but means of deviations follow from the totals of units by which bounds are
+        chosen."""
         chosen = self.choices
         of_totals = len(chosen) - (None in chosen) + len(self.sums_of_totals)
-        return bool(chosen) and not self.keys and of_totals == len(self.releases)
+        other = len(self.releases) - len(self.deviation_means)
+        return bool(chosen) and not self.keys and of_totals == other
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))
+
+    @property
+    def listed_groups(self) -> tuple[tuple[str | None, ...], ...]:
+        """The groups that are answered, in their order, if all keys are public."""
+        if self.combinations is not None:
+            return self.combinations
+        return tuple(product(*(key.values or () for key in self.keys)))
 
     def groups(self) -> int | None:
         """How many groups are answered; None where that is private."""
@@ -404,9 +447,9 @@ class BlockPlan:
 def _is_of_means(release: Release) -> bool:
     """Whether a unit with more rows than count adds its mean so many times: numbers of rows, and what is added
     up about the middle of its bounds (compiler.unit_scan)."""
-    if isinstance(release, NoisyStatistic):
-        return release.statistic is Statistic.ROWS or release.statistic.is_centred
-    return isinstance(release, RecentredMean)
+    if not isinstance(release, NoisyStatistic):
+        return False
+    return release.statistic is Statistic.ROWS or release.statistic.is_centred
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

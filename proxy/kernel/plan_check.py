@@ -11,6 +11,7 @@ contract of imports.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from typing_extensions import assert_never
 
@@ -21,11 +22,17 @@ from proxy.kernel.column_types import (
     check_expressions,
     is_grouped_in_one_form,
 )
-from proxy.kernel.measurements import price_of_choice, price_of_release, price_of_selection
+from proxy.kernel.measurements import (
+    check_centres,
+    price_of_choice,
+    price_of_release,
+    price_of_selection,
+)
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.owners import ColumnNames, Known, OfUnit, Public, Rows, name
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
@@ -97,6 +104,30 @@ def check_bounded(block: BlockPlan, of: BlockPlan, charged: Price, world: World)
     except NotPrivate as refused:
         refused.digest = plan_digest([block], world.naming_key)
         raise
+
+
+def check_centred(block: BlockPlan, of: BlockPlan) -> None:
+    """Let a block pass that is drawn about centres which were released after it was checked.
+
+    Privacy: nothing else has changed, and centres change no price (PROOFS.md 28 D3).
+
+    Args:
+        block: The block with centres.
+        of: The block that was checked.
+
+    Raises:
+        NotPrivate: Something else has changed, or the centres are not those of its groups.
+    """
+    if replace(block, releases=of.releases) != of or len(block.releases) != len(of.releases):
+        raise NotPrivate(Rule.DEVIATION_MEAN, "another block than was checked")
+    for release, other in zip(block.releases, of.releases, strict=True):
+        if not isinstance(release, DeviationMean):
+            if release != other:
+                raise NotPrivate(Rule.DEVIATION_MEAN, "another release than was checked")
+            continue
+        if replace(release, centres=None) != other:
+            raise NotPrivate(Rule.DEVIATION_MEAN, "another mean than was checked")
+        check_centres(release, len(block.listed_groups))
 
 
 def check_top_up(block: BlockPlan, events: Iterable[Event], world: World) -> None:
@@ -176,7 +207,14 @@ def _measured_of(release: Release) -> object:
             return release.of
         case DistinctCount():
             return release.operand, release.condition
-        case RecentredMean() | OrderStatistic() | SampleAggregate() | UnitExtreme() | KeptUnits():
+        case (
+            RecentredMean()
+            | DeviationMean()
+            | OrderStatistic()
+            | SampleAggregate()
+            | UnitExtreme()
+            | KeptUnits()
+        ):
             return release.measured
         case _:
             raise NotCovered(Rule.NOISE, "a release that is not in the list")

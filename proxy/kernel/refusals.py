@@ -31,6 +31,7 @@ class Rule(Enum):
     TOTAL = "total of a unit"
     DISTINCT_COUNT = "distinct count"
     MEAN = "mean about a noisy centre"
+    DEVIATION_MEAN = "mean of deviations"
     ORDER_STATISTIC = "order statistic"
     UNIT_EXTREME = "minimum or maximum of units"
     SAMPLE_AGGREGATE = "sample and aggregate"

@@ -50,6 +50,7 @@ from proxy.kernel.owners import NO_COLUMNS, ColumnName, Known, OfUnit, Public
 from proxy.kernel.owners import name as column_name
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
@@ -327,8 +328,9 @@ def _statements(plan: BlockPlan) -> int:
     """How many statements read the rows of the block (compiler/compiling.py)."""
     apart = sum(_stands_apart(release, plan) for release in plan.releases)
     extremes = sum(isinstance(one, UnitExtreme | KeptUnits) for one in plan.releases)
-    together = len(plan.releases) > apart + extremes or plan.selection is not None
-    return max(1, apart + bool(extremes) + together + bool(plan.choices))
+    means = plan.deviation_means
+    together = len(plan.releases) > apart + extremes + len(means) or plan.selection is not None
+    return max(1, apart + bool(extremes) + together + bool(plan.choices) + 2 * bool(means))
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:
@@ -383,7 +385,7 @@ def _release_prices(
                 operand = walk.price(release.operand, source)
                 yield _together((operand,), walk.key_nanoseconds(operand.size), operand.size), 2
                 yield walk.price(release.condition, source), 2
-            case RecentredMean() | OrderStatistic() | UnitExtreme() | KeptUnits():
+            case RecentredMean() | DeviationMean() | OrderStatistic() | UnitExtreme() | KeptUnits():
                 yield walk.measured(release.measured, source), 2
             case SampleAggregate():
                 yield walk.measured(release.measured, source), 3

@@ -22,6 +22,7 @@ from proxy.planner.formulas import formula_of, weighed
 from proxy.planner.measuring import (
     MeasureContext,
     has_total,
+    is_of_deviations,
     mechanism_of,
     never_null,
     operands_of,
@@ -124,9 +125,15 @@ def allocation(aggregates: Sequence[Aggregate], context: MeasureContext) -> Budg
         for one in candidates
         if one is not None and one.number not in alias_of and not has_total(one.aggregate, context)
     ]
+    means = {
+        (one.operands, _counted(one, context))
+        for one in aggregates
+        if is_of_deviations(one, context)
+    }
     for rows in dict.fromkeys(one.rows for one in found):
         group = [one for one in found if one.rows == rows]
-        together = _together(group, can_add=privacy.noise is Noise.LAPLACE)
+        averaged = frozenset(operands for operands, counted in means if counted == rows)
+        together = _together(group, averaged, can_add=privacy.noise is Noise.LAPLACE)
         if together:
             shared = _pooled(together)
             assert shared is not None
@@ -151,6 +158,7 @@ def _begins_sharing(aggregate: Aggregate, context: MeasureContext) -> bool:
     """Sums alone gain nothing from each other, nor from counts."""
     if aggregate.kind in (*_COUNTS, AggregateKind.SUM):
         return False
+    # A mean of deviations shares nothing, but a SUM beside it is then of the rows that COUNT counts.
     return _formula(aggregate, context) is not None
 
 
@@ -168,6 +176,8 @@ def _candidate(
 
 def _made_of(aggregate: Aggregate, context: MeasureContext) -> MadeOf | None:
     """None: it never shares."""
+    if is_of_deviations(aggregate, context):
+        return None
     formula = _formula(aggregate, context)
     is_count = aggregate.kind in _COUNTS
     # Of an expression it is not proven that it is NULL just where its grid index is.
@@ -191,9 +201,11 @@ def _counted(aggregate: Aggregate, context: MeasureContext) -> CountedRows:
     return frozenset(operands), aggregate.condition
 
 
-def _together(group: Sequence[_Candidate], can_add: bool) -> list[_Candidate]:
-    """Those of the candidates about the same rows that share. can_add: whether COUNT and SUM have the noise of
-    shared sums, which is Laplace noise.
+def _together(
+    group: Sequence[_Candidate], averaged: frozenset[tuple[Expression, ...]], can_add: bool
+) -> list[_Candidate]:
+    """Those of the candidates about the same rows that share. averaged: operands of which there is a mean of
+    deviations; can_add: whether COUNT and SUM have the noise of shared sums, which is Laplace noise.
 
     Column by column the largest choice by which nobody loses. What is left out is as exact as alone.
     """
@@ -202,7 +214,7 @@ def _together(group: Sequence[_Candidate], can_add: bool) -> list[_Candidate]:
     others = [one for one in group if one.kind not in _COUNTS]
     for operands in dict.fromkeys(one.aggregate.operands for one in others):
         own = [one for one in others if one.aggregate.operands == operands]
-        for choice in _choices(own, can_add):
+        for choice in _choices(own, can_add, has_mean=operands in averaged):
             if _pooled([*found, *choice]) is not None:
                 found, columns = [*found, *choice], columns + 1
                 break
@@ -212,8 +224,10 @@ def _together(group: Sequence[_Candidate], can_add: bool) -> list[_Candidate]:
     return found if gains else []
 
 
-def _choices(own: Sequence[_Candidate], can_add: bool) -> Iterator[list[_Candidate]]:
-    """Larger ones first. A sum alone gains nothing."""
+def _choices(
+    own: Sequence[_Candidate], can_add: bool, has_mean: bool
+) -> Iterator[list[_Candidate]]:
+    """Larger ones first. A sum alone gains nothing, but it agrees with a mean beside it."""
     sums = [a for a in own if a.kind is AggregateKind.SUM and can_add]
     means = [a for a in own if a.kind is AggregateKind.AVG]
     spreads = [a for a in own if a.kind not in (AggregateKind.SUM, AggregateKind.AVG)]
@@ -227,6 +241,8 @@ def _choices(own: Sequence[_Candidate], can_add: bool) -> Iterator[list[_Candida
     ):
         if any(one.kind is not AggregateKind.SUM for one in choice):
             yield choice
+    if has_mean and sums:
+        yield sums
 
 
 def _pooled(candidates: Sequence[_Candidate]) -> dict[SharedStatistic, Fraction] | None:

@@ -18,6 +18,7 @@ from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.owners import ColumnName, name
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
@@ -163,7 +164,14 @@ def _release(release: Release, cut: _Change, short: _Change) -> Release:
         case DistinctCount():
             operand = short(cut(release.operand))
             return replace(release, operand=operand, condition=maybe(release.condition))
-        case RecentredMean() | OrderStatistic() | SampleAggregate() | UnitExtreme() | KeptUnits():
+        case (
+            RecentredMean()
+            | DeviationMean()
+            | OrderStatistic()
+            | SampleAggregate()
+            | UnitExtreme()
+            | KeptUnits()
+        ):
             return replace(release, measured=measured(release.measured))
         case _:
             raise AssertionError("a release of another kind")

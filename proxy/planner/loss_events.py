@@ -9,6 +9,7 @@ from typing_extensions import assert_never
 from proxy.accounting.events import Event, dlaplace, gaussian, gaussian_of_loss, mechanism
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -67,7 +68,7 @@ def _losses(block: BlockPlan) -> Iterator[Loss]:
                 yield release.own_loss
                 if release.interval is not None:
                     yield from [release.interval.each] * release.interval.ends
-            case RecentredMean() | SampleAggregate() | KeptUnits():
+            case RecentredMean() | DeviationMean() | SampleAggregate() | KeptUnits():
                 yield release.loss
             case _:
                 assert_never(release)
@@ -106,7 +107,7 @@ def _of_release(release: Release) -> Event:
             return mechanism(release.own_loss)
         case KeptUnits():
             return dlaplace(release.loss, release.sensitivity, release.noise.scale)
-        case RecentredMean() | SampleAggregate():
+        case RecentredMean() | DeviationMean() | SampleAggregate():
             return mechanism(release.loss)
         case _:
             assert_never(release)

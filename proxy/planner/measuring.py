@@ -36,6 +36,7 @@ class MeasureContext:
     privacy: Privacy
     wanted: Loss  # of the statement as a whole
     is_spread: bool = False  # rows of one unit may be in several groups
+    has_private_keys: bool = False  # groups are chosen when it runs
     most_rows: int | None = (
         None  # where the rows of a unit are bounded by choice: the largest bound
     )
@@ -163,13 +164,26 @@ def given_total(aggregate: Aggregate, context: MeasureContext) -> GivenTotal | N
     return GivenTotal.CHOSEN if is_much_narrower(column, clamp) else GivenTotal.KEPT
 
 
+def is_of_deviations(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether an AVG is a mean of deviations, which chooses its own bounds on what a unit adds: of units with
+    several rows, in groups that are public."""
+    return (
+        aggregate.kind is AggregateKind.AVG
+        and isinstance(context.neighbours, UnitNeighbours)
+        and not context.is_unbounded
+        and not context.has_private_keys
+        and mechanism_of(aggregate, context) is Mechanism.BEST
+    )
+
+
 def needs_rows(aggregate: Aggregate, context: MeasureContext) -> bool:
     """Whether an aggregate that is a release of its own depends on how many rows of a unit count."""
     match aggregate.kind:
         case AggregateKind.COUNT_ROWS | AggregateKind.COUNT | AggregateKind.SUM:
             return False  # bounded by their totals
         case AggregateKind.AVG:
-            return mechanism_of(aggregate, context) is Mechanism.BEST
+            is_best = mechanism_of(aggregate, context) is Mechanism.BEST
+            return is_best and not is_of_deviations(aggregate, context)
         case AggregateKind.MIN | AggregateKind.MAX:
             is_best = mechanism_of(aggregate, context).of_extremes is Mechanism.BEST
             return is_best and not context.has_units

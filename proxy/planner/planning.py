@@ -331,6 +331,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         privacy=known.policy.privacy,
         wanted=wanted,
         is_spread=bool(keys) and count != 1,
+        has_private_keys=any(key.values is None for key in keys),
         most_rows=largest,
         levels=wanted_levels(block),
         operands=operand_facts(block, aggregates, facts, can_be_lifted),

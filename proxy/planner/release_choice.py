@@ -12,6 +12,7 @@ from typing_extensions import assert_never
 from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     LaplaceNoise,
@@ -32,6 +33,7 @@ from proxy.planner.measuring import (
     column_facts,
     condition_of,
     given_total,
+    is_of_deviations,
     measured_of,
     mechanism_of,
     never_null,
@@ -240,6 +242,8 @@ def _average(aggregate: Aggregate, priced: Priced) -> Release:
         case Mechanism.SMOOTH_MEDIAN:
             return smoothed(aggregate, priced)
         case Mechanism.BEST:
+            if is_of_deviations(aggregate, priced.context):
+                return _mean_of_deviations(aggregate, priced)
             return _mean(aggregate, priced)
         case Mechanism.CLIPPED_MEAN:
             return clipped_mean_of(aggregate, priced)
@@ -282,6 +286,19 @@ def _is_unit(column: ColumnRef, context: MeasureContext) -> bool:
     if isinstance(neighbours, RowNeighbours) and neighbours.not_null is None:
         return False
     return context.facts[column.relation, column.column].is_unit
+
+
+def _mean_of_deviations(aggregate: Aggregate, priced: Priced) -> DeviationMean:
+    context = priced.context
+    measured = measured_of(aggregate, context)
+    return DeviationMean(
+        aggregate=aggregate,
+        measured=measured,
+        output_grid=grids.of_average(measured.grid, measured.clamp) / 1000,
+        # With the policy's bound the number of rows would be cut where deviations are not.
+        declared=None,
+        loss=Loss(priced.loss.epsilon, Fraction(0)),
+    )
 
 
 def _mean(aggregate: Aggregate, priced: Priced) -> RecentredMean:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from typing_extensions import assert_never
 
@@ -13,6 +12,7 @@ from proxy.kernel.key_plans import Selection
 from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
+    DeviationMean,
     DistinctCount,
     Gate,
     GaussianNoise,
@@ -39,6 +39,7 @@ from proxy.mechanisms import (
 from proxy.mechanisms.bits import RandomBits
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.release.deviation_means import drawn_means
 from proxy.release.drawn_values import (
     NOTHING,
     Drawn,
@@ -72,6 +73,10 @@ def drawn_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits)
     grouped = [by_keys(table) for table in tables]
     drawing = places(tables)
     is_selected = any(table.selected for table in tables[:1])
+    means: dict[int, Mapping[Keys, Drawn]] = {}
+    for number, table, _ in drawing:
+        if isinstance(plan.releases[number], DeviationMean) and number not in means:
+            means.update(drawn_means(plan, tables[table], bits))
     groups = []
     for keys in list(_groups(plan, grouped, bits, is_selected)):
         values: list[Drawn] = []
@@ -79,6 +84,9 @@ def drawn_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits)
             assert number == len(values), "each release once, in the plan's order"
             if number in plan.withheld:
                 values.append(NOTHING)
+                continue
+            if number in means:
+                values.append(means[number][keys])
                 continue
             group, release = grouped[table].get(keys, []), plan.releases[number]
             values.append(_drawn(release, slots, group, plan.sub_partitions, bits))
@@ -118,10 +126,8 @@ def _groups(
 
 def ordered_groups(plan: BlockPlan, displayed: Iterable[Keys]) -> Iterable[Keys]:
     """All public groups in the policy's order; of private ones those that are shown."""
-    if plan.combinations is not None:
-        return plan.combinations
-    if plan.selection is None:
-        return product(*(key.values or () for key in plan.keys))
+    if plan.combinations is not None or plan.selection is None:
+        return plan.listed_groups
     # Sorted by text: the order of the data must not show. NULL comes last, as in PostgreSQL.
     return sorted(displayed, key=lambda keys: tuple((text is None, text or "") for text in keys))
 
@@ -136,6 +142,8 @@ def _drawn(
             return DrawnNumber(added_up(group, slots.count) + _draw(release.noise, bits))
         case RecentredMean():
             return _mean(release, slots, group, bits)
+        case DeviationMean():
+            raise AssertionError("drawn for all groups together")
         case OrderStatistic():
             return order_statistic_of(release, slots, group, bits)
         case UnitExtreme():

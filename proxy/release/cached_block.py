@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from typing_extensions import assert_never
 
 from proxy.kernel.plan import BlockPlan, DistinctCount, Noise, NoisyStatistic, Release
+from proxy.mechanisms.deviation_mean import NoisyDeviations
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.planner.lifting import Lift
 from proxy.release.adding_noise import ordered_groups
@@ -29,6 +30,7 @@ from proxy.release.drawn_values import (
 )
 
 VERSION = 1
+_DEVIATIONS = tuple(one.name for one in fields(NoisyDeviations))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +161,8 @@ def _written(value: Drawn) -> object:
             return value.index
         case NoisyMeanSums():
             return ["mean", value.total, value.count, value.centre]
+        case NoisyDeviations():
+            return ["deviations", *(getattr(value, name) for name in _DEVIATIONS)]
         case DrawnQuantile():
             return ["quantile", value.index, value.low, value.high]
         case DrawnNothing():
@@ -175,6 +179,8 @@ def _read(value: Any) -> Drawn:
             return DrawnNumber(value)
         case ["mean", total, count, centre]:
             return NoisyMeanSums(total=total, count=count, centre=centre)
+        case ["deviations", *numbers]:
+            return NoisyDeviations(**dict(zip(_DEVIATIONS, numbers, strict=True)))
         case ["quantile", index, low, high]:
             return DrawnQuantile(index, low, high)
         case _:

@@ -10,7 +10,7 @@ from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.bound_choices import BoundChoice
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import BlockPlan, NoisyStatistic, RecentredMean
+from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import discrete_laplace, private_bound
 from proxy.mechanisms.bits import RandomBits
@@ -121,28 +121,27 @@ def chosen_bound(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> C
 
 
 def clamped_totals(plan: BlockPlan, totals: Totals) -> ExactTable:
-    """What the statements of a block would return, where all follows from totals.
+    """What the statement of a block would return for all that follows from totals.
 
     Given    plan: with the bounds that were chosen
     """
     values: list[int] = []
-    slots = []
+    slots, numbers = [], []
     for number, release in enumerate(plan.releases):
+        if number in plan.deviation_means:
+            continue
+        numbers.append(number)
         if number in totals.means:
             assert plan.rows_choice is not None and isinstance(plan.neighbours, UnitNeighbours)
             rows = plan.neighbours.rows
             place = plan.rows_choice.bounds.index(rows)
             count, total = totals.means[number].limited(place, rows)
-            if isinstance(release, RecentredMean):
-                slots.append(Slots(count=len(values), total=len(values) + 1))
-                values += count, total
-            else:
-                assert isinstance(release, NoisyStatistic)
-                slots.append(Slots(total=len(values)))
-                values.append(count if release.statistic is Statistic.ROWS else total)
+            assert isinstance(release, NoisyStatistic)
+            slots.append(Slots(total=len(values)))
+            values.append(count if release.statistic is Statistic.ROWS else total)
             continue
         assert isinstance(release, NoisyStatistic) and release.total is not None
         bound, bounds = release.total.most, plan.choices[number].bounds
         slots.append(Slots(total=len(values)))
         values.append(totals.choices[number].clamped(bounds.index(bound), bound))
-    return ExactTable((ExactRow((), 0, tuple(values)),), tuple(slots), tuple(range(len(slots))))
+    return ExactTable((ExactRow((), 0, tuple(values)),), tuple(slots), tuple(numbers))

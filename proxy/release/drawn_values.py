@@ -6,7 +6,7 @@ Plain data that can be cached: whatever is made of it (`noisy_value`, `presentin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import (
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -26,11 +27,13 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.mechanisms import discrete_gaussian, discrete_laplace, recentred_mean
-from proxy.mechanisms.estimate import Estimate
+from proxy.mechanisms import deviation_mean, discrete_gaussian, discrete_laplace, recentred_mean
+from proxy.mechanisms.deviation_mean import NoisyDeviations
+from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.release.deriving import on_grid
 from proxy.release.noisy_relation import IntervalEnds, NoisyValue, missing
+from proxy.release.null_reason import NullReason
 
 _ONE = Fraction(1)
 _CACHED_WIDTHS = 1_024  # each takes up to 2 ms, and is the same in each group
@@ -58,7 +61,7 @@ class DrawnNothing:
 
 
 NOTHING = DrawnNothing()
-Drawn = DrawnNumber | NoisyMeanSums | DrawnQuantile | DrawnNothing
+Drawn = DrawnNumber | NoisyMeanSums | NoisyDeviations | DrawnQuantile | DrawnNothing
 Keys = tuple[str | None, ...]
 
 
@@ -93,6 +96,8 @@ def noisy_value(drawn: Drawn, release: Release) -> NoisyValue:
             return _additive(_number(drawn), release.noise, _ONE, kind)
         case RecentredMean():
             return _mean(drawn, release)
+        case DeviationMean():
+            return _mean_of_deviations(drawn, release)
         case OrderStatistic() | UnitExtreme():
             return _quantile(drawn, release)
         case KeptUnits():
@@ -168,6 +173,29 @@ def _mean(drawn: Drawn, release: RecentredMean) -> NoisyValue:
     low, high, epsilon = measured.low, measured.high, release.loss.epsilon
     found = recentred_mean.estimate(drawn, low, high, epsilon, measured.rows)
     return on_grid(found.times(measured.grid), release.output_grid, kind)
+
+
+def _mean_of_deviations(drawn: Drawn, release: DeviationMean) -> NoisyValue:
+    """NULL if the noisy numbers show no rows; without an error if nothing bounds it."""
+    measured, grid, kind = release.measured, release.output_grid, release.aggregate.type
+    if isinstance(drawn, DrawnNumber):  # bounds that meet: the mean is public
+        return on_grid(_known(drawn.index * measured.grid), grid, kind)
+    assert isinstance(drawn, NoisyDeviations), "of another release"
+    drawn_with = (measured.low, measured.high, release.loss.epsilon, release.declared)
+    if not deviation_mean.exists(drawn, release.loss.epsilon, release.declared):
+        is_rough = drawn.bound is None
+        reason = NullReason.TOO_FEW if is_rough else NullReason.EMPTY_GROUP
+        return replace(missing(grid, kind), null_reason=reason)
+    value = deviation_mean.mean(drawn, *drawn_with) * measured.grid
+    if drawn.bound is None:
+        return NoisyValue(round(value / grid), grid, kind, None)
+
+    def at(level: Fraction | float) -> Estimate:
+        half = Fraction(deviation_mean.half_width(drawn, *drawn_with, float(level)))
+        half *= measured.grid
+        return Estimate(value=value, least=value - half, most=value + half, at=at)
+
+    return on_grid(at(LEVEL), grid, kind)
 
 
 def _known(value: Fraction) -> Estimate:

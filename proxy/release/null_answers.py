@@ -1,7 +1,8 @@
 """NULL for answers that say nothing: AVG, MIN, MAX and quantiles of few rows, AVG with too large an error.
 
 The rule compares released numbers with public numbers. No exact count and no smooth sensitivity is read, so
-NULL is post-processing. A smoothed median has a gate of its own, and the gate alone decides.
+NULL is post-processing. A smoothed median has a gate of its own, and the gate alone decides. Whether a mean of
+deviations has rows, its own numbers say (drawn_values.py); whether it is too inexact is decided here.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing_extensions import assert_never
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
@@ -25,7 +27,8 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
-from proxy.mechanisms import order_statistic, recentred_mean
+from proxy.mechanisms import deviation_mean, order_statistic, recentred_mean
+from proxy.mechanisms.deviation_mean import NoisyDeviations
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import AggregateKind
@@ -189,7 +192,8 @@ def rows_needed(release: OrderStatistic) -> int:
 def _measured(answer: Answer, release: Release) -> Measured | None:
     if answer.calculated is not None:
         return answer.calculated.measured[0]
-    return release.measured if isinstance(release, OrderStatistic | RecentredMean) else None
+    has_width = isinstance(release, OrderStatistic | RecentredMean | DeviationMean)
+    return release.measured if has_width else None
 
 
 def _counts_of(plan: BlockPlan, answer: Answer) -> Iterator[int]:
@@ -218,7 +222,7 @@ def _rows_counted(
     match release:
         case NoisyStatistic():
             return _of_statistic(release)
-        case RecentredMean():
+        case RecentredMean() | DeviationMean():
             return release.aggregate.operand, release.aggregate.condition
         case DistinctCount():
             return (None, release.aggregate.condition) if release.of_unit else None
@@ -255,5 +259,17 @@ def _released_count(release: Release, drawn: Drawn) -> ReleasedCount | None:
                     drawn, measured.low, measured.high, release.loss.epsilon, measured.rows
                 ),
             )
+        case DeviationMean(), NoisyDeviations():
+            return _count_of_deviations(release, drawn)
         case _:
             return None
+
+
+def _count_of_deviations(release: DeviationMean, drawn: NoisyDeviations) -> ReleasedCount | None:
+    """A rough mean counts units, each divided over its groups. That is compared with nothing."""
+    if drawn.bound is None:
+        return None
+    return ReleasedCount(
+        count=drawn.count // deviation_mean.PARTS,
+        half_width=deviation_mean.count_half_width(drawn, release.loss.epsilon, release.declared),
+    )

@@ -11,6 +11,7 @@ intervals of expressions, and a limit on the processor time.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +24,7 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
@@ -34,6 +36,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.release.drawn_values import (
@@ -269,12 +272,34 @@ def _value(release: Release, rows: int, position: Fraction) -> Drawn:
             if one.low == one.high:
                 return DrawnNumber(one.low)
             return NoisyMeanSums(total=rows * _centred(one, position), count=rows, centre=None)
+        case DeviationMean():
+            return _rough_mean(release, rows, position)
         case OrderStatistic() | UnitExtreme():
             return _quantile(release, position)
         case SampleAggregate():
             return DrawnNumber(_between(release.low, release.high, position))
         case _:
             assert_never(release)
+
+
+def _rough_mean(release: DeviationMean, rows: int, position: Fraction) -> Drawn:
+    """NULL if there are no rows."""
+    one = release.measured
+    if one.low == one.high:
+        return DrawnNumber(one.low)
+    count = PARTS * max(1, rows)
+    return NoisyDeviations(
+        units=math.ceil(max(0, rows) * 1_000 / min(Fraction(1), release.loss.epsilon)),
+        is_few=False,
+        is_single=False,
+        centre=0,
+        count=count,
+        total=count * _centred(one, position),
+        rows=1,
+        bound=None,
+        lost_rows=0,
+        lost=0,
+    )
 
 
 def _of_row(statistic: Statistic, measured: tuple[Measured, ...], position: Fraction) -> int:

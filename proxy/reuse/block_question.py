@@ -20,6 +20,7 @@ from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
@@ -61,6 +62,11 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
         frozenset({"measured", "output_grid"}),
         frozenset({"loss"}),
         frozenset({"aggregate"}),
+    ),
+    DeviationMean: (
+        frozenset({"measured", "output_grid", "declared"}),
+        frozenset({"loss"}),
+        frozenset({"aggregate", "centres"}),
     ),
     OrderStatistic: (
         frozenset({"measured"}),
@@ -248,7 +254,7 @@ def _combinations(block: BlockPlan, order: tuple[int, ...]) -> object:
 def _question(release: Release, form: CanonicalForm) -> object:
     what: tuple[object, ...]
     match release:
-        case NoisyStatistic() | DistinctCount() | RecentredMean() | KeptUnits():
+        case NoisyStatistic() | DistinctCount() | RecentredMean() | DeviationMean() | KeptUnits():
             what = ()
         case OrderStatistic():
             what = (release.aggregate.kind, release.aggregate.rank)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -12,6 +12,7 @@ from typing_extensions import assert_never
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -24,7 +25,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Statistic
-from proxy.mechanisms import recentred_mean, zcdp
+from proxy.mechanisms import deviation_mean, recentred_mean, zcdp
 from proxy.mechanisms.loss import Loss
 from tests.audit.reach import Reach
 from tests.audit.without_noise import Exact, Keys, Numbers
@@ -133,6 +134,8 @@ def _moved(
             wrong = _paid(release.noise, moves, release.loss, times)
             if wrong:
                 yield wrong
+        case DeviationMean():
+            yield from _deviations_moved(release, number, here, there, times)
         case OrderStatistic() | UnitExtreme():
             yield from _values_moved(release, number, here, there, times)
         case SampleAggregate():
@@ -192,6 +195,74 @@ def _moments_moved(
         cost += mean_cost(release, *(abs(a - b) for a, b in zip(mine, theirs, strict=True)))
     if cost > times * release.loss.epsilon:
         yield f"moments cost {float(cost)}"
+
+
+_PARTS = 2**20
+
+
+def _deviations_moved(
+    release: DeviationMean, number: int, here: Exact, there: Exact, times: int
+) -> Iterator[str]:
+    """By the definitions: units are counted once, weights add up to 1 unit, sums to half the range; and with
+    each bound on rows or deviations what is added is within it."""
+    width = release.measured.high - release.measured.low
+    mine, theirs = (_Bands.of(numbers) for numbers in (here.numbers[number], there.numbers[number]))
+    for kind, name in enumerate(("rows", "deviations")):
+        counted = mine.apart(
+            theirs, lambda row: row[2], of=(kind + 2,), by=lambda keys, row: row[1]
+        )
+        if counted > times:
+            yield f"units by {name} move by {counted}"
+    weights = mine.apart(theirs, lambda row: row[3], of=(0,), by=lambda keys, row: keys)
+    if weights > times * _PARTS:
+        yield f"weights move by {weights}"
+    sums = mine.apart(theirs, lambda row: row[4], of=(0,), by=lambda keys, row: keys)
+    if sums > times * _PARTS * width:
+        yield f"rough sums move by {sums}, the half range is {width}"
+    of_rows = deviation_mean.row_bounds(release.declared)
+    low, high = release.measured.low, max(release.measured.low + 1, release.measured.high)
+    of_deviations = deviation_mean.deviation_bounds(low, high, is_single=False)
+    for kind, bounds in enumerate((of_rows, of_deviations)):
+        for place, bound in enumerate(bounds):
+
+            def added(row: Numbers, place: int = place, bound: int = bound) -> int:
+                return _PARTS * row[2] if row[1] <= place else bound * row[3]
+
+            moved = mine.apart(theirs, added, of=(kind,), by=lambda keys, row: keys)
+            if moved > times * _PARTS * bound:
+                yield f"sums of {('rows', 'deviations')[kind]} cut to {bound} move by {moved}"
+
+
+@dataclass(frozen=True)
+class _Bands:
+    """Rows of a scan, of five numbers each: kind, band, total, share, mean; by group."""
+
+    rows: tuple[tuple[Keys, Numbers], ...]
+
+    @classmethod
+    def of(cls, numbers: Mapping[Keys, Numbers]) -> _Bands:
+        return cls(
+            tuple(
+                (keys, found[at : at + 5])
+                for keys, found in numbers.items()
+                for at in range(0, len(found), 5)
+            )
+        )
+
+    def apart(
+        self,
+        other: _Bands,
+        number: Callable[[Numbers], int],
+        of: tuple[int, ...],
+        by: Callable[[Keys, Numbers], object],
+    ) -> int:
+        """The L1 distance of sums of a number over rows of a kind that are alike in `by`."""
+        sums: Counter[object] = Counter()
+        for sign, bands in ((1, self), (-1, other)):
+            for keys, row in bands.rows:
+                if row[0] in of:
+                    sums[by(keys, row)] += sign * number(row)
+        return sum(map(abs, sums.values()))
 
 
 def mean_cost(release: RecentredMean, count: int, total: int) -> Fraction:

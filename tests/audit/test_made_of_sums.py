@@ -46,13 +46,13 @@ QUESTIONS: tuple[tuple[str, str, str | None], ...] = (
     ),
     (
         "best",
-        "SELECT count(*), avg(id), count(id) FROM orders",
-        "SELECT count(*), avg(id), count(id) FROM orders WHERE uid IS NOT NULL",
+        "SELECT count(*), var_pop(id), count(id) FROM orders",
+        "SELECT count(*), var_pop(id), count(id) FROM orders WHERE uid IS NOT NULL",
     ),
     (
         "best",
-        "SELECT count(*), avg(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.uid = o.uid",
-        "SELECT count(*), avg(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.uid = o.uid "
+        "SELECT count(*), var_pop(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.uid = o.uid",
+        "SELECT count(*), var_pop(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.uid = o.uid "
         "WHERE m.uid IS NOT NULL",
     ),
 )
@@ -128,11 +128,12 @@ def test_what_is_not_equal_is_not_shared(
 
 def test_a_unit_of_too_many_rows_adds_its_mean_so_many_times(auditor: Auditor) -> None:
     """Of 1,000 rows five count: five times their mean, not a sum that is cut to five rows of a bound."""
-    block = _block("best", "SELECT count(i4), avg(i4) FROM visits")
-    (number,) = (n for n in block.answers[1].releases if n not in block.answers[0].releases)
-    centred = block.releases[number]
-    assert isinstance(centred, NoisyStatistic)
-    assert centred.statistic is Statistic.CENTRED
+    block = _block("best", "SELECT count(i4), var_pop(i4) FROM visits")
+    (number,) = (
+        n
+        for n, one in enumerate(block.releases)
+        if isinstance(one, NoisyStatistic) and one.statistic is Statistic.CENTRED
+    )
     found = auditor.exact(block, "hostile").numbers[number][()][0]
     row = auditor.connection.execute(
         b"SELECT sum(CASE WHEN n <= 5 THEN t ELSE round(t::numeric * 5 / n) END), max(n) FROM "

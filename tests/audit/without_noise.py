@@ -23,7 +23,7 @@ from proxy.mechanisms import (
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.release import adding_noise
-from proxy.release.drawn_values import Drawn, noisy_value
+from proxy.release.drawn_values import NOTHING, Drawn, noisy_value
 
 Keys = tuple[str | None, ...]
 Numbers = tuple[int, ...]
@@ -48,9 +48,14 @@ class Exact:
         shown: Sequence[Keys],
         seen: Seen,
     ) -> Exact:
-        drawn = len(block.releases)
+        means = block.deviation_means
+        others = [n for n in range(len(block.releases)) if n not in means]
         # A group that was released and not shown is found by who compares `shown` with what is public.
-        numbers = [dict(zip(shown, seen.numbers[n::drawn], strict=False)) for n in range(drawn)]
+        by_place = {n: seen.numbers[place :: len(others)] for place, n in enumerate(others)}
+        numbers = [
+            seen.means[n] if n in means else dict(zip(shown, by_place[n], strict=False))
+            for n in range(len(block.releases))
+        ]
         gated = [n for n, one in enumerate(block.releases) if isinstance(one, SampleAggregate)]
         gates = {
             n: dict(zip(shown, seen.gates[place :: len(gated)], strict=False))
@@ -65,10 +70,12 @@ class Exact:
 
 @dataclass
 class Seen:
-    """Per row and release, in order, what would have become noisy; gates: of those releases that have one."""
+    """Per row and release, in order, what would have become noisy; gates: of those releases that have one;
+    means: of deviations, by number and group the rows of their scan, five numbers each."""
 
     numbers: list[Numbers] = field(default_factory=list)
     gates: list[int] = field(default_factory=list)
+    means: dict[int, Mapping[Keys, Numbers]] = field(default_factory=dict)
 
 
 @dataclass
@@ -87,6 +94,21 @@ class _Watch:
     def mean(self, total: int, count: int, *others: object) -> NoisyMeanSums:
         self.given.append((count, total))
         return NoisyMeanSums(total=total, count=count, centre=None)
+
+    def means(
+        self, plan: BlockPlan, table: ExactTable, bits: RandomBits
+    ) -> Mapping[int, Mapping[Keys, Drawn]]:
+        for place, number in enumerate(plan.deviation_means):
+            found: dict[Keys, list[int]] = {}
+            for row in sorted(
+                table.rows, key=lambda row: tuple(value or 0 for value in row.values)
+            ):
+                kind, *numbers = (value or 0 for value in row.values)
+                if kind // 4 == place:
+                    found.setdefault(row.keys, []).extend((kind % 4, *numbers))
+            self.seen.means[number] = {keys: tuple(numbers) for keys, numbers in found.items()}
+        nothing = dict.fromkeys(plan.listed_groups, NOTHING)
+        return dict.fromkeys(plan.deviation_means, nothing)
 
     def values(self, values: Sequence[order_statistic.ValueCount], *others: object) -> int:
         self.given.append(tuple(n for v in values for n in (v.value, v.count)))
@@ -133,6 +155,7 @@ def watching() -> Iterator[Seen]:
             (adding_noise, "_drawn", watched),
             (discrete_laplace, "sample", _nothing),
             (discrete_gaussian, "sample", _nothing),
+            (adding_noise, "drawn_means", watch.means),
             (adding_noise, "_groups", every_group),
             (adding_noise, "_opens", watch.opens),
             (smoothed_median, "release", watch.outputs),

@@ -200,19 +200,27 @@ def _a_centred(row: _Row) -> int | None:
     return None if found is None else 2 * found
 
 
-def _squares(row: _Row) -> int | None:
-    found = _A(row)
-    return None if found is None else 2 * (2 * found) ** 2 - 10**2
+def _squares(value: _Value, width: int) -> _Value:
+    """Of centred values, less half of what they can be."""
+
+    def squares(row: _Row) -> int | None:
+        found = value(row)
+        return None if found is None else 2 * found**2 - width**2
+
+    return squares
+
+
+def _d_if_a(row: _Row) -> int | None:
+    return _centred(_D, 10**9)(row) if _if_a(row) else None
 
 
 _SUMS: dict[str, list[_Value]] = {
-    "SELECT avg(a) FROM t": [_a_centred],
-    "SELECT avg(c) FROM t": [_centred(_C, 0)],
-    "SELECT avg(b), avg(d) FILTER (WHERE a > 0), sum(a), sum(e) FROM t": [
-        _centred(_B, 1000),
-        lambda row: _centred(_D, 10**9)(row) if _if_a(row) else None,
+    "SELECT variance(c) FROM t": [_C, _centred(_C, 0), _squares(_centred(_C, 0), 2 * _HUGE)],
+    "SELECT stddev(b), variance(d) FILTER (WHERE a > 0), sum(a), sum(e) FROM t": [
+        *(_B, _centred(_B, 1000), _squares(_centred(_B, 1000), 1000)),
+        *(_d_if_a, _d_if_a, _squares(_d_if_a, 10**9)),
     ],
-    "SELECT variance(a), count(a), avg(a) FROM t": [_A, _a_centred, _squares],
+    "SELECT variance(a), count(a), stddev(a) FROM t": [_A, _a_centred, _squares(_a_centred, 10)],
 }
 
 

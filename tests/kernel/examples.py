@@ -7,7 +7,7 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import KeptUnits, LaplaceNoise, UnitExtreme
+from proxy.kernel.plan import DeviationMean, KeptUnits, LaplaceNoise, UnitExtreme
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured
 from proxy.kernel.world import World
@@ -101,6 +101,19 @@ def shape(
         is_summed=True,
     )
     return Shape(neighbours=units, count=count, is_spread=count != 1)
+
+
+def deviation_mean(low: int, high: int, epsilon: Fraction) -> DeviationMean:
+    """AVG of a whole number of the people, before its centres are released."""
+    one = measured(low, high)
+    aggregate = Aggregate(AggregateKind.AVG, one.operand, None, SqlType.NUMERIC)
+    return DeviationMean(
+        aggregate=aggregate,
+        measured=one,
+        output_grid=Fraction(1, 1000),
+        declared=None,
+        loss=Loss(epsilon, Fraction(0)),
+    )
 
 
 def measured(low: Fraction | int, high: Fraction | int) -> Measured:

@@ -19,6 +19,7 @@ from proxy.kernel.owners import Known, OfUnit, Rows
 from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
+    DeviationMean,
     DistinctCount,
     Gate,
     GaussianNoise,
@@ -190,6 +191,14 @@ class BlockMaker:
                 aggregate=_of(AggregateKind.AVG, column),
                 measured=mean,
                 output_grid=Fraction(1),
+                loss=_PURE,
+            )
+        if is_unit and shape.count is not None and random.random() < 0.5:
+            yield DeviationMean(
+                aggregate=_of(AggregateKind.AVG, column),
+                measured=measured,
+                output_grid=Fraction(1),
+                declared=random.choice((None, 1, 2)),
                 loss=_PURE,
             )
         if random.random() < 0.4:

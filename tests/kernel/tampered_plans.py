@@ -17,6 +17,7 @@ from proxy.kernel.owners import OfUnit, Owner, Public, Rows, name
 from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -33,6 +34,7 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.world import World
+from proxy.mechanisms.deviation_mean import NoisyCentres, fineness
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Bounds, PublicTable
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, InPublic, Not
@@ -251,6 +253,113 @@ def total_where_rows_change(of: Tampered) -> BlockPlan | None:
 @kind
 def mean_of_more_rows(of: Tampered) -> BlockPlan | None:
     return of.release(RecentredMean, _of_fewer_rows)
+
+
+@kind
+def deviations_of_rows(of: Tampered) -> BlockPlan | None:
+    if not isinstance(of.block.neighbours, RowNeighbours):
+        return None
+
+    def change(release: RecentredMean) -> DeviationMean:
+        return DeviationMean(
+            aggregate=release.aggregate,
+            measured=release.measured,
+            output_grid=release.output_grid,
+            declared=None,
+            loss=release.loss,
+        )
+
+    return of.release(RecentredMean, cast(Any, change))
+
+
+@kind
+def deviations_of_groups_by_choice(of: Tampered) -> BlockPlan | None:
+    """Groups that a selection shows, with means whose first scan tells of all."""
+    if of.block.selection is None or not isinstance(of.block.neighbours, UnitNeighbours):
+        return None
+
+    def change(release: RecentredMean) -> DeviationMean:
+        return DeviationMean(
+            aggregate=release.aggregate,
+            measured=release.measured,
+            output_grid=release.output_grid,
+            declared=None,
+            loss=release.loss,
+        )
+
+    return of.release(RecentredMean, cast(Any, change))
+
+
+@kind
+def deviations_of_no_rows(of: Tampered) -> BlockPlan | None:
+    return of.release(DeviationMean, lambda release: replace(release, declared=0))
+
+
+@kind
+def deviations_for_nothing(of: Tampered) -> BlockPlan | None:
+    return of.release(DeviationMean, lambda release: replace(release, loss=Loss(_ZERO, _ZERO)))
+
+
+@kind
+def deviations_between_steps(of: Tampered) -> BlockPlan | None:
+    def change(release: DeviationMean) -> DeviationMean:
+        clamp = Bounds(release.measured.clamp.low - release.measured.grid / 3, Fraction(2**40))
+        return replace(release, measured=replace(release.measured, clamp=clamp))
+
+    return of.release(DeviationMean, change)
+
+
+def _with_centres(of: Tampered, change: Callable[[NoisyCentres], NoisyCentres]) -> BlockPlan | None:
+    groups = of.block.groups()
+
+    def changed(release: DeviationMean) -> DeviationMean | None:
+        if groups is None or release.measured.low == release.measured.high:
+            return None
+        centres = NoisyCentres(
+            units=100,
+            is_few=False,
+            is_single=False,
+            rows=release.declared or 4,
+            lost_rows=0,
+            weights=(1,) * groups,
+            sums=(0,) * groups,
+            centres=(0,) * groups,
+        )
+        return replace(release, centres=change(centres))
+
+    return of.release(DeviationMean, changed)
+
+
+@kind
+def centres_of_more_groups(of: Tampered) -> BlockPlan | None:
+    return _with_centres(of, lambda one: replace(one, centres=(*one.centres, 0)))
+
+
+@kind
+def weights_of_fewer_groups(of: Tampered) -> BlockPlan | None:
+    return _with_centres(of, lambda one: replace(one, weights=one.weights[1:]))
+
+
+@kind
+def centre_beyond_the_range(of: Tampered) -> BlockPlan | None:
+    found = [one for one in of.block.releases if isinstance(one, DeviationMean)]
+    if not found or not of.block.groups():
+        return None
+    low, high = found[0].measured.low, found[0].measured.high
+    if low == high:
+        return None
+    beyond = -(high - low) * fineness(low, high) - 1
+    return _with_centres(of, lambda one: replace(one, centres=(beyond, *one.centres[1:])))
+
+
+@kind
+def centres_with_no_rows(of: Tampered) -> BlockPlan | None:
+    return _with_centres(of, lambda one: replace(one, rows=0))
+
+
+@kind
+def single_rows_of_several(of: Tampered) -> BlockPlan | None:
+    return _with_centres(of, lambda one: replace(one, is_single=True, rows=max(2, one.rows or 0)))
 
 
 @kind

@@ -156,6 +156,18 @@ _OF_KINDS = {
     "partitions_by_another_type": _weak(
         column_types.check_column, "not holds(column.type, there)", "False"
     ),
+    "deviations_of_groups_by_choice": _weak(
+        measurements.price_of_deviation_mean, "shape.count is None", "False"
+    ),
+    "deviations_of_rows": _weak(
+        measurements.price_of_deviation_mean,
+        "not isinstance(shape.neighbours, UnitNeighbours)",
+        "False",
+    ),
+    "centre_beyond_the_range": _weak(measurements.check_centres, "abs(centre) > farthest", "False"),
+    "single_rows_of_several": _weak(
+        measurements.check_centres, "centres.is_single and centres.rows != 1", "False"
+    ),
     "public_join_without_key": _weak(join_rules.public_join, "default=None", "default=1"),
     "cut_by_a_key_keeps_more": _weak(
         join_rules._repeated, "changed=rows.changed * times", "changed=rows.changed"

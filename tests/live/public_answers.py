@@ -18,6 +18,7 @@ from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     Calculated,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -168,6 +169,8 @@ def _interval(
             return _around(found, Fraction(_reach(release.noise)))
         case RecentredMean():
             return None if value is None else _of_mean_alone(release, found, int(count or 0))
+        case DeviationMean():
+            return None  # its error follows from noisy numbers of its own
         case OrderStatistic():
             return _of_order(release, values)
         case UnitExtreme():

@@ -120,7 +120,7 @@ def test_explain(live: LiveProxy) -> None:
     got = live.psql(f"EXPLAIN {QUESTION};\nEXPLAIN (FORMAT JSON) {QUESTION};\nEXPLAIN {GROUPED};")
     assert "count(*): discrete Laplace, sensitivity 40 row(s), epsilon 0.5" in got
     assert "Groups: 4 public groups" in got
-    assert re.search(r'"mechanism": ?"made of ', got)
+    assert re.search(r'"mechanism": ?"noisy deviations of units ', got)
     assert "charged" in got and "ERROR" not in got
 
 

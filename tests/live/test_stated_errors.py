@@ -137,8 +137,10 @@ class Asked:
         bits = SeededBits(crc32(repr(self.shape).encode()))
         for _ in range(number):
             for row in release_block(self.block, self.tables, bits).rows:
-                low, high = _stated(row)
-                yield low <= self.exact[row.keys] <= high
+                found = _stated(row)
+                if found is not None:  # else the mean is NULL
+                    low, high = found
+                    yield low <= self.exact[row.keys] <= high
 
 
 def _value(row: NoisyRow) -> Fraction:
@@ -148,7 +150,9 @@ def _value(row: NoisyRow) -> Fraction:
     return row.values[0].index * row.values[0].grid
 
 
-def _stated(row: NoisyRow) -> tuple[Fraction, Fraction]:
+def _stated(row: NoisyRow) -> tuple[Fraction, Fraction] | None:
+    if any(value.is_missing for value in row.values):
+        return None
     if row.intervals:
         (found,) = row.intervals
         assert isinstance(found, NoisyInterval)

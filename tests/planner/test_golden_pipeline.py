@@ -26,6 +26,7 @@ from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     ClippedMean,
+    DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
@@ -221,6 +222,12 @@ def _release(release: Release, is_part: bool = False) -> str:
         case RecentredMean():
             return (
                 f"{name} from moments: {_measured(release.measured)}, rows {release.measured.rows}, "
+                f"output grid {decimal_text(release.output_grid)}, {loss}"
+            )
+        case DeviationMean():
+            rows = "by choice" if release.declared is None else release.declared
+            return (
+                f"{name} from deviations: {_measured(release.measured)}, rows {rows}, "
                 f"output grid {decimal_text(release.output_grid)}, {loss}"
             )
         case OrderStatistic():

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from unittest import mock
 
-from proxy.mechanisms import discrete_gaussian, discrete_laplace
+from proxy.mechanisms import deviation_mean, discrete_gaussian, discrete_laplace
 from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.deviation_mean import (
+    PARTS,
+    GroupDeviations,
+    GroupRows,
+    NoisyCentres,
+    NoisyDeviations,
+)
 
 NONE = Fraction(0)
 
 
 @contextmanager
 def noise_times(factor: Fraction) -> Iterator[None]:
-    """Of discrete Laplace and Gaussian noise; factor 0: there is none."""
+    """Of discrete Laplace and Gaussian noise; factor 0: there is none, and means of deviations are those of all
+    rows, of which they are said to be."""
     laplace, gaussian = discrete_laplace.sample, discrete_gaussian.sample
 
     def of_laplace(bits: RandomBits, scale: Fraction) -> int:
@@ -24,8 +32,36 @@ def noise_times(factor: Fraction) -> Iterator[None]:
     def of_gaussian(bits: RandomBits, sigma2: Fraction) -> int:
         return gaussian(bits, sigma2 * factor**2) if factor else 0
 
+    means = deviation_mean.noisy if factor else _exact_means
     with (
+        mock.patch.object(deviation_mean, "noisy", means),
         mock.patch.object(discrete_laplace, "sample", of_laplace),
         mock.patch.object(discrete_gaussian, "sample", of_gaussian),
     ):
         yield
+
+
+def _exact_means(
+    groups: Sequence[GroupRows],
+    deviations: Sequence[GroupDeviations],
+    units: Mapping[int, int],
+    centres: NoisyCentres,
+    *others: object,
+) -> tuple[NoisyDeviations, ...]:
+    """Of all rows of each group, whatever a bound would cut."""
+    assert not centres.is_single, "deviations of units, not of rows"
+    return tuple(
+        NoisyDeviations(
+            units=10**9,
+            is_few=False,
+            is_single=False,
+            centre=centre,
+            count=PARTS * sum(rows.rows.values()),
+            total=PARTS * sum(own.sums.values()),
+            rows=1,
+            bound=1,
+            lost_rows=0,
+            lost=0,
+        )
+        for rows, own, centre in zip(groups, deviations, centres.centres, strict=True)
+    )

@@ -39,20 +39,31 @@ FROM shop.orders
 -- shop.orders, unit r1."customer_id": rows 40, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 40, scale 15, epsilon 8/3 delta 0
 --   sum: clamp 1 .. 5, grid 1, sensitivity 200 steps, scale 75, epsilon 8/3 delta 0
---   avg made of releases 1, 4: clamp 0 .. 2000, grid 0.01, output grid 0.00001
---     centred sum for avg: clamp 0 .. 2000, grid 0.01, sensitivity 8000000, scale 3000000, epsilon 8/3 delta 0
+--   avg from deviations: clamp 0 .. 2000, grid 0.01, rows by choice, output grid 0.00001, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p10)s::bigint), least(v3, %(p1)s::bigint) * %(p6)s::bigint) END) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1, pg_catalog.sum((2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."total" * %(p7)s::numeric, %(p8)s::numeric))::integer, %(p9)s::integer))::bigint - %(p6)s::bigint)) AS v2, pg_catalog.count(r1."total") AS v3 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p4)s::bigint), %(p1)s::bigint * %(p5)s::bigint) END) FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."quantity", %(p3)s::integer), %(p2)s::integer))::integer) AS v1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") u
 --   p1 = 40
 --   p2 = 1
 --   p3 = 5
 --   p4 = 0
 --   p5 = 5
---   p6 = 200000
---   p7 = 100
---   p8 = 200000
---   p9 = 0
---   p10 = -200000
+WITH g AS MATERIALIZED (SELECT *, n0 AS all0, (y0 * %(p5)s::bigint - c0 * n0) AS d0, pg_catalog.abs((y0 * %(p5)s::bigint - c0 * n0)) AS size0 FROM (SELECT g.unit, nullif(least(g.v0, %(p6)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p6)s::bigint) * %(p1)s::bigint), least(g.v0, %(p6)s::bigint) * %(p1)s::bigint)::bigint AS y0, %(p7)s::bigint AS c0 FROM (SELECT r1."customer_id" AS unit, pg_catalog.count(r1."total") AS v0, pg_catalog.sum((2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."total" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer))::bigint - %(p1)s::bigint)) AS v1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") g LIMIT ALL) t), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p8)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p9)s::bigint[]) AS size_band0 FROM g) SELECT c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.band0 AS b0, g.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p10)s::bigint * g.n0 / g.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p12)s::bigint AND %(p13)s::bigint THEN g.y0 * %(p10)s::bigint / g.all0 ELSE pg_catalog.div(g.y0 * %(p11)s::numeric, g.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p12)s::bigint AND %(p13)s::bigint THEN g.d0 * %(p10)s::bigint / nullif(g.size0, 0) ELSE pg_catalog.div(g.d0 * %(p11)s::numeric, nullif(g.size0, 0))::bigint END)) AS share1 FROM b g WHERE g.n0 IS NOT NULL GROUP BY 1, 2) t, LATERAL (VALUES (%(p4)s::integer, b0, total0, share0, mean0), (%(p14)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2 UNION ALL SELECT %(p15)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT %(p16)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0
+--   p1 = 200000
+--   p2 = 100
+--   p3 = 200000
+--   p4 = 0
+--   p5 = 1
+--   p6 = 1099511627776
+--   p7 = 0
+--   p8 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p9 = ['6251', '7433', '8839', '10512', '12501', '14866', '17678', '21023', '25001', '29731', '35356', '42045', '50001', '59461', '70711', '84090', '100001', '118921', '141422', '168180', '200001', '237842', '282843', '336359', '400001', '475683', '565686', '672718', '800001', '951366', '1131371', '1345435', '1600001', '1902732', '2262742', '2690869', '3200001', '3805463', '4525484', '5381738', '6400001', '7610926', '9050967', '10763475', '12800001', '15221852', '18101934', '21526949', '25600001', '30443703', '36203868', '43053897', '51200001', '60887405', '72407735', '86107793', '102400001', '121774809', '144815469', '172215586', '204800001', '243549618', '289630938', '344431172', '409600001', '487099235', '579261876', '688862344', '819200001', '974198469', '1158523751', '1377724687', '1638400001', '1948396938', '2317047501', '2755449374', '3276800001', '3896793875', '4634095002', '5510898748', '6553600001', '7793587749', '9268190003', '11021797495', '13107200001']
+--   p10 = 1048576
+--   p11 = 1048576
+--   p12 = -4398046511104
+--   p13 = 4398046511104
+--   p14 = 1
+--   p15 = 2
+--   p16 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

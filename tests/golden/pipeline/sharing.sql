@@ -41,16 +41,27 @@ SELECT count(*), avg(id), count(id) FROM orders
 -- => plan
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 6, scale 3/2, epsilon 4 delta 0
---   avg made of releases 1, 4: clamp 0 .. 1000, grid 1, output grid 0.0001
+--   avg from deviations: clamp 0 .. 1000, grid 1, rows by choice, output grid 0.0001, epsilon 4 delta 0
 --   count is release 1
---     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 1500, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v2 <= least(v2, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v2, %(p1)s::bigint) / v2) END, least(v2, %(p1)s::bigint) * %(p5)s::bigint), least(v2, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r1."id")) AS v1, pg_catalog.count(r1."id") AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
---   p2 = 1000
---   p3 = 0
---   p4 = 1000
---   p5 = -1000
+WITH g AS MATERIALIZED (SELECT *, n0 AS all0, (y0 * %(p4)s::bigint - c0 * n0) AS d0, pg_catalog.abs((y0 * %(p4)s::bigint - c0 * n0)) AS size0 FROM (SELECT g.unit, nullif(least(g.v0, %(p5)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p5)s::bigint) * %(p1)s::bigint), least(g.v0, %(p5)s::bigint) * %(p1)s::bigint)::bigint AS y0, %(p6)s::bigint AS c0 FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."id") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."id")) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") g LIMIT ALL) t), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p7)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p8)s::bigint[]) AS size_band0 FROM g) SELECT c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.band0 AS b0, g.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p9)s::bigint * g.n0 / g.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p11)s::bigint AND %(p12)s::bigint THEN g.y0 * %(p9)s::bigint / g.all0 ELSE pg_catalog.div(g.y0 * %(p10)s::numeric, g.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p11)s::bigint AND %(p12)s::bigint THEN g.d0 * %(p9)s::bigint / nullif(g.size0, 0) ELSE pg_catalog.div(g.d0 * %(p10)s::numeric, nullif(g.size0, 0))::bigint END)) AS share1 FROM b g WHERE g.n0 IS NOT NULL GROUP BY 1, 2) t, LATERAL (VALUES (%(p2)s::integer, b0, total0, share0, mean0), (%(p13)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2 UNION ALL SELECT %(p14)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT %(p15)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0
+--   p1 = 1000
+--   p2 = 0
+--   p3 = 1000
+--   p4 = 1
+--   p5 = 1099511627776
+--   p6 = 0
+--   p7 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p8 = ['32', '38', '45', '53', '63', '75', '89', '106', '126', '149', '177', '211', '251', '298', '354', '421', '501', '595', '708', '841', '1001', '1190', '1415', '1682', '2001', '2379', '2829', '3364', '4001', '4757', '5657', '6728', '8001', '9514', '11314', '13455', '16001', '19028', '22628', '26909', '32001', '38055', '45255', '53818', '64001', '76110', '90510', '107635', '128001', '152219', '181020', '215270', '256001', '304438', '362039', '430539', '512001', '608875', '724078', '861078', '1024001', '1217749', '1448155', '1722156', '2048001', '2435497', '2896310', '3444312', '4096001', '4870993', '5792619', '6888624', '8192001', '9741985', '11585238', '13777247', '16384001', '19483970', '23170476', '27554494', '32768001', '38967939', '46340951', '55108988', '65536001']
+--   p9 = 1048576
+--   p10 = 1048576
+--   p11 = -4398046511104
+--   p12 = 4398046511104
+--   p13 = 1
+--   p14 = 2
+--   p15 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -98,16 +109,27 @@ SELECT count(*), avg(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.u
 -- => plan
 -- w.members, w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
---   avg made of releases 3, 4: clamp 0 .. 1000, grid 1, output grid 0.0001
+--   avg from deviations: clamp 0 .. 1000, grid 1, rows by choice, output grid 0.0001, epsilon 8/3 delta 0
 --   count: sensitivity 6, scale 9/4, epsilon 8/3 delta 0
---     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 2250, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p5)s::bigint), least(v1, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."id") AS v1, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."id", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r2."id")) AS v2 FROM ((SELECT r1."uid" AS c1, r2."id" AS c2, r2."uid" AS c3 FROM (((SELECT r1."uid" FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j2.c2 AS "id", j2.c3 AS "uid") AS r2) GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(r2."id") AS v1 FROM ((SELECT r1."uid" AS c1, r2."id" AS c2, r2."uid" AS c3 FROM (((SELECT r1."uid" FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j2.c2 AS "id", j2.c3 AS "uid") AS r2) GROUP BY r1."uid") u
 --   p1 = 6
---   p2 = 1000
---   p3 = 0
---   p4 = 1000
---   p5 = -1000
+WITH g AS MATERIALIZED (SELECT *, n0 AS all0, (y0 * %(p4)s::bigint - c0 * n0) AS d0, pg_catalog.abs((y0 * %(p4)s::bigint - c0 * n0)) AS size0 FROM (SELECT g.unit, nullif(least(g.v0, %(p5)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p5)s::bigint) * %(p1)s::bigint), least(g.v0, %(p5)s::bigint) * %(p1)s::bigint)::bigint AS y0, %(p6)s::bigint AS c0 FROM (SELECT r1."uid" AS unit, pg_catalog.count(r2."id") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."id", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r2."id")) AS v1 FROM ((SELECT r1."uid" AS c1, r2."id" AS c2, r2."uid" AS c3 FROM (((SELECT r1."uid" FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j2.c2 AS "id", j2.c3 AS "uid") AS r2) GROUP BY r1."uid") g LIMIT ALL) t), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p7)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p8)s::bigint[]) AS size_band0 FROM g) SELECT c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.band0 AS b0, g.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p9)s::bigint * g.n0 / g.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p11)s::bigint AND %(p12)s::bigint THEN g.y0 * %(p9)s::bigint / g.all0 ELSE pg_catalog.div(g.y0 * %(p10)s::numeric, g.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p11)s::bigint AND %(p12)s::bigint THEN g.d0 * %(p9)s::bigint / nullif(g.size0, 0) ELSE pg_catalog.div(g.d0 * %(p10)s::numeric, nullif(g.size0, 0))::bigint END)) AS share1 FROM b g WHERE g.n0 IS NOT NULL GROUP BY 1, 2) t, LATERAL (VALUES (%(p2)s::integer, b0, total0, share0, mean0), (%(p13)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2 UNION ALL SELECT %(p14)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT %(p15)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0
+--   p1 = 1000
+--   p2 = 0
+--   p3 = 1000
+--   p4 = 1
+--   p5 = 1099511627776
+--   p6 = 0
+--   p7 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p8 = ['32', '38', '45', '53', '63', '75', '89', '106', '126', '149', '177', '211', '251', '298', '354', '421', '501', '595', '708', '841', '1001', '1190', '1415', '1682', '2001', '2379', '2829', '3364', '4001', '4757', '5657', '6728', '8001', '9514', '11314', '13455', '16001', '19028', '22628', '26909', '32001', '38055', '45255', '53818', '64001', '76110', '90510', '107635', '128001', '152219', '181020', '215270', '256001', '304438', '362039', '430539', '512001', '608875', '724078', '861078', '1024001', '1217749', '1448155', '1722156', '2048001', '2435497', '2896310', '3444312', '4096001', '4870993', '5792619', '6888624', '8192001', '9741985', '11585238', '13777247', '16384001', '19483970', '23170476', '27554494', '32768001', '38967939', '46340951', '55108988', '65536001']
+--   p9 = 1048576
+--   p10 = 1048576
+--   p11 = -4398046511104
+--   p12 = 4398046511104
+--   p13 = 1
+--   p14 = 2
+--   p15 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -160,10 +182,10 @@ SELECT t, count(n2), avg(n2), stddev(n2) FROM visits GROUP BY t
 -- => plan
 -- w.visits, unit r1."uid": rows 5, groups None, per group None; keys t of 4; cells 0
 --   count: sensitivity 5, scale 15/8, epsilon 8/3 delta 0
---   avg made of releases 1, 4: clamp 0 .. 175, grid 0.01, output grid 0.00001
+--   avg from deviations: clamp 0 .. 175, grid 0.01, rows by choice, output grid 0.00001, epsilon 8/3 delta 0
 --   stddev_samp made of releases 1, 4, 5: clamp 0 .. 175, grid 0.01, output grid 0.00001
---     centred sum for avg: clamp 0 .. 175, grid 0.01, sensitivity 87500, scale 65625/2, epsilon 8/3 delta 0
---     centred squares for stddev_samp: clamp 0 .. 175, grid 0.01, sensitivity 1531250000, scale 574218750, epsilon 8/3 delta 0
+--     centred sum for stddev_samp: clamp 0 .. 175, grid 0.01, sensitivity 87500, scale 65625, epsilon 4/3 delta 0
+--     centred squares for stddev_samp: clamp 0 .. 175, grid 0.01, sensitivity 1531250000, scale 1148437500, epsilon 4/3 delta 0
 -- => backend
 SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p6)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v2 ELSE pg_catalog.round(v2::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p8)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p7)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(r1."n2") AS v0, (2 * pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) - %(p2)s::bigint * pg_catalog.count(r1."n2")) AS v1, pg_catalog.sum((2 * ((2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer))::bigint - %(p2)s::bigint)::bigint) * ((2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer))::bigint - %(p2)s::bigint)::bigint) - %(p7)s::bigint)) AS v2 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p9)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) u GROUP BY 1
 --   p1 = 5
@@ -175,6 +197,26 @@ SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_cat
 --   p7 = 306250000
 --   p8 = -306250000
 --   p9 = ['x', 'y', 'z']
+WITH g AS MATERIALIZED (SELECT *, (y0 * %(p5)s::bigint - c0 * n0) AS d0 FROM (SELECT g.unit, g.k1, nullif(least(g.v0, %(p7)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p7)s::bigint) * %(p1)s::bigint), least(g.v0, %(p7)s::bigint) * %(p1)s::bigint)::bigint AS y0, %(p8)s::bigint AS c0 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(r1."n2") AS v0, (2 * pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p2)s::numeric, %(p3)s::numeric))::integer, %(p4)s::integer)) - %(p1)s::bigint * pg_catalog.count(r1."n2")) AS v1 FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p6)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g JOIN ROWS FROM (pg_catalog.unnest(%(p9)s::text[]), pg_catalog.unnest(%(p10)s::bigint[])) AS c(k1, c0) ON ARRAY[(CASE WHEN g.k1 IS NULL THEN '' ELSE 'v' || g.k1 END) COLLATE pg_catalog."C"] = ARRAY[c.k1] LIMIT ALL) t), a AS MATERIALIZED (SELECT unit, pg_catalog.sum(n0)::bigint AS all0, pg_catalog.sum(pg_catalog.abs(d0))::bigint AS size0 FROM g GROUP BY unit), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p11)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p12)s::bigint[]) AS size_band0 FROM a) SELECT t.k1, c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.k1, b.band0 AS b0, b.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p13)s::bigint * g.n0 / b.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p15)s::bigint AND %(p16)s::bigint THEN g.y0 * %(p13)s::bigint / b.all0 ELSE pg_catalog.div(g.y0 * %(p14)s::numeric, b.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p15)s::bigint AND %(p16)s::bigint THEN g.d0 * %(p13)s::bigint / nullif(b.size0, 0) ELSE pg_catalog.div(g.d0 * %(p14)s::numeric, nullif(b.size0, 0))::bigint END)) AS share1 FROM g g JOIN b ON b.unit = g.unit WHERE g.n0 IS NOT NULL GROUP BY 1, 2, 3) t, LATERAL (VALUES (%(p4)s::integer, b0, total0, share0, mean0), (%(p17)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2, 3 UNION ALL SELECT NULL::text, %(p18)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT NULL::text, %(p19)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0
+--   p1 = 17500
+--   p2 = 100
+--   p3 = 17500
+--   p4 = 0
+--   p5 = 1
+--   p6 = ['x', 'y', 'z']
+--   p7 = 1099511627776
+--   p8 = 0
+--   p9 = ['vx', 'vy', 'vz', '']
+--   p10 = ['0', '0', '0', '0']
+--   p11 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p12 = ['547', '651', '774', '920', '1094', '1301', '1547', '1840', '2188', '2602', '3094', '3679', '4376', '5203', '6188', '7358', '8751', '10406', '12375', '14716', '17501', '20812', '24749', '29432', '35001', '41623', '49498', '58863', '70001', '83245', '98995', '117726', '140001', '166489', '197990', '235451', '280001', '332978', '395980', '470902', '560001', '665956', '791960', '941804', '1120001', '1331912', '1583920', '1883608', '2240001', '2663824', '3167839', '3767216', '4480001', '5327648', '6335677', '7534432', '8960001', '10655296', '12671354', '15068864', '17920001', '21310592', '25342708', '30137728', '35840001', '42621184', '50685415', '60275456', '71680001', '85242367', '101370829', '120550911', '143360001', '170484733', '202741657', '241101821', '286720001', '340969465', '405483313', '482203641', '573440001', '681938929', '810966626', '964407281', '1146880001']
+--   p13 = 1048576
+--   p14 = 1048576
+--   p15 = -4398046511104
+--   p16 = 4398046511104
+--   p17 = 1
+--   p18 = 2
+--   p19 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -215,19 +257,34 @@ SELECT count(*), avg(id), avg(id + 1) FROM orders
 -- => plan
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 6, scale 9/4, epsilon 8/3 delta 0
---   avg made of releases 1, 4: clamp 0 .. 1000, grid 1, output grid 0.0001
---   avg from moments: clamp 1 .. 1001, grid 1, rows 6, output grid 0.0001, epsilon 8/3 delta 0
---     centred sum for avg: clamp 0 .. 1000, grid 1, sensitivity 6000, scale 2250, epsilon 8/3 delta 0
+--   avg from deviations: clamp 0 .. 1000, grid 1, rows by choice, output grid 0.0001, epsilon 8/3 delta 0
+--   avg from deviations: clamp 1 .. 1001, grid 1, rows by choice, output grid 0.0001, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v1 <= least(v1, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v1, %(p1)s::bigint) / v1) END, least(v1, %(p1)s::bigint) * %(p7)s::bigint), least(v1, %(p1)s::bigint) * %(p8)s::bigint) END), pg_catalog.sum(CASE WHEN v3 IS NOT NULL THEN least(greatest(CASE WHEN v4 <= least(v4, %(p1)s::bigint) THEN v3 ELSE pg_catalog.round(v3::numeric * least(v4, %(p1)s::bigint) / v4) END, least(v4, %(p1)s::bigint) * %(p7)s::bigint), least(v4, %(p1)s::bigint) * %(p8)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::numeric + %(p4)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint) AS v1, (2 * pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::numeric + %(p4)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint) - %(p6)s::bigint * pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::numeric + %(p4)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint)) AS v2, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::integer) - %(p8)s::bigint * pg_catalog.count(r1."id")) AS v3, pg_catalog.count(r1."id") AS v4 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)) FROM (SELECT r1."uid" AS unit, pg_catalog.count(*) AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 6
+WITH g AS MATERIALIZED (SELECT *, n0 AS all0, (y0 * %(p7)s::bigint - c0 * n0) AS d0, pg_catalog.abs((y0 * %(p7)s::bigint - c0 * n0)) AS size0, n1 AS all1, (y1 * %(p7)s::bigint - c1 * n1) AS d1, pg_catalog.abs((y1 * %(p7)s::bigint - c1 * n1)) AS size1 FROM (SELECT g.unit, nullif(least(g.v0, %(p8)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p8)s::bigint) * %(p1)s::bigint), least(g.v0, %(p8)s::bigint) * %(p1)s::bigint)::bigint AS y0, nullif(least(g.v2, %(p8)s::bigint), 0) AS n1, least(greatest(g.v3, -least(g.v2, %(p8)s::bigint) * %(p1)s::bigint), least(g.v2, %(p8)s::bigint) * %(p1)s::bigint)::bigint AS y1, %(p9)s::bigint AS c0, %(p9)s::bigint AS c1 FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."id") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."id")) AS v1, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::numeric + %(p4)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint) AS v2, (2 * pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::numeric + %(p4)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint) - %(p6)s::bigint * pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."id", %(p3)s::integer), %(p2)s::integer))::numeric + %(p4)s::numeric), %(p5)s::numeric), %(p4)s::numeric))::bigint)) AS v3 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") g LIMIT ALL) t), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p10)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p11)s::bigint[]) AS size_band0, pg_catalog.width_bucket(all1, %(p10)s::bigint[]) AS band1, pg_catalog.width_bucket(size1, %(p11)s::bigint[]) AS size_band1 FROM g) SELECT c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.band0 AS b0, g.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p12)s::bigint * g.n0 / g.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p14)s::bigint AND %(p15)s::bigint THEN g.y0 * %(p12)s::bigint / g.all0 ELSE pg_catalog.div(g.y0 * %(p13)s::numeric, g.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p14)s::bigint AND %(p15)s::bigint THEN g.d0 * %(p12)s::bigint / nullif(g.size0, 0) ELSE pg_catalog.div(g.d0 * %(p13)s::numeric, nullif(g.size0, 0))::bigint END)) AS share1 FROM b g WHERE g.n0 IS NOT NULL GROUP BY 1, 2) t, LATERAL (VALUES (%(p2)s::integer, b0, total0, share0, mean0), (%(p16)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2 UNION ALL SELECT %(p17)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT %(p18)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0 UNION ALL SELECT c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.band1 AS b0, g.size_band1 AS b1, pg_catalog.sum(g.n1) AS total0, pg_catalog.sum(%(p12)s::bigint * g.n1 / g.all1) AS share0, pg_catalog.sum((CASE WHEN g.y1 BETWEEN %(p14)s::bigint AND %(p15)s::bigint THEN g.y1 * %(p12)s::bigint / g.all1 ELSE pg_catalog.div(g.y1 * %(p13)s::numeric, g.all1)::bigint END)) AS mean0, pg_catalog.sum(g.d1) AS total1, pg_catalog.sum((CASE WHEN g.d1 BETWEEN %(p14)s::bigint AND %(p15)s::bigint THEN g.d1 * %(p12)s::bigint / nullif(g.size1, 0) ELSE pg_catalog.div(g.d1 * %(p13)s::numeric, nullif(g.size1, 0))::bigint END)) AS share1 FROM b g WHERE g.n1 IS NOT NULL GROUP BY 1, 2) t, LATERAL (VALUES (%(p19)s::integer, b0, total0, share0, mean0), (%(p20)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2 UNION ALL SELECT %(p21)s::integer, band1, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all1 IS NOT NULL GROUP BY band1 UNION ALL SELECT %(p22)s::integer, size_band1, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all1 IS NOT NULL GROUP BY size_band1
+--   p1 = 1000
 --   p2 = 0
 --   p3 = 1000
 --   p4 = 1
 --   p5 = 1001
 --   p6 = 1002
---   p7 = -1000
---   p8 = 1000
+--   p7 = 1
+--   p8 = 1099511627776
+--   p9 = 0
+--   p10 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p11 = ['32', '38', '45', '53', '63', '75', '89', '106', '126', '149', '177', '211', '251', '298', '354', '421', '501', '595', '708', '841', '1001', '1190', '1415', '1682', '2001', '2379', '2829', '3364', '4001', '4757', '5657', '6728', '8001', '9514', '11314', '13455', '16001', '19028', '22628', '26909', '32001', '38055', '45255', '53818', '64001', '76110', '90510', '107635', '128001', '152219', '181020', '215270', '256001', '304438', '362039', '430539', '512001', '608875', '724078', '861078', '1024001', '1217749', '1448155', '1722156', '2048001', '2435497', '2896310', '3444312', '4096001', '4870993', '5792619', '6888624', '8192001', '9741985', '11585238', '13777247', '16384001', '19483970', '23170476', '27554494', '32768001', '38967939', '46340951', '55108988', '65536001']
+--   p12 = 1048576
+--   p13 = 1048576
+--   p14 = -4398046511104
+--   p15 = 4398046511104
+--   p16 = 1
+--   p17 = 2
+--   p18 = 3
+--   p19 = 4
+--   p20 = 5
+--   p21 = 6
+--   p22 = 7
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -367,18 +424,28 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.jsonb_to_recordset
 SELECT s, count(*) FROM notes WHERE i4 > (SELECT avg(i4) FROM notes) GROUP BY s
 -- => plan
 -- w.notes, unit r2."uid": rows 4, groups None, per group None; keys none; cells 0
---   avg from moments: clamp 0 .. 100, grid 1, rows 4, output grid 0.00001, epsilon 16/3 delta 0
+--   avg from deviations: clamp 0 .. 100, grid 1, rows by choice, output grid 0.00001, epsilon 16/3 delta 0
 -- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys s of private; cells 0
 --   selection: epsilon 4/3 delta 1/6000, each epsilon 0.666667 delta 8.334e-05
 --   count(*): sensitivity 4, scale 3, epsilon 4/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r2."uid" AS unit, pg_catalog.count(r2."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r2."i4")) AS v1 FROM "w"."notes" AS r2 WHERE pg_catalog.octet_length(r2."uid") <= %(p6)s::integer GROUP BY r2."uid") u
---   p1 = 4
---   p2 = 100
---   p3 = 0
---   p4 = 100
---   p5 = -100
---   p6 = 4096
+WITH g AS MATERIALIZED (SELECT *, n0 AS all0, (y0 * %(p4)s::bigint - c0 * n0) AS d0, pg_catalog.abs((y0 * %(p4)s::bigint - c0 * n0)) AS size0 FROM (SELECT g.unit, nullif(least(g.v0, %(p6)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p6)s::bigint) * %(p1)s::bigint), least(g.v0, %(p6)s::bigint) * %(p1)s::bigint)::bigint AS y0, %(p7)s::bigint AS c0 FROM (SELECT r2."uid" AS unit, pg_catalog.count(r2."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r2."i4")) AS v1 FROM "w"."notes" AS r2 WHERE pg_catalog.octet_length(r2."uid") <= %(p5)s::integer GROUP BY r2."uid") g LIMIT ALL) t), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p8)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p9)s::bigint[]) AS size_band0 FROM g) SELECT c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.band0 AS b0, g.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p10)s::bigint * g.n0 / g.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p12)s::bigint AND %(p13)s::bigint THEN g.y0 * %(p10)s::bigint / g.all0 ELSE pg_catalog.div(g.y0 * %(p11)s::numeric, g.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p12)s::bigint AND %(p13)s::bigint THEN g.d0 * %(p10)s::bigint / nullif(g.size0, 0) ELSE pg_catalog.div(g.d0 * %(p11)s::numeric, nullif(g.size0, 0))::bigint END)) AS share1 FROM b g WHERE g.n0 IS NOT NULL GROUP BY 1, 2) t, LATERAL (VALUES (%(p2)s::integer, b0, total0, share0, mean0), (%(p14)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2 UNION ALL SELECT %(p15)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT %(p16)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 8
+--   p5 = 4096
+--   p6 = 1099511627776
+--   p7 = 0
+--   p8 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p9 = ['26', '30', '36', '43', '51', '60', '71', '85', '101', '119', '142', '169', '201', '238', '283', '337', '401', '476', '566', '673', '801', '952', '1132', '1346', '1601', '1903', '2263', '2691', '3201', '3806', '4526', '5382', '6401', '7611', '9051', '10764', '12801', '15222', '18102', '21527', '25601', '30444', '36204', '43054', '51201', '60888', '72408', '86108', '102401', '121775', '144816', '172216', '204801', '243550', '289631', '344432', '409601', '487100', '579262', '688863', '819201', '974199', '1158524', '1377725', '1638401', '1948397', '2317048', '2755450', '3276801', '3896794', '4634096', '5510899', '6553601', '7793588', '9268191', '11021798', '13107201', '15587176', '18536381', '22043595', '26214401', '31174351', '37072761', '44087190', '52428801']
+--   p10 = 1048576
+--   p11 = 1048576
+--   p12 = -4398046511104
+--   p13 = 4398046511104
+--   p14 = 1
+--   p15 = 2
+--   p16 = 3
 SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.count(*) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p5)s::bigint), k1), %(p5)s::bigint), %(p5)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, pg_catalog.count(*) AS v0 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p3)s::integer AND ((r1."i4")::numeric > %(s1)s::numeric) GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p2)s::bigint), %(p2)s::bigint)) g) c WHERE rank <= %(p6)s::bigint) g) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p2)s::bigint), %(p2)s::bigint)
 --   p1 = 4
 --   p2 = random

@@ -1,0 +1,214 @@
+"""Draw means of deviations: the centres from their scan, then the means from the scan about these centres."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from proxy.exact.table import ExactTable
+from proxy.kernel.plan import BlockPlan, DeviationMean
+from proxy.mechanisms import deviation_mean
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.deviation_mean import GroupDeviations, GroupRows, NoisyCentres
+from proxy.release.drawn_values import Drawn, DrawnNumber, Keys
+
+
+def drawn_centres(
+    plan: BlockPlan, table: ExactTable, bits: RandomBits
+) -> Mapping[int, NoisyCentres]:
+    """Release the centres of all means of a block.
+
+    Args:
+        plan: The block.
+        table: What `compiler.deviation_scan.centre_scan` has read for it.
+        bits: Random bits.
+    """
+    found = _read(plan, table)
+    return {
+        number: _centres(plan, release, found[2 * place], bits)
+        for place, (number, release) in enumerate(plan.deviation_means.items())
+        if release.measured.low < release.measured.high
+    }
+
+
+def with_centres(plan: BlockPlan, centres: Mapping[int, NoisyCentres]) -> BlockPlan:
+    """The block with centres that were released."""
+    releases = tuple(
+        replace(release, centres=centres[number])
+        if isinstance(release, DeviationMean) and number in centres
+        else release
+        for number, release in enumerate(plan.releases)
+    )
+    return replace(plan, releases=releases)
+
+
+def drawn_means(
+    plan: BlockPlan, table: ExactTable, bits: RandomBits
+) -> Mapping[int, Mapping[Keys, Drawn]]:
+    """Release all means of a block, by number and group.
+
+    Args:
+        plan: The block. Without centres they are drawn here, and the middle of the range is taken for each:
+            as private, and less exact.
+        table: What `compiler.deviation_scan.deviation_scan` has read for this very block.
+        bits: Random bits.
+    """
+    found = _read(plan, table)
+    means: dict[int, Mapping[Keys, Drawn]] = {}
+    for place, (number, release) in enumerate(plan.deviation_means.items()):
+        low, high = release.measured.low, release.measured.high
+        if low == high:  # public
+            means[number] = dict.fromkeys(plan.listed_groups, DrawnNumber(low))
+            continue
+        of_rows, of_deviations = found[2 * place], found[2 * place + 1]
+        centres = release.centres
+        if centres is None:
+            centres = _about_the_middle(_centres(plan, release, of_rows, bits))
+        drawn = deviation_mean.noisy(
+            _groups(plan, of_rows),
+            [
+                GroupDeviations(sums=bands.totals, shares=bands.shares)
+                for bands in of_deviations.by_group(plan)
+            ],
+            of_deviations.units,
+            centres,
+            low,
+            high,
+            release.loss.epsilon,
+            release.declared,
+            bits,
+        )
+        means[number] = dict(zip(plan.listed_groups, drawn, strict=True))
+    return means
+
+
+def told_apart(plan: BlockPlan, number: int, here: ExactTable, there: ExactTable) -> Fraction:
+    """Compute the most that a mean tells two databases apart, for any bounds that may be chosen.
+
+    Args:
+        plan: The block.
+        number: Of the mean.
+        here, there: What `deviation_scan` has read for this very block.
+    """
+    release, place = plan.deviation_means[number], list(plan.deviation_means).index(number)
+    low, high = release.measured.low, release.measured.high
+    if low == high:
+        return Fraction(0)
+    is_single = release.centres is not None and release.centres.is_single
+    mine, theirs = _read(plan, here), _read(plan, there)
+    rows, others = mine[2 * place], theirs[2 * place]
+    deviations, other_deviations = mine[2 * place + 1], theirs[2 * place + 1]
+    bounds = deviation_mean.deviation_bounds(low, high, is_single=is_single)
+    change = deviation_mean.DeviationChange(
+        units=abs(sum(rows.units.values()) - sum(others.units.values())),
+        row_cells=_apart(rows.units, others.units),
+        cells=_apart(deviations.units, other_deviations.units),
+        weights=_farthest(rows, others, lambda one: sum(one.shares.values()), deviation_mean.PARTS),
+        sums=_farthest(rows, others, lambda one: one.mean, (high - low) * deviation_mean.PARTS),
+        rows=_bounded_apart(rows, others, deviation_mean.row_bounds(release.declared)),
+        deviations=_bounded_apart(deviations, other_deviations, bounds),
+    )
+    return deviation_mean.cost(
+        change,
+        release.loss.epsilon,
+        is_declared=release.declared is not None,
+        is_single=is_single,
+    )
+
+
+def _apart(one: Mapping[int, int], other: Mapping[int, int]) -> int:
+    return sum(abs(one.get(band, 0) - other.get(band, 0)) for band in {**one, **other})
+
+
+def _farthest(one: _Place, other: _Place, number: Callable[[_Bands], int], bound: int) -> Fraction:
+    """The L1 distance over all groups, in bounds."""
+    none, distance = _Bands(), 0
+    for keys in {**one.groups, **other.groups}:
+        here, there = one.groups.get(keys, none), other.groups.get(keys, none)
+        distance += abs(number(here) - number(there))
+    return Fraction(distance, bound)
+
+
+def _bounded_apart(one: _Place, other: _Place, bounds: Sequence[int]) -> Fraction:
+    """The largest L1 distance of sums that are bounded, each in its bound."""
+    found = Fraction(0)
+    for place, bound in enumerate(bounds):
+
+        def bounded(bands: _Bands, place: int = place, bound: int = bound) -> int:
+            return GroupDeviations(sums=bands.totals, shares=bands.shares).bounded(place, bound)
+
+        found = max(found, _farthest(one, other, bounded, bound * deviation_mean.PARTS))
+    return found
+
+
+def _about_the_middle(centres: NoisyCentres) -> NoisyCentres:
+    return replace(centres, is_single=False, centres=(0,) * len(centres.centres))
+
+
+def _centres(
+    plan: BlockPlan, release: DeviationMean, found: _Place, bits: RandomBits
+) -> NoisyCentres:
+    measured = release.measured
+    return deviation_mean.centred(
+        _groups(plan, found),
+        found.units,
+        measured.low,
+        measured.high,
+        release.loss.epsilon,
+        release.declared,
+        bits,
+    )
+
+
+def _groups(plan: BlockPlan, found: _Place) -> Sequence[GroupRows]:
+    return [
+        GroupRows(rows=bands.totals, shares=bands.shares, sums=bands.mean)
+        for bands in found.by_group(plan)
+    ]
+
+
+@dataclass(slots=True, repr=False)
+class _Bands:
+    """Of one group: exact, secret."""
+
+    totals: dict[int, int] = field(default_factory=dict)
+    shares: dict[int, int] = field(default_factory=dict)
+    mean: int = 0
+
+    def __repr__(self) -> str:
+        return "_Bands(hidden)"
+
+
+@dataclass(slots=True, repr=False)
+class _Place:
+    """Of all groups, and the number of units by band: exact, secret."""
+
+    units: dict[int, int] = field(default_factory=dict)
+    groups: dict[Keys, _Bands] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return "_Place(hidden)"
+
+    def by_group(self, plan: BlockPlan) -> Iterator[_Bands]:
+        for keys in plan.listed_groups:
+            yield self.groups.get(keys) or _Bands()
+
+
+def _read(plan: BlockPlan, table: ExactTable) -> list[_Place]:
+    """Two places of each mean: of rows, and of deviations."""
+    places = [_Place() for _ in range(2 * len(plan.deviation_means))]
+    listed = frozenset(plan.listed_groups)
+    for row in table.rows:
+        number, band, total, share, mean = (value or 0 for value in row.values)
+        place, is_of_units = places[number // 4 * 2 + number % 2], number % 4 >= 2
+        if is_of_units:
+            place.units[band] = place.units.get(band, 0) + total
+            continue
+        if row.keys not in listed:
+            continue
+        bands = place.groups.setdefault(row.keys, _Bands())
+        bands.totals[band] = bands.totals.get(band, 0) + total
+        bands.shares[band] = bands.shares.get(band, 0) + share
+        bands.mean += mean
+    return places

@@ -1,0 +1,179 @@
+"""Scans for means of deviations give what their definitions say, with and without groups, in integers and in
+numeric, about centres at both ends and between."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from proxy.cli.assembly import Database
+from proxy.compiler.compiling import compile_block, compile_centres
+from proxy.compiler.deviation_scan import deviation_scan
+from proxy.kernel.plan import BlockPlan, DeviationMean
+from proxy.mechanisms.deviation_mean import (
+    PARTS,
+    NoisyCentres,
+    deviation_bounds,
+    fineness,
+    row_bounds,
+)
+from proxy.release.deviation_means import with_centres
+from tests.compiler.test_bound_scan import (
+    _A,
+    _B,
+    _C,
+    _D,
+    _ROWS,
+    _SCRIPT,
+    _TABLES,
+    _centred,
+    _if_a,
+    _Row,
+    _Value,
+)
+from tests.live.served_database import planned, served_database
+from tests.servers_fixture import servers
+
+_NAME = "deviation_scan"
+
+# By group: the sums of a row, of each place and band.
+_Found = dict[tuple[str | None, int, int], tuple[int, ...]]
+
+
+def _d_if_a(row: _Row) -> int | None:
+    return _centred(_D, 10**9)(row) if _if_a(row) else None
+
+
+_QUESTIONS: dict[str, list[_Value]] = {
+    "SELECT avg(a) FROM t": [_centred(_A, 0)],
+    "SELECT avg(c) FROM t": [_centred(_C, 0)],
+    "SELECT avg(b), avg(d) FILTER (WHERE a > 0) FROM t": [_centred(_B, 1000), _d_if_a],
+    "SELECT k, avg(b) FROM t GROUP BY k": [_centred(_B, 1000)],
+    "SELECT k, avg(a), avg(c) FROM t GROUP BY k": [_centred(_A, 0), _centred(_C, 0)],
+}
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Database, psycopg.Connection]]:
+    pair = servers()
+    database = served_database(pair, _NAME, _SCRIPT, _TABLES, "best")
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as connection:
+        yield database, connection
+
+
+def _centres(release: DeviationMean, groups: int, is_single: bool) -> NoisyCentres:
+    low, high = release.measured.low, release.measured.high
+    whole = (high - low) * fineness(low, high)
+    return NoisyCentres(
+        units=100,
+        is_few=False,
+        is_single=is_single,
+        rows=1,
+        lost_rows=0,
+        weights=(0,) * groups,
+        sums=(0,) * groups,
+        centres=tuple((-whole, whole // 3)[number % 2] for number in range(groups)),
+    )
+
+
+def _cut(value: int, by: int) -> int:
+    return value // by if value >= 0 else -(-value // by)
+
+
+def _expected(block: BlockPlan, values: list[_Value]) -> _Found:
+    found: dict[tuple[str | None, int, int], list[int]] = {}
+    groups = block.listed_groups
+    for number, (release, value) in enumerate(
+        zip(block.deviation_means.values(), values, strict=True)
+    ):
+        centres, low, high = release.centres, release.measured.low, release.measured.high
+        assert centres is not None
+        bounds = deviation_bounds(low, high, is_single=centres.is_single)
+        for uid in {row.uid for row in _ROWS}:
+            own = {}
+            for keys, centre in zip(groups, centres.centres, strict=True):
+                key = keys[0] if keys else None
+                y = [value(row) for row in _ROWS if row.uid == uid and (not keys or row.k == key)]
+                numbers = [one for one in y if one is not None]
+                if numbers:
+                    own[key] = (len(numbers), sum(numbers), centre)
+            whole = sum(count for count, _, _ in own.values())
+            deviations = {
+                key: fineness(low, high) * total - centre * count
+                for key, (count, total, centre) in own.items()
+            }
+            if centres.is_single:
+                deviations = {key: _cut(PARTS * one, whole) for key, one in deviations.items()}
+            size = sum(map(abs, deviations.values()))
+            if not own:
+                continue
+            band, size_band = bisect_left(row_bounds(None), whole), bisect_left(bounds, size)
+            for kind, at in ((2, band), (3, size_band)):
+                found.setdefault((None, 4 * number + kind, at), [0, 0, 0])[0] += 1
+            for key, (count, total, _) in own.items():
+                of_rows = (count, PARTS * count // whole, _cut(PARTS * total, whole))
+                share = _cut(PARTS * deviations[key], size) if size else 0
+                of_size = (deviations[key], share, 0)
+                for kind, (at, added) in enumerate(((band, of_rows), (size_band, of_size))):
+                    before = found.setdefault((key, 4 * number + kind, at), [0, 0, 0])
+                    before[:] = [a + b for a, b in zip(before, added, strict=True)]
+    return {place: tuple(numbers) for place, numbers in found.items()}
+
+
+def _read(connection: psycopg.Connection, block: BlockPlan) -> _Found:
+    query = deviation_scan(block)
+    rows = connection.execute(query.sql.encode(), dict(query.parameters)).fetchall()
+    found = {}
+    for row in rows:
+        key = row[0] if block.keys else None
+        place, band, *numbers = row[query.keys :]
+        found[key, place, band] = tuple(int(number or 0) for number in numbers)
+    assert len(found) == len(rows)
+    return found
+
+
+def _blocks(database: Database, question: str) -> Iterator[BlockPlan]:
+    (block,) = planned(database, question).blocks
+    for is_single in (False, True):
+        groups = len(block.listed_groups)
+        yield with_centres(
+            block,
+            {n: _centres(one, groups, is_single) for n, one in block.deviation_means.items()},
+        )
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+def test_bands_are_those_of_the_definition(
+    served: tuple[Database, psycopg.Connection],
+    question: str,
+) -> None:
+    database, connection = served
+    for block in _blocks(database, question):
+        found, expected = _read(connection, block), _expected(block, _QUESTIONS[question])
+        assert found == expected
+        assert len({place for _, place, _ in found}) == 4 * len(block.deviation_means)
+        assert len(Counter(band for _, _, band in found)) > 3
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+def test_the_first_scan_reads_the_rows_of_the_second(
+    served: tuple[Database, psycopg.Connection],
+    question: str,
+) -> None:
+    database, connection = served
+    (block,) = planned(database, question).blocks
+    query, (second,) = compile_centres(block), compile_block(block)
+    assert query is not None and query.releases == () != second.releases
+    first, later = (
+        sorted(
+            map(tuple, connection.execute(one.sql.encode(), dict(one.parameters)).fetchall()),
+            key=repr,
+        )
+        for one in (query, second)
+    )
+    place = query.keys
+    assert first == [row for row in later if row[place] % 2 == 0]
