@@ -12,7 +12,7 @@ from proxy.compiler.select_list import Output, finished, key_sql
 from proxy.compiler.statistic_sql import statistic_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import BlockPlan, KeptUnits, NoisyStatistic, UnitExtreme
+from proxy.kernel.plan import BlockPlan, DeviationMean, KeptUnits, NoisyStatistic, UnitExtreme
 
 
 def clip_scan(plan: BlockPlan) -> BackendQuery:
@@ -38,7 +38,9 @@ def _exceeds(plan: BlockPlan, unit: UnitNeighbours, inner: Output, binds: Binds)
     """When a unit has more than a bound lets count, over its groups."""
     own = [one for one in plan.releases if isinstance(one, NoisyStatistic) and one.total]
     rows = inner.add("pg_catalog.count(*)")
-    of_all_rows = sum(isinstance(one, UnitExtreme | KeptUnits) for one in plan.releases)
+    of_all_rows = sum(
+        isinstance(one, UnitExtreme | KeptUnits | DeviationMean) for one in plan.releases
+    )
     if len(own) + of_all_rows < len(plan.releases):
         yield f"pg_catalog.sum({in_group_sql(rows, unit, binds)}) > {binds.number(unit.rows)}"
         if unit.rows_per_group is not None:

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from proxy.engine.accuracy import text_of
 from proxy.engine.unit_words import aggregate_word, one_unit
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release, SampleAggregate
+from proxy.kernel.plan import (
+    BlockPlan,
+    DeviationMean,
+    DistinctCount,
+    KeptUnits,
+    NoisyStatistic,
+    Release,
+    SampleAggregate,
+    UnitExtreme,
+)
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
 
 
@@ -27,7 +36,8 @@ def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[str]:
     neighbours = block.neighbours
     if not isinstance(neighbours, UnitNeighbours) or neighbours.is_unbounded:
         return
-    if neighbours.groups is not None:
+    is_of_all_groups = all(isinstance(one, DeviationMean) for one in block.releases)
+    if neighbours.groups is not None and not is_of_all_groups:
         yield f"At most {neighbours.groups:,} groups of {unit} count."
     if not any(_is_bounded(block, n, release) for n, release in enumerate(block.releases)):
         return
@@ -39,7 +49,8 @@ def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[str]:
 
 def _is_bounded(block: BlockPlan, number: int, release: Release) -> bool:
     """Whether an answer takes the rows that the limit leaves."""
-    if isinstance(release, SampleAggregate) or number in block.choices:
+    is_of_all_rows = isinstance(release, UnitExtreme | KeptUnits | DeviationMean | SampleAggregate)
+    if is_of_all_rows or number in block.choices:
         return False
     if isinstance(release, NoisyStatistic) and release.total is not None:
         return False

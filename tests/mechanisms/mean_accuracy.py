@@ -93,16 +93,14 @@ def after(rows: MeanSet, epsilon: Fraction, bits: RandomBits, declared: int | No
     ]
     units = _by_band(bands, np.ones(len(bands)))
     found = deviation_mean.noisy(groups, of_groups, units, centres, *given, bits)
-    exists = [deviation_mean.exists(one, epsilon, declared) for one in found]
+    exists = np.array([deviation_mean.exists(one, epsilon, declared) for one in found])
     values = np.array([float(deviation_mean.mean(one, *given)) for one in found])
-    half_widths = [
-        np.nan if one.bound is None else deviation_mean.half_width(one, *given) for one in found
-    ]
+    half_widths = np.array(
+        [np.nan if one.bound is None else deviation_mean.half_width(one, *given) for one in found]
+    )
     return Drawn(
         values=values,
-        half_widths=np.where(
-            exists & (np.array(half_widths) < width / 2), np.array(half_widths), np.nan
-        ),
+        half_widths=np.where(exists & (half_widths < width / 2), half_widths, np.nan),
     )
 
 

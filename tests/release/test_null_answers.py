@@ -8,9 +8,18 @@ from itertools import permutations
 
 import pytest
 
-from proxy.kernel.plan import BlockPlan
+from proxy.engine.answer_notices import answer_notices
+from proxy.kernel.plan import BlockPlan, DeviationMean
+from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations, units_needed
 from proxy.release import null_answers
-from proxy.release.drawn_values import DrawnBlock, DrawnNumber, noise_half_width
+from proxy.release.drawn_values import (
+    DrawnBlock,
+    DrawnGroup,
+    DrawnNumber,
+    DrawnQuantile,
+    noise_half_width,
+)
+from proxy.release.noisy_relation import NoisyTable
 from proxy.release.null_answers import AnswerRule, answer_rules, rows_needed
 from proxy.release.null_reason import NullReason
 from proxy.release.presenting import presented
@@ -124,3 +133,69 @@ def test_error_and_width_are_compared_in_one_unit() -> None:
     block = block_of("SELECT avg(n2) FROM people")
     (rule,) = answer_rules(block)
     assert rule.width == Fraction(175) and rule.has_error_limit
+
+
+_DEVIATIONS = NoisyDeviations(
+    units=10_000,
+    is_few=False,
+    is_single=False,
+    centre=0,
+    count=0,
+    total=0,
+    rows=6,
+    bound=1_000,
+    lost_rows=0,
+    lost=0,
+)
+
+
+def _of_deviations(block: BlockPlan, mean: NoisyDeviations) -> NoisyTable:
+    group = DrawnGroup((), (mean, DrawnQuantile(50)))
+    return presented(block, DrawnBlock((group,)))
+
+
+def _mean_and_median() -> tuple[BlockPlan, DeviationMean]:
+    block = block_of(f"SELECT avg(i4), {_MEDIAN} FROM orders", epsilon="1")
+    mean = block.releases[0]
+    assert isinstance(mean, DeviationMean)
+    return block, mean
+
+
+def test_a_mean_of_deviations_counts_the_rows_of_its_operand() -> None:
+    """i4 is within 0 .. 100. The number of rows of the mean decides on the median, too."""
+    block, _ = _mean_and_median()
+    needed = rows_needed(block.releases[1])  # type: ignore[arg-type]
+    assert [rule.counts for rule in answer_rules(block)] == [(0,), (0,)]
+    few = (NullReason.EMPTY_GROUP, NullReason.EMPTY_GROUP)
+    for count, reasons in ((-5, few), (0, few), (needed - 1, (None, NullReason.TOO_FEW))):
+        (row,) = _of_deviations(block, replace(_DEVIATIONS, count=PARTS * count)).rows
+        assert tuple(value.null_reason for value in row.values) == reasons
+    (row,) = _of_deviations(block, replace(_DEVIATIONS, count=PARTS * needed)).rows
+    assert [value.null_reason for value in row.values] == [None, None]
+    assert row.values[0].half_width is not None
+
+
+def test_a_mean_of_deviations_with_too_large_an_error() -> None:
+    block, _ = _mean_and_median()
+    for bound, reason in ((10**3, None), (10**8, NullReason.TOO_INEXACT)):
+        mean = replace(_DEVIATIONS, count=PARTS * 10_000, bound=bound)
+        table = _of_deviations(block, mean)
+        assert table.rows[0].values[0].null_reason is reason
+        told = any("the error is more than half" in text for text in answer_notices(block, table))
+        assert told == (reason is not None)
+
+
+def test_a_rough_mean_has_no_error_and_takes_units() -> None:
+    """Its number of rows is one of units, with which nothing else is compared."""
+    block, release = _mean_and_median()
+    needed = units_needed(release.loss.epsilon)
+    rough = replace(_DEVIATIONS, bound=None, count=PARTS)
+    shown = _of_deviations(block, replace(rough, units=needed))
+    assert [value.null_reason for value in shown.rows[0].values] == [None, None]
+    assert shown.rows[0].values[0].half_width is None
+    (text,) = answer_notices(block, shown)
+    assert text.startswith("avg(i4): the error is not known, as too few ")
+    missing = _of_deviations(block, replace(rough, units=needed - 1))
+    assert missing.rows[0].values[0].null_reason is NullReason.TOO_FEW
+    (text,) = answer_notices(block, missing)
+    assert text.startswith(f"avg(i4) is NULL: it takes about {needed:,} ")
