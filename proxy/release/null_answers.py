@@ -192,8 +192,9 @@ def rows_needed(release: OrderStatistic) -> int:
 def _measured(answer: Answer, release: Release) -> Measured | None:
     if answer.calculated is not None:
         return answer.calculated.measured[0]
-    has_width = isinstance(release, OrderStatistic | RecentredMean | DeviationMean)
-    return release.measured if has_width else None
+    if isinstance(release, OrderStatistic | RecentredMean | DeviationMean):
+        return release.measured
+    return None
 
 
 def _counts_of(plan: BlockPlan, answer: Answer) -> Iterator[int]:

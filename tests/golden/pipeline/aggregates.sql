@@ -393,18 +393,12 @@ SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "max", dp_b1.a4 AS "max
 SELECT avg(i4), min(i4), max(n2) FROM orders
 -- => plan
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
---   avg from moments: clamp 0 .. 100, grid 1, rows 6, output grid 0.00001, epsilon 8/3 delta 0
+--   avg from deviations: clamp 0 .. 100, grid 1, rows by choice, output grid 0.00001, epsilon 8/3 delta 0
 --   min of units: clamp 0 .. 100, grid 1, values 1, all groups of a unit, 101 places, least 12 units, epsilon 188/75 delta 0, if release 4 is enough
 --   max of units: clamp 0 .. 175, grid 0.01, values 1, all groups of a unit, 210 places, least 15 units, epsilon 188/75 delta 0, if release 5 is enough
 --     units of min: all groups of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 --     units of max: all groups of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r1."i4")) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
---   p1 = 6
---   p2 = 100
---   p3 = 0
---   p4 = 100
---   p5 = -100
 SELECT p0, p1, pg_catalog.count(*) FROM (SELECT pg_catalog.width_bucket(v0::bigint - 1, %(p3)s::bigint[]) AS p0, pg_catalog.width_bucket(v1::bigint, %(p7)s::bigint[]) - 1 AS p1 FROM (SELECT r1."uid" AS unit, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(r1."i4"), %(p2)s::integer), %(p1)s::integer) AS v0, pg_catalog.round((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.max(r1."n2"), %(p5)s::numeric), %(p4)s::numeric))::numeric * %(p6)s::numeric)::bigint AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u) p GROUP BY GROUPING SETS ((p0), (p1))
 --   p1 = 0
 --   p2 = 100
@@ -413,6 +407,22 @@ SELECT p0, p1, pg_catalog.count(*) FROM (SELECT pg_catalog.width_bucket(v0::bigi
 --   p5 = 175
 --   p6 = 100
 --   p7 = 0, 1, 2 .. 17500, 210 in all
+WITH g AS MATERIALIZED (SELECT *, n0 AS all0, (y0 * %(p4)s::bigint - c0 * n0) AS d0, pg_catalog.abs((y0 * %(p4)s::bigint - c0 * n0)) AS size0 FROM (SELECT g.unit, nullif(least(g.v0, %(p5)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p5)s::bigint) * %(p1)s::bigint), least(g.v0, %(p5)s::bigint) * %(p1)s::bigint)::bigint AS y0, %(p6)s::bigint AS c0 FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."i4")) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") g LIMIT ALL) t), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p7)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p8)s::bigint[]) AS size_band0 FROM g) SELECT c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.band0 AS b0, g.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p9)s::bigint * g.n0 / g.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p11)s::bigint AND %(p12)s::bigint THEN g.y0 * %(p9)s::bigint / g.all0 ELSE pg_catalog.div(g.y0 * %(p10)s::numeric, g.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p11)s::bigint AND %(p12)s::bigint THEN g.d0 * %(p9)s::bigint / nullif(g.size0, 0) ELSE pg_catalog.div(g.d0 * %(p10)s::numeric, nullif(g.size0, 0))::bigint END)) AS share1 FROM b g WHERE g.n0 IS NOT NULL GROUP BY 1, 2) t, LATERAL (VALUES (%(p2)s::integer, b0, total0, share0, mean0), (%(p13)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2 UNION ALL SELECT %(p14)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT %(p15)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 8
+--   p5 = 1099511627776
+--   p6 = 0
+--   p7 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p8 = ['26', '30', '36', '43', '51', '60', '71', '85', '101', '119', '142', '169', '201', '238', '283', '337', '401', '476', '566', '673', '801', '952', '1132', '1346', '1601', '1903', '2263', '2691', '3201', '3806', '4526', '5382', '6401', '7611', '9051', '10764', '12801', '15222', '18102', '21527', '25601', '30444', '36204', '43054', '51201', '60888', '72408', '86108', '102401', '121775', '144816', '172216', '204801', '243550', '289631', '344432', '409601', '487100', '579262', '688863', '819201', '974199', '1158524', '1377725', '1638401', '1948397', '2317048', '2755450', '3276801', '3896794', '4634096', '5510899', '6553601', '7793588', '9268191', '11021798', '13107201', '15587176', '18536381', '22043595', '26214401', '31174351', '37072761', '44087190', '52428801']
+--   p9 = 1048576
+--   p10 = 1048576
+--   p11 = -4398046511104
+--   p12 = 4398046511104
+--   p13 = 1
+--   p14 = 2
+--   p15 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -423,22 +433,12 @@ SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "min", dp_b1.a3 AS "max" FROM pg_catalog.j
 SELECT t, avg(i4), max(i4) FILTER (WHERE b), min(i8) FROM notes GROUP BY t
 -- => plan
 -- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys t of 4; cells 0
---   avg from moments: clamp 0 .. 100, grid 1, rows 4, output grid 0.00001, epsilon 8/3 delta 0
+--   avg from deviations: clamp 0 .. 100, grid 1, rows by choice, output grid 0.00001, epsilon 8/3 delta 0
 --   max of units: clamp 0 .. 100, grid 1, values 1, one group of a unit, 101 places, least 12 units, epsilon 188/75 delta 0, if release 4 is enough
 --   min of units: clamp -1000 .. 5000, grid 10, values 1, one group of a unit, 192 places, least 15 units, epsilon 188/75 delta 0, if release 5 is enough
 --     units of max: one group of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 --     units of min: one group of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END THEN v1 ELSE pg_catalog.round(v1::numeric * CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END / v0) END, CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p5)s::bigint), CASE WHEN total0 <= %(p1)s::bigint THEN v0 ELSE pg_catalog.div(v0::numeric * %(p1)s::bigint, total0)::bigint END * %(p2)s::bigint) END) FROM (SELECT *, (pg_catalog.sum(v0) OVER (PARTITION BY unit))::bigint AS total0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p8)s::bigint), k1), %(p8)s::bigint), %(p8)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r1."i4")) AS v1 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p7)s::integer AND (r1."t" = ANY(%(p6)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p9)s::bigint) g) u GROUP BY 1
---   p1 = 4
---   p2 = 100
---   p3 = 0
---   p4 = 100
---   p5 = -100
---   p6 = ['x', 'y', 'z']
---   p7 = 4096
---   p8 = random
---   p9 = 2
 SELECT k1, p0, p1, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint, %(p3)s::bigint[]) - 1 AS p0, pg_catalog.width_bucket(v1::bigint - 1, %(p7)s::bigint[]) AS p1 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p10)s::bigint), k1), %(p10)s::bigint), %(p10)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r1."i4") FILTER (WHERE r1."b"), %(p2)s::integer), %(p1)s::integer) AS v0, pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.min(r1."i8"), %(p5)s::bigint), %(p4)s::bigint))::numeric / %(p6)s::numeric)::bigint AS v1 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p9)s::integer AND (r1."t" = ANY(%(p8)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p11)s::bigint) u) p GROUP BY GROUPING SETS ((k1, p0), (k1, p1))
 --   p1 = 0
 --   p2 = 100
@@ -451,6 +451,26 @@ SELECT k1, p0, p1, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(
 --   p9 = 4096
 --   p10 = random
 --   p11 = 1
+WITH g AS MATERIALIZED (SELECT *, (y0 * %(p4)s::bigint - c0 * n0) AS d0 FROM (SELECT g.unit, g.k1, nullif(least(g.v0, %(p7)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p7)s::bigint) * %(p1)s::bigint), least(g.v0, %(p7)s::bigint) * %(p1)s::bigint)::bigint AS y0, %(p8)s::bigint AS c0 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."i4")) AS v1 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p6)s::integer AND (r1."t" = ANY(%(p5)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g JOIN ROWS FROM (pg_catalog.unnest(%(p9)s::text[]), pg_catalog.unnest(%(p10)s::bigint[])) AS c(k1, c0) ON ARRAY[(CASE WHEN g.k1 IS NULL THEN '' ELSE 'v' || g.k1 END) COLLATE pg_catalog."C"] = ARRAY[c.k1] LIMIT ALL) t), a AS MATERIALIZED (SELECT unit, pg_catalog.sum(n0)::bigint AS all0, pg_catalog.sum(pg_catalog.abs(d0))::bigint AS size0 FROM g GROUP BY unit), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p11)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p12)s::bigint[]) AS size_band0 FROM a) SELECT t.k1, c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.k1, b.band0 AS b0, b.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p13)s::bigint * g.n0 / b.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p15)s::bigint AND %(p16)s::bigint THEN g.y0 * %(p13)s::bigint / b.all0 ELSE pg_catalog.div(g.y0 * %(p14)s::numeric, b.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p15)s::bigint AND %(p16)s::bigint THEN g.d0 * %(p13)s::bigint / nullif(b.size0, 0) ELSE pg_catalog.div(g.d0 * %(p14)s::numeric, nullif(b.size0, 0))::bigint END)) AS share1 FROM g g JOIN b ON b.unit = g.unit WHERE g.n0 IS NOT NULL GROUP BY 1, 2, 3) t, LATERAL (VALUES (%(p2)s::integer, b0, total0, share0, mean0), (%(p17)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2, 3 UNION ALL SELECT NULL::text, %(p18)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT NULL::text, %(p19)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 8
+--   p5 = ['x', 'y', 'z']
+--   p6 = 4096
+--   p7 = 1099511627776
+--   p8 = 0
+--   p9 = ['vx', 'vy', 'vz', '']
+--   p10 = ['0', '0', '0', '0']
+--   p11 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p12 = ['26', '30', '36', '43', '51', '60', '71', '85', '101', '119', '142', '169', '201', '238', '283', '337', '401', '476', '566', '673', '801', '952', '1132', '1346', '1601', '1903', '2263', '2691', '3201', '3806', '4526', '5382', '6401', '7611', '9051', '10764', '12801', '15222', '18102', '21527', '25601', '30444', '36204', '43054', '51201', '60888', '72408', '86108', '102401', '121775', '144816', '172216', '204801', '243550', '289631', '344432', '409601', '487100', '579262', '688863', '819201', '974199', '1158524', '1377725', '1638401', '1948397', '2317048', '2755450', '3276801', '3896794', '4634096', '5510899', '6553601', '7793588', '9268191', '11021798', '13107201', '15587176', '18536381', '22043595', '26214401', '31174351', '37072761', '44087190', '52428801']
+--   p13 = 1048576
+--   p14 = 1048576
+--   p15 = -4398046511104
+--   p16 = 4398046511104
+--   p17 = 1
+--   p18 = 2
+--   p19 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -461,20 +481,10 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "max", dp_b1.a3 AS "min" 
 SELECT t, avg(f8), min(f8) FROM orders GROUP BY t
 -- => plan
 -- w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys t of 4; cells 0
---   avg from moments: clamp -100 .. 100, grid 0.01, rows 4, output grid 0.00001, epsilon 4 delta 0
+--   avg from deviations: clamp -100 .. 100, grid 0.01, rows by choice, output grid 0.00001, epsilon 4 delta 0
 --   min of units: clamp -100 .. 100, grid 0.01, values 1, one group of a unit, 310 places, least 12 units, epsilon 94/25 delta 0, if release 3 is enough
 --     units of min: one group of a unit, sensitivity 1, scale 25/6, epsilon 6/25 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p7)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p9)s::bigint), %(p9)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(r1."f8") AS v0, (2 * pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p5)s::double precision), %(p4)s::double precision))::double precision * %(p5)s::double precision)::integer) - %(p3)s::bigint * pg_catalog.count(r1."f8")) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p8)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
---   p1 = 6
---   p2 = 2
---   p3 = 0
---   p4 = -100
---   p5 = 100
---   p6 = -20000
---   p7 = 20000
---   p8 = ['x', 'y', 'z']
---   p9 = random
 SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint - 1, %(p4)s::bigint[]) AS p0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p6)s::bigint), %(p6)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(r1."f8"), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint AS v0 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p5)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p7)s::bigint) u) p GROUP BY GROUPING SETS ((k1, p0))
 --   p1 = -100
 --   p2 = 100
@@ -483,6 +493,26 @@ SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::
 --   p5 = ['x', 'y', 'z']
 --   p6 = random
 --   p7 = 1
+WITH g AS MATERIALIZED (SELECT *, (y0 * %(p4)s::bigint - c0 * n0) AS d0 FROM (SELECT g.unit, g.k1, nullif(least(g.v0, %(p6)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p6)s::bigint) * %(p7)s::bigint), least(g.v0, %(p6)s::bigint) * %(p7)s::bigint)::bigint AS y0, %(p1)s::bigint AS c0 FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, pg_catalog.count(r1."f8") AS v0, (2 * pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(r1."f8", %(p3)s::double precision), %(p2)s::double precision))::double precision * %(p3)s::double precision)::integer) - %(p1)s::bigint * pg_catalog.count(r1."f8")) AS v1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p5)s::text[]::text[]) OR r1."t" IS NULL) GROUP BY r1."uid", 2) g JOIN ROWS FROM (pg_catalog.unnest(%(p8)s::text[]), pg_catalog.unnest(%(p9)s::bigint[])) AS c(k1, c0) ON ARRAY[(CASE WHEN g.k1 IS NULL THEN '' ELSE 'v' || g.k1 END) COLLATE pg_catalog."C"] = ARRAY[c.k1] LIMIT ALL) t), a AS MATERIALIZED (SELECT unit, pg_catalog.sum(n0)::bigint AS all0, pg_catalog.sum(pg_catalog.abs(d0))::bigint AS size0 FROM g GROUP BY unit), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p10)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p11)s::bigint[]) AS size_band0 FROM a) SELECT t.k1, c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.k1, b.band0 AS b0, b.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p12)s::bigint * g.n0 / b.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p14)s::bigint AND %(p15)s::bigint THEN g.y0 * %(p12)s::bigint / b.all0 ELSE pg_catalog.div(g.y0 * %(p13)s::numeric, b.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p14)s::bigint AND %(p15)s::bigint THEN g.d0 * %(p12)s::bigint / nullif(b.size0, 0) ELSE pg_catalog.div(g.d0 * %(p13)s::numeric, nullif(b.size0, 0))::bigint END)) AS share1 FROM g g JOIN b ON b.unit = g.unit WHERE g.n0 IS NOT NULL GROUP BY 1, 2, 3) t, LATERAL (VALUES (%(p16)s::integer, b0, total0, share0, mean0), (%(p17)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2, 3 UNION ALL SELECT NULL::text, %(p18)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT NULL::text, %(p19)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0
+--   p1 = 0
+--   p2 = -100
+--   p3 = 100
+--   p4 = 1
+--   p5 = ['x', 'y', 'z']
+--   p6 = 1099511627776
+--   p7 = 20000
+--   p8 = ['vx', 'vy', 'vz', '']
+--   p9 = ['0', '0', '0', '0']
+--   p10 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p11 = ['626', '744', '884', '1052', '1251', '1487', '1768', '2103', '2501', '2974', '3536', '4205', '5001', '5947', '7072', '8409', '10001', '11893', '14143', '16818', '20001', '23785', '28285', '33636', '40001', '47569', '56569', '67272', '80001', '95137', '113138', '134544', '160001', '190274', '226275', '269087', '320001', '380547', '452549', '538174', '640001', '761093', '905097', '1076348', '1280001', '1522186', '1810194', '2152695', '2560001', '3044371', '3620387', '4305390', '5120001', '6088741', '7240774', '8610780', '10240001', '12177481', '14481547', '17221559', '20480001', '24354962', '28963094', '34443118', '40960001', '48709924', '57926188', '68886235', '81920001', '97419847', '115852376', '137772469', '163840001', '194839694', '231704751', '275544938', '327680001', '389679388', '463409501', '551089875', '655360001', '779358775', '926819001', '1102179750', '1310720001']
+--   p12 = 1048576
+--   p13 = 1048576
+--   p14 = -4398046511104
+--   p15 = 4398046511104
+--   p16 = 0
+--   p17 = 1
+--   p18 = 2
+--   p19 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -525,23 +555,10 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "avg", dp_b1.a2 AS "max", dp_b1.a3 AS "varia
 SELECT o.t, avg(c.i4), max(o.i4 + c.i4) FROM orders o JOIN calls c ON o.uid = c.uid GROUP BY o.t
 -- => plan
 -- w.orders, w.calls, unit r1."uid": rows 12, groups 2, per group 4; keys expression of 4; cells 0
---   avg from moments: clamp 0 .. 100, grid 1, rows 8, output grid 0.00001, epsilon 4 delta 0
+--   avg from deviations: clamp 0 .. 100, grid 1, rows by choice, output grid 0.00001, epsilon 4 delta 0
 --   max of units: clamp 0 .. 200, grid 1, values 1, one group of a unit, 111 places, least 9 units, epsilon 94/25 delta 0, if release 3 is enough
 --     units of max: one group of a unit, sensitivity 1, scale 25/6, epsilon 6/25 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p2)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p2)s::bigint) / v0) END, least(v0, %(p2)s::bigint) * %(p6)s::bigint), least(v0, %(p2)s::bigint) * %(p3)s::bigint) END) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p12)s::bigint), %(p12)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p7)s::integer))::text AS k1, pg_catalog.count(r2."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p5)s::integer), %(p4)s::integer))::integer) - %(p3)s::bigint * pg_catalog.count(r2."i4")) AS v1 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p9)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p10)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p7)s::integer))::text = ANY(%(p8)s::text[]) OR pg_catalog.left(r1."t"::text, %(p7)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p9)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p11)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p11)s::bigint) u GROUP BY 1
---   p1 = 12
---   p2 = 4
---   p3 = 100
---   p4 = 0
---   p5 = 100
---   p6 = -100
---   p7 = 2
---   p8 = ['x', 'y', 'z']
---   p9 = random
---   p10 = 6
---   p11 = 2
---   p12 = random
 SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint, %(p5)s::bigint[]) - 1 AS p0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p11)s::bigint), %(p11)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p6)s::integer))::text AS k1, pg_catalog.max(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint) AS v0 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p8)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p6)s::integer))::text = ANY(%(p7)s::text[]) OR pg_catalog.left(r1."t"::text, %(p6)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p8)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p10)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p12)s::bigint) u) p GROUP BY GROUPING SETS ((k1, p0))
 --   p1 = 0
 --   p2 = 100
@@ -555,6 +572,28 @@ SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::
 --   p10 = 2
 --   p11 = random
 --   p12 = 1
+WITH g AS MATERIALIZED (SELECT *, (y0 * %(p4)s::bigint - c0 * n0) AS d0 FROM (SELECT g.unit, g.k1, nullif(least(g.v0, %(p10)s::bigint), 0) AS n0, least(greatest(g.v1, -least(g.v0, %(p10)s::bigint) * %(p1)s::bigint), least(g.v0, %(p10)s::bigint) * %(p1)s::bigint)::bigint AS y0, %(p11)s::bigint AS c0 FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p5)s::integer))::text AS k1, pg_catalog.count(r2."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r2."i4")) AS v1 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p7)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p8)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p5)s::integer))::text = ANY(%(p6)s::text[]) OR pg_catalog.left(r1."t"::text, %(p5)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p7)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) GROUP BY r1."uid", 2) g JOIN ROWS FROM (pg_catalog.unnest(%(p12)s::text[]), pg_catalog.unnest(%(p13)s::bigint[])) AS c(k1, c0) ON ARRAY[(CASE WHEN g.k1 IS NULL THEN '' ELSE 'v' || g.k1 END) COLLATE pg_catalog."C"] = ARRAY[c.k1] LIMIT ALL) t), a AS MATERIALIZED (SELECT unit, pg_catalog.sum(n0)::bigint AS all0, pg_catalog.sum(pg_catalog.abs(d0))::bigint AS size0 FROM g GROUP BY unit), b AS MATERIALIZED (SELECT *, pg_catalog.width_bucket(all0, %(p14)s::bigint[]) AS band0, pg_catalog.width_bucket(size0, %(p15)s::bigint[]) AS size_band0 FROM a) SELECT t.k1, c.place, c.band, pg_catalog.sum(c.total), pg_catalog.sum(c.share), pg_catalog.sum(c.mean) FROM (SELECT g.k1, b.band0 AS b0, b.size_band0 AS b1, pg_catalog.sum(g.n0) AS total0, pg_catalog.sum(%(p16)s::bigint * g.n0 / b.all0) AS share0, pg_catalog.sum((CASE WHEN g.y0 BETWEEN %(p18)s::bigint AND %(p19)s::bigint THEN g.y0 * %(p16)s::bigint / b.all0 ELSE pg_catalog.div(g.y0 * %(p17)s::numeric, b.all0)::bigint END)) AS mean0, pg_catalog.sum(g.d0) AS total1, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p18)s::bigint AND %(p19)s::bigint THEN g.d0 * %(p16)s::bigint / nullif(b.size0, 0) ELSE pg_catalog.div(g.d0 * %(p17)s::numeric, nullif(b.size0, 0))::bigint END)) AS share1 FROM g g JOIN b ON b.unit = g.unit WHERE g.n0 IS NOT NULL GROUP BY 1, 2, 3) t, LATERAL (VALUES (%(p2)s::integer, b0, total0, share0, mean0), (%(p20)s::integer, b1, total1, share1, NULL::numeric)) c(place, band, total, share, mean) GROUP BY 1, 2, 3 UNION ALL SELECT NULL::text, %(p5)s::integer, band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY band0 UNION ALL SELECT NULL::text, %(p21)s::integer, size_band0, pg_catalog.count(*), NULL::numeric, NULL::numeric FROM b WHERE all0 IS NOT NULL GROUP BY size_band0
+--   p1 = 100
+--   p2 = 0
+--   p3 = 100
+--   p4 = 8
+--   p5 = 2
+--   p6 = ['x', 'y', 'z']
+--   p7 = random
+--   p8 = 6
+--   p9 = 2
+--   p10 = 1099511627776
+--   p11 = 0
+--   p12 = ['vx', 'vy', 'vz', '']
+--   p13 = ['0', '0', '0', '0']
+--   p14 = ['2', '2', '2', '2', '3', '3', '3', '4', '5', '5', '6', '7', '9', '10', '12', '14', '17', '20', '23', '27', '33', '39', '46', '54', '65', '77', '91', '108', '129', '153', '182', '216', '257', '305', '363', '431', '513', '609', '725', '862', '1025', '1218', '1449', '1723', '2049', '2436', '2897', '3445', '4097', '4871', '5793', '6889', '8193', '9742', '11586', '13778', '16385', '19484', '23171', '27555', '32769', '38968', '46341', '55109', '65537', '77936', '92682', '110218', '131073', '155872', '185364', '220436', '262145', '311744', '370728', '440872', '524289', '623488', '741456', '881744', '1048577']
+--   p15 = ['26', '30', '36', '43', '51', '60', '71', '85', '101', '119', '142', '169', '201', '238', '283', '337', '401', '476', '566', '673', '801', '952', '1132', '1346', '1601', '1903', '2263', '2691', '3201', '3806', '4526', '5382', '6401', '7611', '9051', '10764', '12801', '15222', '18102', '21527', '25601', '30444', '36204', '43054', '51201', '60888', '72408', '86108', '102401', '121775', '144816', '172216', '204801', '243550', '289631', '344432', '409601', '487100', '579262', '688863', '819201', '974199', '1158524', '1377725', '1638401', '1948397', '2317048', '2755450', '3276801', '3896794', '4634096', '5510899', '6553601', '7793588', '9268191', '11021798', '13107201', '15587176', '18536381', '22043595', '26214401', '31174351', '37072761', '44087190', '52428801']
+--   p16 = 1048576
+--   p17 = 1048576
+--   p18 = -4398046511104
+--   p19 = 4398046511104
+--   p20 = 1
+--   p21 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
