@@ -1,8 +1,8 @@
 """Whether analysts may log in to the shadow's server now.
 
 A server that has just started has no roles of analysts. It refuses every password then, as it refuses a wrong
-one. A change of a policy that open transactions keep from being taken holds logins, too: who is ended for it must
-not be back before it is taken.
+one. A change of a policy that open transactions keep from being taken holds logins, too: who is ended for it
+must not be back before it is taken.
 """
 
 from __future__ import annotations
