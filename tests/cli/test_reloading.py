@@ -774,9 +774,37 @@ def test_pauses_between_attempts_grow(served: Served, monkeypatch: pytest.Monkey
         for _ in range(60):
             served.clock += 0.5
             served.watch.look(served.clock)
-    assert [one - begun for one in attempts] == [0, 1, 3, 7, 15, 25]
+            if len(attempts) >= 3:
+                assert served.watch.logins.is_held, (
+                    "who is ended for it is not back before it is taken"
+                )
+        # The third one insists; its pauses are short, since nobody comes in meanwhile.
+        assert [one - begun for one in attempts] == [0, 1, *range(3, 31)]
     served.look()
-    assert len(attempts) == 7 and served.standing()[1] is True
+    assert len(attempts) == 31 and served.standing()[1] is True
+    assert not served.watch.logins.is_held
+
+
+def test_logins_are_not_held_for_ever(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nothing ends keeps nobody out for ever; it begins anew later."""
+    monkeypatch.setattr(shadow_database, "_LOCK_TIMEOUT", "20ms")
+    monkeypatch.setattr(reloading, "INSISTING_SECONDS", 10.0)
+    held: list[float] = []
+    with served.connect() as connection, connection.transaction():
+        connection.execute("SELECT * FROM wards")
+        served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+        begun = served.clock
+        for _ in range(50):
+            served.clock += 1.0
+            served.watch.look(served.clock)
+            if served.watch.logins.is_held:
+                held.append(served.clock - begun)
+        assert held == [*range(3, 13), *range(43, 51)]
+        served.file.write_text("tables: wrong")
+        served.watch.look(served.clock, at_once=True)
+        assert not served.watch.logins.is_held, "a file that is wrong waits for nobody"
+    served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+    assert served.standing()[1] is True
 
 
 def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:

@@ -14,7 +14,9 @@ from tests.cli.operator_at_work import Listening, Operator, query_over_the_wire
 from tests.cli.recovery import postmaster, readiness
 from tests.cli.stuck_sessions import (
     READ,
+    WEDGE,
     change_policy,
+    coming_back,
     events,
     hang_up,
     is_alive,
@@ -25,6 +27,7 @@ from tests.cli.stuck_sessions import (
 from tests.waiting import until
 
 _TAKEN_SECONDS = 25.0  # about 10
+_CERTAIN_SECONDS = 30.0  # about 5, or 10 where one is killed
 _OTHERS_SECONDS = 2.0  # about 0.5, the time that a change waits for a lock
 _STOP_SECONDS = 15.0  # 5 for the client that is there, and what the servers take
 
@@ -68,6 +71,56 @@ def test_a_change_of_the_policy_is_taken(served: tuple[Operator, Listening]) -> 
     log = (operator.state / "shadow" / "server.log").read_text()
     assert "/*" not in told + log and "EXECUTE" not in told + log
     assert readiness(listening)[1]["stuck_sessions"] == 0
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("BEGIN", READ, "SELECT pg_sleep(1.4)", "COMMIT"),
+        # In a deadlock the change would be the one that fails.
+        ("BEGIN", "SELECT * FROM dp.columns", "SELECT pg_sleep(0.3)", READ, "COMMIT"),
+    ],
+)
+def test_short_transactions_in_turn_do_not_stop_a_change(
+    served: tuple[Operator, Listening], statements: tuple[str, ...]
+) -> None:
+    """None of them is met by two attempts, and there is always one."""
+    operator, listening = served
+    before = postmaster(operator, "shadow")
+    with coming_back(listening, "mallory", statements, sessions=3, apart=0.47):
+        time.sleep(2)
+        begun = time.monotonic()
+        change_policy(operator)
+        hang_up(listening)
+        until(lambda: bool(events(operator, "policy_taken")), _CERTAIN_SECONDS)
+        print(f"taken after {time.monotonic() - begun:.1f} s")
+        with listening.connect("bob") as bob:
+            assert bob.execute(READ.encode()).fetchone() is not None
+    assert postmaster(operator, "shadow") == before
+    assert not events(operator, "shadow_restarts_without_session"), "nobody is killed who listens"
+    assert {one["analyst"] for one in events(operator, "session_ended_by_share")} <= {"mallory"}
+
+
+@pytest.mark.timed
+def test_a_stuck_session_that_comes_back_is_killed_once(
+    served: tuple[Operator, Listening],
+) -> None:
+    operator, listening = served
+    statements = ("SET client_connection_check_interval = 0", "BEGIN", READ, WEDGE)
+    with coming_back(listening, "mallory", statements, sessions=2):
+        time.sleep(2)
+        begun = time.monotonic()
+        change_policy(operator)
+        hang_up(listening)
+        until(lambda: bool(events(operator, "policy_taken")), _CERTAIN_SECONDS)
+        print(f"taken after {time.monotonic() - begun:.1f} s")
+        (killed,) = events(operator, "shadow_restarts_without_session")
+        assert killed["analyst"] == "mallory"
+        with listening.connect("bob") as bob:
+            assert bob.execute(READ.encode()).fetchone() is not None
+    assert len(events(operator, "logins_wait_for_policy")) == 1
+    assert len(events(operator, "policy_taken")) == 1
 
 
 def test_who_is_removed_is_ended(served: tuple[Operator, Listening]) -> None:
