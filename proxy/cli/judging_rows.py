@@ -108,7 +108,7 @@ def open_findings(judgement: Judgement, memory: Memory | None = None) -> Iterato
     for one in later:
         # What was not shown before is not copied: it closes nothing.
         closed = frozenset({one.table}) if one.are_others else frozenset()
-        closing[str(one.table), "it has columns that came later"] = closed
+        closing[str(one.table), one.what] = closed
     if not closing:
         return
     shared = sharing_tables(policy)

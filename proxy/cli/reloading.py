@@ -29,6 +29,7 @@ from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
 from proxy.ledger.public_columns import later_columns
+from proxy.ledger.unit_columns import remade_unit_columns
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
 from proxy.policy_file.policy_errors import PolicyErrors
@@ -144,7 +145,7 @@ class PolicyWatch:
             checked, verdict = self._checked()
             if (checked.policy, checked.catalog) != served:
                 self._adopt(checked)
-            self.database.note_public_columns(checked.catalog)
+            self.database.note_columns(checked.catalog)
         except NotTaken as refused:
             self._refuse(refused, now, is_reported=is_reported)
         except Exception as error:  # whatever it was, the policy in force is whole
@@ -253,6 +254,10 @@ class PolicyWatch:
         if later:
             problems = locate([one.problem for one in later], checked.text, checked.file)
             raise NotTaken("columns of public tables came later", _listed(problems))
+        remade = remade_unit_columns(lease.ledger_dsn, lease.source, policy, checked.catalog)
+        if remade:
+            problems = locate([one.problem for one in remade], checked.text, checked.file)
+            raise NotTaken("columns of units are others", _listed(problems))
         return checked, verdict
 
     def _adopt(self, checked: CheckedPolicy) -> None:

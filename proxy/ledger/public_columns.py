@@ -47,11 +47,13 @@ class LaterColumns:
         table: Its name.
         are_others: Whether one stands in the place of a column that was shown.
         problem: For the owner, at its place in the policy.
+        what: The same in short, for the log.
     """
 
     table: TableName
     are_others: bool
     problem: Problem
+    what: str = "it has columns that came later"
 
 
 _Memory = Mapping[TableName, Mapping[str, _ShownColumn]]

@@ -27,6 +27,7 @@ from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import Source, SourceError
+from proxy.ledger.unit_columns import forget_unit_columns
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
@@ -577,6 +578,65 @@ def test_a_column_that_is_made_anew_is_one_that_came_later(served: Served, pair:
             assert served.standing()[1] is True, "it has been named"
         finally:
             owner.execute("DROP TABLE public.levels")
+            database.look_for_changes()
+
+
+@pytest.mark.parametrize("name", ["stays", "seen_stays"])
+def test_a_column_of_a_unit_that_is_made_anew_closes_its_table(
+    served: Served, pair: Servers, name: str
+) -> None:
+    """Also a view that is created again over it. Then its owner says that it names the same people."""
+    lease, database = served.database.lease, served.database
+    source = Source(lease.source, _NAME, ())
+    view = (
+        "CREATE VIEW public.seen_stays AS SELECT patient, cost FROM public.stays;"
+        f"GRANT SELECT ON public.stays, public.seen_stays TO {READER};"
+    )
+    count = f"SELECT count(*) FROM {name}"
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute(
+            (
+                "CREATE TABLE public.stays (id int PRIMARY KEY, cost int, patient int);"
+                "INSERT INTO public.stays SELECT i, 10, i % 500 FROM generate_series(1, 2000) i;"
+                + view
+            ).encode()
+        )
+        try:
+            database.look_for_changes()
+            served.write(
+                f"{_TABLES}  public.{name}: {{unit: {{patient: patient}}, max_rows_per_unit: 4}}\n"
+            )
+            assert served.value(count) is not None
+            owner.execute(
+                (
+                    "ALTER TABLE public.stays DROP patient CASCADE;"
+                    "ALTER TABLE public.stays ADD patient int;"
+                    "UPDATE public.stays SET patient = id;" + view
+                ).encode()
+            )
+            with capture_logs() as logged:
+                for _ in range(2):
+                    database.look_for_changes()
+                    served.look()
+                    with pytest.raises(psycopg.Error, match="not what the policy was checked"):
+                        served.value(count)
+            assert "policy_taken" not in [one["event"] for one in logged]
+            assert served.standing()[1] is False
+            assert served.value("SELECT count(*) FROM visits") is not None, "no other is closed"
+            checked = load_policy(served.file, served.watch.environment)
+            with pytest.raises(
+                CliError, match=r"dropped and added again.*: public\.stays\.patient"
+            ):
+                refuse_new_columns(checked, lease.ledger_dsn, source)
+            with psycopg.connect(lease.ledger_dsn) as ledger:
+                forget_unit_columns(ledger, lease.source)
+            refuse_new_columns(checked, lease.ledger_dsn, source)
+            database.look_for_changes()
+            served.look()
+            assert served.standing()[1] is True
+            assert served.value(count) is not None
+        finally:
+            owner.execute("DROP TABLE public.stays CASCADE")
             database.look_for_changes()
 
 
