@@ -334,6 +334,7 @@ def test_what_insists_has_no_patience(
             watch.look()
             waiting.join(0.05)
         took = time.monotonic() - begun
+        session.close()
         own.rollback()
     assert set(told) == {(mallory, Harm.OPERATOR if insists else Harm.OTHERS)}
     assert insists or took > 1, "others may keep dpproxy waiting for a second"
