@@ -288,7 +288,6 @@ def test_labels_that_become_others(
     text = "SELECT count(*) FROM cat.boxes WHERE size = 'large'"
     renamed = 'ALTER TYPE "Odd types"."Größe" RENAME VALUE %s TO %s'
     database.look_for_changes()
-    assert not database.closed_tables(), database.open_findings
     assert asked.execute(text).fetchone() is not None
     for was, becomes in (("large", "huge"), ("huge", "large")):
         direct.execute(renamed % (f"'{was}'", f"'{becomes}'"))
