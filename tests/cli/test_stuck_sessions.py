@@ -70,7 +70,7 @@ def test_a_change_of_the_policy_is_taken(served: tuple[Operator, Listening]) -> 
     told = (operator.folder / "err.txt").read_text()
     log = (operator.state / "shadow" / "server.log").read_text()
     assert "/*" not in told + log and "EXECUTE" not in told + log
-    assert readiness(listening)[1]["stuck_sessions"] == 0
+    until(lambda: readiness(listening)[1]["stuck_sessions"] == 0, 30)
 
 
 @pytest.mark.timed
