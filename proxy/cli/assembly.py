@@ -31,7 +31,8 @@ from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.public_columns import LaterColumns, later_columns, note_public_columns
+from proxy.ledger.noted_columns import OtherColumns
+from proxy.ledger.public_columns import later_columns, note_public_columns
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
 from proxy.ledger.unit_columns import note_unit_columns, remade_unit_columns
@@ -167,7 +168,7 @@ class Database:
         is_same = judgement.catalog == catalog and judgement.state == catalogue_state(policy.source)
         return judgement.verdict if is_same else None
 
-    def _memory(self, policy: Policy, catalog: Catalog) -> list[LaterColumns]:
+    def _memory(self, policy: Policy, catalog: Catalog) -> list[OtherColumns]:
         of = self.lease.ledger_dsn, self.lease.source, policy, catalog
         return later_columns(*of) + remade_unit_columns(*of)
 

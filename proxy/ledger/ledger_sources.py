@@ -15,8 +15,8 @@ import psycopg
 from proxy.accounting import amounts
 from proxy.ledger.admin_log import note
 from proxy.ledger.bounds_account import renew_account
-from proxy.ledger.public_columns import forget_column_numbers
-from proxy.ledger.unit_columns import forget_unit_columns
+from proxy.ledger.public_columns import PUBLIC_COLUMNS
+from proxy.ledger.unit_columns import UNIT_COLUMNS
 from proxy.policy.policy_model import Accounting, Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of
 
@@ -155,8 +155,8 @@ def adopt_as(ledger_dsn: str, identity: Identity, name: str) -> Source:
             raise SourceError(f'the ledger has no source named "{name}"')
         if not is_known:
             _bind(connection, row[0], identity)
-            forget_column_numbers(connection, row[0])
-        forget_unit_columns(connection, row[0])
+            PUBLIC_COLUMNS.forget_numbers(connection, row[0])
+        UNIT_COLUMNS.forget_numbers(connection, row[0])
         _note(connection, "adopt as", {"name": name, "identity": str(identity)})
     return Source(row[0], name, (identity,))
 

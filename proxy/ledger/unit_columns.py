@@ -12,26 +12,17 @@ from collections.abc import Iterator
 import psycopg
 
 from proxy.catalog.catalog_model import Catalog, ColumnBeneath, TableName
-from proxy.ledger.public_columns import LaterColumns
+from proxy.ledger.noted_columns import UNKNOWN, ColumnNumbers, NotedColumns, OtherColumns
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
 from proxy.policy.problem import Problem
 
-_KNOWN = """\
-SELECT schema_name, table_name, column_name, relation, number FROM ledger.unit_column WHERE source = %s"""
-_NOTE = """\
-INSERT INTO ledger.unit_column (source, schema_name, table_name, column_name, relation, number)
-VALUES (%s, %s, %s, %s, %s, %s)
-ON CONFLICT (source, schema_name, table_name, column_name) DO UPDATE
-SET relation = excluded.relation, number = excluded.number
-WHERE (unit_column.relation, unit_column.number) IS DISTINCT FROM (excluded.relation, excluded.number)"""
-
+UNIT_COLUMNS = NotedColumns("unit_column")
 _Place = tuple[TableName, str]
-_Numbers = tuple[int | None, int | None]
 
 
 def remade_unit_columns(
     ledger_dsn: str, source: int, policy: Policy, catalog: Catalog
-) -> list[LaterColumns]:
+) -> list[OtherColumns]:
     """Find columns of units that are others, by their numbers, than when the policy was served.
 
     Args:
@@ -47,20 +38,19 @@ def remade_unit_columns(
         psycopg.Error: The ledger cannot be asked.
     """
     with psycopg.connect(ledger_dsn) as connection:
-        known = _read_known(connection, source)
+        noted = UNIT_COLUMNS.read(connection, source)
         row = connection.execute(
             "SELECT name FROM ledger.source WHERE id = %s", (source,)
         ).fetchone()
     remade: dict[TableName, set[str]] = defaultdict(set)
     for name, one in _relied_on(policy, catalog):
-        relation, number = known.get((one.table, one.column), (None, None))
-        if relation == one.relation and number not in (None, one.number):
+        if noted.get((one.table, one.column), UNKNOWN).is_another(_numbers(one)):
             remade[name].add(f"{one.table}.{one.column}")
     called = "NAME" if row is None else str(row[0])
     return [_remade(name, sorted(columns), called) for name, columns in remade.items()]
 
 
-def _remade(name: TableName, columns: list[str], source: str) -> LaterColumns:
+def _remade(name: TableName, columns: list[str], source: str) -> OtherColumns:
     problem = Problem(
         ("tables", str(name)),
         f"'{name}' tells its units by columns that were dropped and added again, or renamed, since they were"
@@ -69,7 +59,7 @@ def _remade(name: TableName, columns: list[str], source: str) -> LaterColumns:
         f" {source}, with the --state or --ledger of serve. If not, name the right column",
         at_key=True,
     )
-    return LaterColumns(
+    return OtherColumns(
         table=name, are_others=True, problem=problem, what="its unit's columns are others"
     )
 
@@ -85,35 +75,13 @@ def note_unit_columns(
     Raises:
         psycopg.Error: The ledger cannot be asked.
     """
-    relied_on = {one for _, one in _relied_on(policy, catalog)}
-    rows = sorted(
-        (source, one.table.schema, one.table.name, one.column, one.relation, one.number)
-        for one in relied_on
-    )
+    columns = {(one.table, one.column): _numbers(one) for _, one in _relied_on(policy, catalog)}
     with psycopg.connect(ledger_dsn) as connection:
-        known = _read_known(connection, source)
-        connection.cursor().executemany(_NOTE, rows)
-    again = {
-        one.table
-        for one in relied_on
-        if known.get((one.table, one.column), (None, None))[0] not in (None, one.relation)
-    }
-    return sorted(again, key=str)
+        return sorted(UNIT_COLUMNS.note(connection, source, columns), key=str)
 
 
-def forget_unit_columns(connection: psycopg.Connection, source: int) -> None:
-    """Take the columns as they are for those of before when they are noted next. In the transaction of the
-    caller. Raises: psycopg.Error."""
-    connection.execute(
-        "UPDATE ledger.unit_column SET relation = NULL, number = NULL WHERE source = %s", (source,)
-    )
-
-
-def _read_known(connection: psycopg.Connection, source: int) -> dict[_Place, _Numbers]:
-    return {
-        (TableName(schema, table), column): (relation, number)
-        for schema, table, column, relation, number in connection.execute(_KNOWN, (source,))
-    }
+def _numbers(one: ColumnBeneath) -> ColumnNumbers:
+    return ColumnNumbers(relation=one.relation, number=one.number)
 
 
 def _relied_on(policy: Policy, catalog: Catalog) -> Iterator[tuple[TableName, ColumnBeneath]]:

@@ -27,7 +27,7 @@ from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import Source, SourceError
-from proxy.ledger.unit_columns import forget_unit_columns
+from proxy.ledger.unit_columns import UNIT_COLUMNS
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
@@ -629,7 +629,7 @@ def test_a_column_of_a_unit_that_is_made_anew_closes_its_table(
             ):
                 refuse_new_columns(checked, lease.ledger_dsn, source)
             with psycopg.connect(lease.ledger_dsn) as ledger:
-                forget_unit_columns(ledger, lease.source)
+                UNIT_COLUMNS.forget_numbers(ledger, lease.source)
             refuse_new_columns(checked, lease.ledger_dsn, source)
             database.look_for_changes()
             served.look()
