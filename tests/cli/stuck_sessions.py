@@ -48,17 +48,20 @@ def wedge(listening: Listening, name: str, *before: str) -> tuple[psycopg.Connec
     Returns:
         The connection, whose client still waits, and the process of the session on the shadow.
     """
-    connection = listening.connect(name)
-    for statement in ("SET client_connection_check_interval = 0", "BEGIN", *before):
-        connection.execute(statement.encode())
-    process = connection.info.backend_pid
-    connection.pgconn.send_query(WEDGE.encode())
-    connection.pgconn.flush()
-    end = time.monotonic() + 10
-    while cpu_seconds(process) < 0.2:  # it has begun to lex
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return connection, process
+    with contextlib.ExitStack() as failed:
+        connection = listening.connect(name)
+        failed.callback(connection.close)
+        for statement in ("SET client_connection_check_interval = 0", "BEGIN", *before):
+            connection.execute(statement.encode())
+        process = connection.info.backend_pid
+        connection.pgconn.send_query(WEDGE.encode())
+        connection.pgconn.flush()
+        end = time.monotonic() + 10
+        while cpu_seconds(process) < 0.2:  # it has begun to lex
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        failed.pop_all()
+        return connection, process
 
 
 @contextlib.contextmanager
