@@ -69,6 +69,23 @@ class ForeignKey:
     target_columns: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnBeneath:
+    """A column of a table that a view shows, directly or through other views.
+
+    Attributes:
+        table: Its name.
+        column: Its name.
+        relation: The oid of the table.
+        number: As of `Column`.
+    """
+
+    table: TableName
+    column: str
+    relation: int
+    number: int
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     name: TableName
@@ -89,6 +106,8 @@ class Table:
     has_ctid: bool = False  # each row has a place of its own, for all the time of a statement
     shows: str = ""  # digest of a view's text, and of views and functions beneath it
     oid: int = field(default=0, compare=False, repr=False)  # another one where it is created again
+    # Of views, materialized ones too: all columns of tables that they, and views beneath them, name
+    beneath: tuple[ColumnBeneath, ...] = field(default=(), compare=False, repr=False)
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)

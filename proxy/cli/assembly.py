@@ -31,9 +31,11 @@ from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.public_columns import LaterColumns, later_columns, note_public_columns
+from proxy.ledger.noted_columns import OtherColumns
+from proxy.ledger.public_columns import later_columns, note_public_columns
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
+from proxy.ledger.unit_columns import note_unit_columns, remade_unit_columns
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.facts import PublicContents
 from proxy.policy.findings import Verdict
@@ -166,8 +168,9 @@ class Database:
         is_same = judgement.catalog == catalog and judgement.state == catalogue_state(policy.source)
         return judgement.verdict if is_same else None
 
-    def _memory(self, policy: Policy, catalog: Catalog) -> list[LaterColumns]:
-        return later_columns(self.lease.ledger_dsn, self.lease.source, policy, catalog)
+    def _memory(self, policy: Policy, catalog: Catalog) -> list[OtherColumns]:
+        of = self.lease.ledger_dsn, self.lease.source, policy, catalog
+        return later_columns(*of) + remade_unit_columns(*of)
 
     def _note(self, findings: tuple[OpenFinding, ...]) -> None:
         """Refuse statements on the tables that findings close, and have dp.policy tell it."""
@@ -265,8 +268,8 @@ class Database:
             with suppress(ShadowError):  # as in _note
                 self._report()
 
-    def note_public_columns(self, catalog: Catalog) -> None:
-        """Keep in the ledger what of public tables analysts are shown from now on.
+    def note_columns(self, catalog: Catalog) -> None:
+        """Keep in the ledger what of public tables analysts are shown, and what tells units, from now on.
 
         Args:
             catalog: The newest one that the policy in force was judged against.
@@ -274,11 +277,14 @@ class Database:
         Raises:
             psycopg.Error: The ledger cannot be asked.
         """
-        lease = self.lease
-        again = note_public_columns(lease.ledger_dsn, lease.source, self.policy, catalog)
-        if again:
-            names = sorted(map(str, again))
-            _log.warning("public_tables_created_again", database=self.policy.database, tables=names)
+        of = self.lease.ledger_dsn, self.lease.source, self.policy, catalog
+        for event, again in (
+            ("public_tables_created_again", note_public_columns(*of)),
+            ("tables_of_units_created_again", note_unit_columns(*of)),
+        ):
+            if again:
+                names = sorted(map(str, again))
+                _log.warning(event, database=self.policy.database, tables=names)
 
     def rebuild_shadow(self) -> None:
         """Build the shadow anew on an empty server, of the policy in force. Waits for all databases.

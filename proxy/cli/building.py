@@ -22,6 +22,7 @@ from proxy.ledger.ledger_sources import (
 )
 from proxy.ledger.public_columns import later_columns
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
+from proxy.ledger.unit_columns import remade_unit_columns
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
@@ -79,9 +80,11 @@ def refuse_unpublishable(checked: CheckedPolicy, database: Database) -> None:
 
 def refuse_new_columns(checked: CheckedPolicy, ledger_dsn: str, source: Source) -> None:
     """
-    Refuses  Stopped where a public table has columns that came after it was shown first
+    Refuses  Stopped where a public table has columns that came after it was shown first, or a unit's column
+             was made anew since it was served
     """
-    later = later_columns(ledger_dsn, source.id, checked.policy, checked.catalog)
+    of = ledger_dsn, source.id, checked.policy, checked.catalog
+    later = later_columns(*of) + remade_unit_columns(*of)
     if later:
         problems = [one.problem for one in later]
         raise CliError(str(locate(problems, checked.text, checked.file)))

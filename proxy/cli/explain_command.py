@@ -214,6 +214,9 @@ class NoLedger:
     async def admitted(self, analyst: str) -> None:
         return None
 
+    async def person(self, analyst: str) -> None:
+        return None
+
     async def budget(self, analyst: str) -> str:
         return "[]"
 

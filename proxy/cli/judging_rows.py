@@ -9,7 +9,7 @@ from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.all_findings import diagnose
 from proxy.doctor.finding_tables import concerned_tables, sharing_tables
 from proxy.doctor.installed_postgres import Installation
-from proxy.ledger.public_columns import LaterColumns
+from proxy.ledger.noted_columns import OtherColumns
 from proxy.policy.check import check
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Verdict
@@ -25,7 +25,7 @@ from proxy.protected.judged_rows import (
 from proxy.protected.labels_in_rows import with_public_labels
 from proxy.protected.reachable_catalog import reachable_catalog
 
-Memory = Callable[[Policy, Catalog], Sequence[LaterColumns]]
+Memory = Callable[[Policy, Catalog], Sequence[OtherColumns]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ def open_findings(judgement: Judgement, memory: Memory | None = None) -> Iterato
     for one in later:
         # What was not shown before is not copied: it closes nothing.
         closed = frozenset({one.table}) if one.are_others else frozenset()
-        closing[str(one.table), "it has columns that came later"] = closed
+        closing[str(one.table), one.what] = closed
     if not closing:
         return
     shared = sharing_tables(policy)

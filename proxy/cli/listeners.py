@@ -102,7 +102,7 @@ async def serve_until_stopped(
         closing.push_async_callback(write_last_mark, servers)
         reloads = None
         if policies:
-            reloads = PolicyReloads(databases, policies, SourceVariables(), installation)
+            reloads = PolicyReloads(databases, policies, SourceVariables(), installation, readiness)
         ending = EndingSessions()
         http = HttpServer(
             assembly.engines,
@@ -139,7 +139,7 @@ async def serve_until_stopped(
             ),
             write_marks(servers, databases),
             enforce_limits(servers, ending, lambda: wire.backends | sessions.backends),
-            watch_locks(servers, ending),
+            watch_locks(servers, ending, lambda: readiness.is_held),
             *publishing_tasks(databases),
             *(() if reloads is None else (reloads.follow(),)),
         ):

@@ -71,7 +71,7 @@ async def keep_shadows(
             continue
         readiness.lose()  # before another one runs
         async with matching:
-            while readiness.generation is None:
+            while not readiness.has_roles:
                 try:
                     await _rebuild_shadows(servers, databases)
                 except EmbeddedPostgresError as error:

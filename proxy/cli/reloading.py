@@ -12,7 +12,7 @@ import hashlib
 import math
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,11 @@ from proxy.cli.findings_report import located_findings
 from proxy.cli.loading import CheckedPolicy, load_policy, log_findings, verdict_of
 from proxy.cli.publication_checks import refuse_problems, unpublishable_because
 from proxy.doctor.installed_postgres import Installation
+from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
 from proxy.ledger.public_columns import later_columns
+from proxy.ledger.unit_columns import remade_unit_columns
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
 from proxy.policy_file.policy_errors import PolicyErrors
@@ -39,6 +41,11 @@ from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 POLL_SECONDS = 1.0
 # After an attempt that failed. Statements of others may wait while a change is tried, so the pauses grow.
 RETRY_SECONDS = (1.0, 2.0, 4.0, 8.0, 10.0)
+# So many attempts let transactions of analysts end by themselves. The next one insists: who is in its way is
+# ended at once, and nobody logs in until it is taken, so that who was ended is not back before (ADR 0093).
+PATIENT_ATTEMPTS = 2
+INSISTING_SECONDS = 60.0  # then logins are let in, and it begins anew
+_INSISTING_PAUSE = 1.0
 _TOLD_SECONDS = 5.0  # the log does not say the same again within them
 _LOGGED_PROBLEMS = 5
 
@@ -48,28 +55,40 @@ _log = structlog.get_logger("dpproxy.reloading")
 class NotTaken(Exception):
     """A policy stays out of force. reason: for the log; problems: places of the file."""
 
-    def __init__(self, reason: str, problems: Sequence[str] = (), *, for_now: bool = False) -> None:
+    def __init__(
+        self,
+        reason: str,
+        problems: Sequence[str] = (),
+        *,
+        for_now: bool = False,
+        is_busy: bool = False,
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.problems = tuple(problems)
         self.for_now = for_now  # it may be taken later as it is
+        self.is_busy = is_busy  # transactions of analysts are in its way
 
 
 @dataclass(slots=True)
 class PolicyWatch:
     """One database and the file of its policy. environment: as at the start of the process;
-    verdict: on the policy in force, as it was logged; None: nothing was."""
+    verdict: on the policy in force, as it was logged; None: nothing was;
+    logins: held while a change insists."""
 
     database: Database
     file: Path
     environment: Mapping[str, str]
     verdict: Verdict | None = None
+    logins: RoleReadiness = field(default_factory=RoleReadiness)
     _displayed: object = None  # of the file, when it was looked at last
     _settled: bool = True
     _tried: str = ""  # what was refused: nobody is told twice
     _told_at: float = -math.inf  # when the log said it last
     _retry_at: float = 0.0
     _retries: int = 0
+    _busy_attempts: int = 0
+    _insists_until: float = -math.inf
     _pending: bool = False
     _looks: int = 0
     refusal: str = ""  # why what is in the file is not in force
@@ -92,20 +111,41 @@ class PolicyWatch:
         # What makes a finding of a policy can come with the database alone: it is judged again by each look.
         if at_once or not self._settled or due or self.database.looks != self._looks:
             self._settled, self._looks = True, self.database.looks
-            self._take(now, is_reported=at_once)
+            if not self._pending:
+                self._retries = self._busy_attempts = 0
+            self._insist(now)
+            try:
+                self._take(now, is_reported=at_once)
+            finally:
+                self._desist(now)
+
+    def _insist(self, now: float) -> None:
+        if self._busy_attempts < PATIENT_ATTEMPTS:
+            return
+        name = self.database.policy.database
+        if self.logins.hold(name):
+            self._insists_until = now + INSISTING_SECONDS
+            _log.warning("logins_wait_for_policy", database=name)
+
+    def _desist(self, now: float) -> None:
+        """Unless the change is to be tried again soon, also where its server starts itself again meanwhile."""
+        if self._pending and now < self._insists_until:
+            return
+        if now >= self._insists_until > -math.inf:
+            self._busy_attempts = 0
+        self._insists_until = -math.inf
+        self.logins.release(self.database.policy.database)
 
     def _take(self, now: float, *, is_reported: bool) -> None:
         name = self.database.policy.database
         before = self.database.policy.digest
-        if not self._pending:
-            self._retries = 0
         self._pending = False
         served = self.database.policy, self.database.catalog
         try:
             checked, verdict = self._checked()
             if (checked.policy, checked.catalog) != served:
                 self._adopt(checked)
-            self.database.note_public_columns(checked.catalog)
+            self.database.note_columns(checked.catalog)
         except NotTaken as refused:
             self._refuse(refused, now, is_reported=is_reported)
         except Exception as error:  # whatever it was, the policy in force is whole
@@ -152,8 +192,11 @@ class PolicyWatch:
 
     def _refuse(self, refused: NotTaken, now: float, *, is_reported: bool) -> None:
         pause = RETRY_SECONDS[min(self._retries, len(RETRY_SECONDS) - 1)]
+        if now < self._insists_until:
+            pause = _INSISTING_PAUSE
         self._pending, self._retry_at = refused.for_now, now + pause
         self._retries += 1
+        self._busy_attempts += refused.is_busy
         attempt = f"{_digest(self.file)} {refused.reason} {refused.problems}"
         is_old = now - self._told_at >= _TOLD_SECONDS
         if attempt != self._tried or (is_reported and is_old):
@@ -211,6 +254,10 @@ class PolicyWatch:
         if later:
             problems = locate([one.problem for one in later], checked.text, checked.file)
             raise NotTaken("columns of public tables came later", _listed(problems))
+        remade = remade_unit_columns(lease.ledger_dsn, lease.source, policy, checked.catalog)
+        if remade:
+            problems = locate([one.problem for one in remade], checked.text, checked.file)
+            raise NotTaken("columns of units are others", _listed(problems))
         return checked, verdict
 
     def _adopt(self, checked: CheckedPolicy) -> None:
@@ -226,7 +273,9 @@ class PolicyWatch:
             raise NotTaken(_errors(errors), places[:_LOGGED_PROBLEMS]) from None
         except RowsWithheld as error:  # found since the verdict
             raise NotTaken(f"severe findings: {error}", for_now=True) from None
-        except (BudgetsAwaited, CatalogueMoved, ShadowBusy) as error:
+        except ShadowBusy as error:
+            raise NotTaken(str(error), for_now=True, is_busy=True) from None
+        except (BudgetsAwaited, CatalogueMoved) as error:
             raise NotTaken(str(error), for_now=True) from None
         except Exception as error:  # whatever it was, the policy in force is whole
             kind, reason = type(error).__name__, reason_of(error)
@@ -248,7 +297,7 @@ def _listed(errors: PolicyErrors) -> list[str]:
 class PolicyReloads:
     """
     Given    databases, and their policies as they were read at the start, in their order; environment,
-             installation: as at the start
+             installation: as at the start; logins: as of PolicyWatch
     """
 
     def __init__(
@@ -257,12 +306,15 @@ class PolicyReloads:
         policies: Sequence[CheckedPolicy],
         environment: Mapping[str, str],
         installation: Installation | None = None,
+        logins: RoleReadiness | None = None,
     ) -> None:
         given = dict(environment)
         for database in databases:
             database.installation = installation
         self._watches = [
-            PolicyWatch(database, Path(policy.file), given, policy.verdict)
+            PolicyWatch(
+                database, Path(policy.file), given, policy.verdict, logins or RoleReadiness()
+            )
             for database, policy in zip(databases, policies, strict=True)
         ]
         self._turn = asyncio.Lock()

@@ -218,7 +218,7 @@ def serve(
         ]
         for one, database in zip(checked, databases, strict=True):
             refuse_unpublishable(one, database)
-            database.note_public_columns(one.catalog)
+            database.note_columns(one.catalog)
         servers.match_roles(tuple(one.policy.database for one in databases))
 
         async def announce(ports: ListenerPorts) -> int:

@@ -25,7 +25,8 @@ from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 ROLES_SECONDS = 1.0
 MARK_SECONDS = 0.5
 LIMITS_SECONDS = 1.0
-LOCKS_SECONDS = 0.25  # so that it sees each attempt of a change that waits LOCK_WAIT_SECONDS
+LOCKS_SECONDS = 0.25  # so that it sees each attempt of a change, which waits 0.5 s
+INSISTING_SECONDS = 0.02  # below the time after which PostgreSQL looks for deadlocks of a change
 GUARD_SECONDS = 60.0
 BUSY_SECONDS = 5.0
 
@@ -139,10 +140,23 @@ async def enforce_limits(
 
 
 async def watch_locks(
-    servers: ProxyServers, ending: EndingSessions, every_seconds: float = LOCKS_SECONDS
+    servers: ProxyServers,
+    ending: EndingSessions,
+    insists: Callable[[], bool],
+    every_seconds: float = LOCKS_SECONDS,
 ) -> None:
-    """Until it is cancelled: sessions of the shadow that keep others waiting for a lock are ended."""
-    watch = LockWatch(servers.shadow.dsn(), lambda: servers.shadow.process_id or 0, ending=ending)
+    """Until it is cancelled: sessions of the shadow that keep others waiting for a lock are ended.
+
+    Args:
+        ending: As of `enforce_limits`.
+        insists: As of LockWatch.
+    """
+    watch = LockWatch(
+        servers.shadow.dsn(),
+        lambda: servers.shadow.process_id or 0,
+        ending=ending,
+        insists=insists,
+    )
     # A thread of its own: those of the loop may all be waiting for such a lock.
     thread = ThreadPoolExecutor(1, "locks")
     loop = asyncio.get_running_loop()
@@ -153,7 +167,7 @@ async def watch_locks(
                     _log.warning("session_ended_by_share", **asdict(ended))
             except Exception as error:  # a look that fails must not be the last
                 _log.warning("locks_not_watched", reason=reason_of(error))
-            await asyncio.sleep(every_seconds)
+            await asyncio.sleep(INSISTING_SECONDS if insists() else every_seconds)
     finally:
         thread.submit(watch.close)
         thread.shutdown(wait=False)

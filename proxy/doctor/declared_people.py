@@ -16,6 +16,7 @@ from proxy.policy.company_words import are_companies
 from proxy.policy.guessed_units import Guess, How, NotGuessed, guessed_units
 from proxy.policy.person_words import (
     are_people,
+    person_named,
     person_of_table,
     singular,
     words_of,
@@ -72,7 +73,8 @@ class DeclaredPeople:
         if not words:
             return False
         stem = (*words[:-1], singular(words[-1]))
-        return plain_name(word) in ("".join(stem), "".join(words), stem[-1])
+        is_so = plain_name(word) in ("".join(stem), "".join(words), stem[-1])
+        return is_so or person_named(word) == person_named(words[-1])
 
 
 def declared_people(declared: Catalog, relations: Relations) -> DeclaredPeople:

@@ -27,6 +27,7 @@ from proxy.policy.person_words import (
     is_served,
     is_sure,
     listed_person,
+    person_named,
     person_of_column,
     singular,
 )
@@ -170,7 +171,7 @@ class _HeldTable:
         ]
         if unit.path is not None or not others or is_a_person(self.name, self.declared):
             return None
-        if person_of_column(unit.column) == unit.identifier:
+        if person_of_column(unit.column) == person_named(unit.identifier):
             return None  # it is the other table that has it elsewhere
         found = people(self.policy, self.catalog, self.links, others, with_keys=False)
         called = self.called(others)
@@ -199,14 +200,14 @@ class _HeldTable:
         return warned
 
     def _of_kind(self, word: str, leads: str, listing: TableName, column: str) -> Finding | None:
-        if word == self.unit.identifier or self.is_with(listing):
+        if word == person_named(self.unit.identifier) or self.is_with(listing):
             return None
         served = is_served(word, _columns(listing, self.declared))
         other = self.policy.tables.get(listing)
         if isinstance(other, PublicTable) or (self.is_served and not served):
             return None
         is_protected = isinstance(other, ProtectedTable)
-        is_perhaps = is_perhaps_of_things(self.unit.identifier)
+        is_perhaps = is_perhaps_of_things(person_named(self.unit.identifier))
         wins = (served and not self.is_served) or (is_protected and is_perhaps)
         if wins and not self.is_listed:
             return self._severe(f"{leads}: one {word} can have rows of many units")
@@ -263,7 +264,7 @@ class _HeldTable:
     def _of_many_rows(self, one: _Reference) -> Finding | None:
         if self.is_served and is_known(one.word) and not is_served(one.word):
             return None
-        if is_perhaps_of_things(self.unit.identifier) and not self.is_listed:
+        if is_perhaps_of_things(person_named(self.unit.identifier)) and not self.is_listed:
             return self._severe(f"{one.text}, whom the policy protects elsewhere")
         reason = f"{one.text}, whom the policy protects elsewhere and not in this table"
         return self._warning(reason, one.column)
@@ -301,7 +302,9 @@ class _HeldTable:
         there, unit = self.there, self.unit
         if there is None or unit.path is not None or self.own_targets:
             return None
-        is_person = is_known(unit.identifier) or person_of_column(unit.identifier) is not None
+        is_person = (
+            is_known(person_named(unit.identifier)) or person_of_column(unit.identifier) is not None
+        )
         is_theirs = person_of_column(unit.column) is not None or there.is_unique(unit.column)
         if not is_person or is_theirs or not tells_no_people_apart(unit.column):
             return None
@@ -460,7 +463,7 @@ def _is_served_unit(
     unit: IdentifierUnit, own: frozenset[TableName], declared: DeclaredPeople
 ) -> bool:
     listed = [(declared.person(target), _columns(target, declared)) for target in own]
-    return is_served(unit.identifier) or any(
+    return is_served(person_named(unit.identifier)) or any(
         word is not None and is_served(word, columns) for word, columns in listed
     )
 

@@ -20,6 +20,7 @@ from proxy.policy.person_words import (
     is_id_of_person,
     is_known,
     names_a_person,
+    person_named,
     person_of_column,
     rank_of,
     tells_people_apart,
@@ -44,7 +45,8 @@ def unit_findings(
         return
     # A column of a view is judged where it comes from.
     name, column = declared.relations.links.source_of((table.name, unit.column))
-    base, own = replace(table, name=name), replace(unit, column=column)
+    own = replace(unit, column=column)
+    base = replace(table, name=name, unit=own)
     reason = _shared_values(name, own, declared) or (
         _wrong_path(table.name, unit.column, unit.path, declared)
         if unit.path is not None
@@ -65,7 +67,9 @@ def unit_findings(
 def _shared_values(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
     """People by a column whose few values a CHECK lists."""
     there = declared.tables.get(name)
-    is_person = is_known(unit.identifier) or person_of_column(unit.identifier) is not None
+    is_person = (
+        is_known(person_named(unit.identifier)) or person_of_column(unit.identifier) is not None
+    )
     if there is None or unit.path is not None or not is_person or there.is_unique(unit.column):
         return None
     stated = checked_columns(tuple(text for _, text in there.checks)).get(unit.column)
@@ -230,11 +234,15 @@ def _wrong_target(
     """Of a column with a foreign key, which does not lead to where the policy has the identifier."""
     column, word = unit.column, plain_name(unit.identifier)
     if any(
-        declared.is_called(target, unit.identifier) or declared.person(target) == word
+        declared.is_called(target, unit.identifier)
+        or declared.person(target) == person_named(unit.identifier)
         for target in targets
     ):
         return None
     listing = [other.name for other in others if declared.person(other.name) is not None]
+    both = sorted(targets.intersection(listing))
+    if both:  # a table of the identifier, by another column than its unit is in
+        return f"the foreign key of '{column}' leads to another column of {both[0]} than its unit"
     if any(declared.person(target) is not None for target in targets):
         return _leads(column, targets, f"not to {listing[0]}") if listing else None
     if person_of_column(column) is not None or plain_name(column) in (word, f"{word}id"):
@@ -264,12 +272,14 @@ def _of_one(
 def _wrong_key(name: TableName, unit: IdentifierUnit, declared: DeclaredPeople) -> str | None:
     """A table of people by another column than its key: by the household, or by the doctor."""
     there = declared.tables.get(name)
-    word = plain_name(unit.identifier)
+    word = person_named(unit.identifier)
     is_theirs = declared.person(name) == word or declared.is_called(name, unit.identifier)
     if there is None or len(there.primary_key) != 1 or not is_theirs:
         return None
     key, column = there.primary_key[0], unit.column
-    is_named = person_of_column(column) == word or plain_name(column).startswith(word)
+    is_named = person_of_column(column) == word or plain_name(column).startswith(
+        plain_name(unit.identifier)
+    )
     if there.is_unique(column) or is_named:
         return None
     return (
@@ -340,9 +350,9 @@ def _better(table: ProtectedTable, unit: IdentifierUnit, declared: DeclaredPeopl
     """A column that names the identifier by its own name, or people where the unit's column names none."""
     guess = declared.referring(table.name)
     there = declared.tables.get(table.name)
-    if there is None or declared.person(table.name) == plain_name(unit.identifier):
+    if there is None or declared.person(table.name) == person_named(unit.identifier):
         return None
-    own = person_of_column(unit.column)
+    own, wanted = person_of_column(unit.column), person_named(unit.identifier)
     if guess is not None and isinstance(guess.unit, IdentifierUnit):
         other, word = guess.unit.column, guess.unit.identifier
         targets = foreign_targets(table.name, unit.column, declared.relations.links)
@@ -351,13 +361,13 @@ def _better(table: ProtectedTable, unit: IdentifierUnit, declared: DeclaredPeopl
             or (not guess.is_served and all(_may_be_people(one, declared) for one in targets))
         )
         is_nobody_s = own is None and is_told(guess) and not works_here
-        is_same = is_nobody_s or (word == unit.identifier and own != word)
+        is_same = is_nobody_s or (person_named(word) == wanted and own != word)
         if other != unit.column and is_same and not _is_anybody_s(own, word):
             return f"'{other}' tells which {word} a row belongs to ({guess.why})"
         return None
     for column in there.columns:
         called = person_of_column(column.name)
-        if column.name != unit.column and called == unit.identifier and own not in (None, called):
+        if column.name != unit.column and called == wanted and own not in (None, called):
             return f"'{column.name}' is called as the {called}, '{unit.column}' as the {own}"
     return None
 

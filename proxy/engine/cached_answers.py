@@ -84,7 +84,8 @@ class CachedQuestion:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """A durable charge of `paid`, and what is to be done for each part. receipt: None where nothing is paid;
-    cached: the number of each part in the ledger; warnings: of budgets that are nearly spent."""
+    cached: the number of each part in the ledger; warnings: of budgets that are nearly spent; person: as of
+    Charged."""
 
     receipt: str | None
     paid: Loss
@@ -94,6 +95,7 @@ class Claim:
     cached: tuple[int | None, ...]
     relations: tuple[str | None, ...]
     warnings: tuple[str, ...] = ()
+    person: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

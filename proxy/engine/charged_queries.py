@@ -22,6 +22,7 @@ from proxy.engine.cached_answers import (
     ClaimedBlocks,
     Unfinished,
 )
+from proxy.engine.charged_token import charged_token
 from proxy.engine.derived_answers import WithDerived
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.listed_keys import confirmed
@@ -45,6 +46,7 @@ from proxy.engine.statement_time import before_charge
 from proxy.engine.taken_session import TakenSession
 from proxy.engine.topped_up import ToppingUp, claimed_numbers
 from proxy.engine.undelivered_answers import (
+    AnswerOwner,
     KeptBlocks,
     UndeliveredAnswer,
     UndeliveredAnswers,
@@ -73,13 +75,14 @@ class PlannedQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
     """A durable charge, and what it bought. receipt: None where nothing was to pay; claim: of the parts that
-    are cached, where any are; warnings: of budgets that are nearly spent."""
+    are cached, where any are; warnings: of budgets that are nearly spent; person: as of Charged."""
 
     receipt: str | None
     remaining: Loss | None
     loss: Loss
     claim: Claim | None = None
     warnings: tuple[str, ...] = ()
+    person: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -124,20 +127,24 @@ class ChargedQueries:
         """
         Refuses  as Engine.run
         """
-        kept = self.undelivered.take(query.analyst, query.prepared.private)
+        kept = self.undelivered.take(query.analyst, charged_token(), query.prepared.private)
         if kept is None:
             return await self._run(query)
         try:
-            return await before_charge(
+            answer = await before_charge(
                 query.prepared.settings.seconds, self._delivered(query, kept)
             )
         except BaseException:
             self.undelivered.keep(kept)
             raise
+        return await self._run(query) if answer is None else answer
 
-    async def _delivered(self, query: PlannedQuery, kept: UndeliveredAnswer) -> NoisyAnswer:
-        """An answer that was charged before. Its statement failed."""
+    async def _delivered(self, query: PlannedQuery, kept: UndeliveredAnswer) -> NoisyAnswer | None:
+        """An answer that was charged before. Its statement failed. None: it is of another person, who had the
+        name before."""
         remaining = await self._ledger.admitted(query.analyst)
+        if await self._ledger.person(query.analyst) != kept.owner.person:
+            return None
         relation = await self._drawn(query, (), None, {}, KeptBlocks(kept))
         free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
         return replace(answer_of(relation, query, free), undelivered=kept)
@@ -244,6 +251,7 @@ class ChargedQueries:
             remaining=charged.remaining,
             loss=loss,
             warnings=charged.warnings,
+            person=charged.person,
         )
 
     async def _claimed(
@@ -268,6 +276,7 @@ class ChargedQueries:
             loss=claim.paid,
             claim=claim,
             warnings=claim.warnings,
+            person=claim.person,
         )
 
     def _cost(
@@ -368,8 +377,9 @@ def answer_of(
     is_charged = paid.receipt is not None or paid.claim is not None
     undelivered = None
     if paid.receipt is not None:
+        owner = AnswerOwner(analyst=query.analyst, person=paid.person, token=charged_token())
         undelivered = undelivered_answer(
-            query.analyst, query.prepared.private, paid.receipt, relation.drawn
+            owner, query.prepared.private, paid.receipt, relation.drawn
         )
     return NoisyAnswer(
         relation.json,

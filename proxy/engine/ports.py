@@ -78,11 +78,12 @@ class ProtectedData(Protocol):
 @dataclass(frozen=True, slots=True)
 class Charged:
     """A durable charge. remaining: what the analyst can still spend in this window; warnings: of budgets that
-    are nearly spent."""
+    are nearly spent; person: the analyst's number in the ledger when it was charged."""
 
     receipt: str
     remaining: Loss
     warnings: tuple[str, ...] = ()
+    person: int | None = None
 
 
 class Ledger(Protocol):
@@ -131,6 +132,11 @@ class Ledger(Protocol):
 
         Refuses  PROTECTED of who was removed, or may not query this data
         """
+        ...
+
+    async def person(self, analyst: str) -> int | None:
+        """The analyst's number now. A name that was removed and added again is of another person, with another
+        number. None: the ledger knows no such analyst."""
         ...
 
     async def budget(self, analyst: str) -> str:

@@ -3,8 +3,8 @@
 Example: `SELECT count(*)::smallint FROM orders` is charged, and then 40,000 is out of range. The analyst sends
 `SELECT count(*) FROM orders` and gets the same 40,000 without a second charge.
 
-Privacy: a kept answer is shown only to the analyst who was charged for it. It is the released value itself, so
-showing it is post-processing.
+Privacy: a kept answer is shown only to the person who was charged for it, through the same token or without
+one. It is the released value itself, so showing it is post-processing.
 """
 
 from __future__ import annotations
@@ -12,27 +12,45 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
+from sys import getsizeof
 from time import monotonic
+from typing import Any
 
-from proxy.base.node_parts import with_parts
+from proxy.base.node_parts import parts_getter, with_parts
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.release.cached_block import CachedBlock
 
 KEPT_SECONDS = 3600.0
-_NUMBERS = 20_000  # of one answer
 _OF_ANALYST = 8
 _OF_ALL = 256
+# Of memory. An answer has at most what its analyst has in all.
+BYTES_OF_ANALYST = 4 * 1024 * 1024
+BYTES_OF_ALL = 32 * 1024 * 1024
+_GROUP_BYTES = 112  # with its tuples
+_NUMBER_BYTES = 168  # a mean has three integers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOwner:
+    """Who was charged for an answer. person: the analyst's number in the ledger; token: the number of the token
+    that the statement came through, None: of none."""
+
+    analyst: str
+    person: int | None
+    token: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class UndeliveredAnswer:
     """An answer of one statement. drawn: of each block; plan: as of `_without_presentation`; receipt: of the
-    charge; until: when it is dropped, None before it is kept."""
+    charge; octets: of memory, about; until: when it is dropped, None before it is kept."""
 
-    analyst: str
+    owner: AnswerOwner
     plan: PrivatePlan
     receipt: str
     drawn: tuple[CachedBlock, ...]
+    octets: int
     until: float | None = None
 
     def __repr__(self) -> str:
@@ -40,17 +58,22 @@ class UndeliveredAnswer:
 
 
 def undelivered_answer(
-    analyst: str, plan: PrivatePlan, receipt: str, drawn: tuple[CachedBlock, ...]
+    owner: AnswerOwner, plan: PrivatePlan, receipt: str, drawn: tuple[CachedBlock, ...]
 ) -> UndeliveredAnswer | None:
     """Make an answer that can be kept. None: it is too large."""
-    numbers = sum(
-        len(one.drawn.groups) * (len(block.keys) + len(block.releases))
-        for one, block in zip(drawn, plan.blocks, strict=True)
-    )
-    if numbers > _NUMBERS:
+    octets = sum(map(_fixed_octets, drawn, plan.blocks))
+    if octets > BYTES_OF_ANALYST:  # else its texts are few
         return None
     stripped = _without_presentation(plan)
-    return UndeliveredAnswer(analyst=analyst, plan=stripped, receipt=receipt, drawn=drawn)
+    octets += sum(map(_text_octets, drawn)) + _plan_octets(stripped)
+    if octets > BYTES_OF_ANALYST:
+        return None
+    return UndeliveredAnswer(
+        owner=owner, plan=stripped, receipt=receipt, drawn=drawn, octets=octets
+    )
+
+
+_Key = tuple[str, int | None, PrivatePlan]
 
 
 class UndeliveredAnswers:
@@ -58,25 +81,38 @@ class UndeliveredAnswers:
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._kept: OrderedDict[tuple[str, PrivatePlan], UndeliveredAnswer] = OrderedDict()
+        self._kept: OrderedDict[_Key, UndeliveredAnswer] = OrderedDict()
 
     def keep(self, answer: UndeliveredAnswer) -> None:
         """Keep an answer for an hour after its first failure."""
         if answer.until is None:
             answer = replace(answer, until=self._clock() + KEPT_SECONDS)
-        self._kept[answer.analyst, answer.plan] = answer
-        self._kept.move_to_end((answer.analyst, answer.plan))
-        own = [key for key in self._kept if key[0] == answer.analyst]
-        for key in own[: max(0, len(own) - _OF_ANALYST)]:
-            del self._kept[key]
-        while len(self._kept) > _OF_ALL:
-            self._kept.popitem(last=False)
+        owner = answer.owner
+        key = (owner.analyst, owner.token, answer.plan)
+        self._kept[key] = answer
+        self._kept.move_to_end(key)
+        own = [one for one in self._kept.items() if one[1].owner.analyst == owner.analyst]
+        self._make_room(own, _OF_ANALYST, BYTES_OF_ANALYST)
+        self._make_room([*self._kept.items()], _OF_ALL, BYTES_OF_ALL)
 
-    def take(self, analyst: str, plan: PrivatePlan) -> UndeliveredAnswer | None:
-        """Remove and return the analyst's answer to the same plan. The statement around it may differ."""
+    def _make_room(
+        self, answers: list[tuple[_Key, UndeliveredAnswer]], most: int, most_octets: int
+    ) -> None:
+        """Drop the first of some answers, until the others are within limits."""
+        number, octets = len(answers), sum(answer.octets for _, answer in answers)
+        for key, answer in answers:
+            if number <= most and octets <= most_octets:
+                return
+            number -= 1
+            octets -= answer.octets
+            del self._kept[key]
+
+    def take(self, analyst: str, token: int | None, plan: PrivatePlan) -> UndeliveredAnswer | None:
+        """Remove and return the answer to the same plan that was charged to this name, through this token or
+        without one. The statement around it may differ. The person may be another one of the same name."""
         if not self._kept:  # the usual case: no plan is hashed
             return None
-        answer = self._kept.pop((analyst, _without_presentation(plan)), None)
+        answer = self._kept.pop((analyst, token, _without_presentation(plan)), None)
         if answer is None or answer.until is None or answer.until < self._clock():
             return None
         return answer
@@ -106,3 +142,31 @@ def _without_presentation(plan: PrivatePlan) -> PrivatePlan:
         for block in plan.blocks
     )
     return replace(plan, blocks=tuple(blocks))
+
+
+def _fixed_octets(one: CachedBlock, block: BlockPlan) -> int:
+    """Of the memory of a block's groups, without their texts."""
+    numbers = len(block.keys) + len(block.releases)
+    return len(one.drawn.groups) * (_GROUP_BYTES + numbers * _NUMBER_BYTES)
+
+
+def _text_octets(one: CachedBlock) -> int:
+    keys = chain.from_iterable(group.keys for group in one.drawn.groups)
+    return sum(getsizeof(key) for key in keys if key is not None)
+
+
+def _plan_octets(plan: PrivatePlan) -> int:
+    """Of a plan with its constants and keys, or of so much of it that it is too large."""
+    octets, waiting = 0, list[Any]((plan,))
+    seen: set[int] = set()
+    while waiting and octets <= BYTES_OF_ANALYST:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        octets += getsizeof(part)
+        if isinstance(part, tuple | frozenset):
+            waiting += part
+        elif (parts := parts_getter(part.__class__)) is not None:
+            waiting += parts(part)
+    return octets

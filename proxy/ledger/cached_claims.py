@@ -131,7 +131,7 @@ class CachedClaims:
         if row["receipt"] is not None:
             self._tables.saw(row["receipt"])
             cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))
-            receipt = Receipt(row["receipt"], cost, remaining, lines)
+            receipt = Receipt(row["receipt"], cost, remaining, lines, row["person"])
         stored = zip(row["cached"], row["relations"], strict=True)
         relations = [await self._opened(number, sealed) for number, sealed in stored]
         return Claimed(

@@ -13,20 +13,29 @@ from typing import Any
 from proxy.accounting.amounts import Amount, decimal
 from proxy.base.errors import Fault
 
+# person: the number of an analyst. A name that is given again has another one.
+PERSON = "SELECT a.id AS person FROM ledger.analyst a WHERE a.name = %s AND a.removed_at IS NULL"
 # Whoever was removed charges nothing, whatever a shadow still lets them do.
 _RESERVE = """\
-SELECT * FROM ledger.reserve_one(%s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s::jsonb, %s) r WHERE r.may_ask"""
-_RESERVE_EACH = "SELECT * FROM ledger.reserve_each(%s, %s::jsonb, %s::bytea[])"
+SELECT r.*, (SELECT a.id FROM ledger.analyst a WHERE a.name = %s AND a.removed_at IS NULL) AS person
+FROM ledger.reserve_one(%s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s::jsonb, %s) r WHERE r.may_ask"""
+_RESERVE_EACH = """\
+SELECT r.*, (SELECT a.id FROM ledger.analyst a WHERE a.name = r.who AND a.removed_at IS NULL) AS person
+FROM ledger.reserve_each(%s, %s::jsonb, %s::bytea[]) r"""
 # The call takes the name from the row that says that they may, and is not made without it.
 _CLAIM = """\
-SELECT r.*, ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left
+SELECT r.*, who.person,
+       ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left
 FROM (
-    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask
+    SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask,
+           (SELECT a.id FROM ledger.analyst a WHERE a.name = n.name AND a.removed_at IS NULL) AS person
     FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token) n OFFSET 0) who
 CROSS JOIN LATERAL ledger.claim(who.source, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s,
                                 %s, %s, %s, %s, %s, %s, %s) r
 WHERE who.may_ask"""
-_CLAIM_EACH = "SELECT * FROM ledger.claim_each(%s, %s::jsonb, %s::bytea[], %s, %s, %s, %s)"
+_CLAIM_EACH = """\
+SELECT r.*, (SELECT a.id FROM ledger.analyst a WHERE a.name = r.who AND a.removed_at IS NULL) AS person
+FROM ledger.claim_each(%s, %s::jsonb, %s::bytea[], %s, %s, %s, %s) r"""
 
 Row = dict[str, Any]
 SqlCall = tuple[str, tuple[object, ...]]
@@ -72,6 +81,7 @@ class ClaimTerms:
 
 def reserving(source: int, one: ChargeRequest, token: int | None) -> SqlCall:
     return _RESERVE, (
+        one.analyst,
         source,
         one.analyst,
         token,

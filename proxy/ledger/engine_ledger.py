@@ -102,7 +102,7 @@ class EngineLedger:
         reserving = self._reserve(analyst, loss, fingerprint, digest, events, record)
         receipt = await self._told(analyst, self._to_its_end(reserving, lambda one: one))
         warnings = self._warned(analyst, receipt)
-        return Charged(str(receipt.id), _loss(receipt.remaining), warnings)
+        return Charged(str(receipt.id), _loss(receipt.remaining), warnings, receipt.person)
 
     async def claim(
         self,
@@ -128,6 +128,7 @@ class EngineLedger:
             cached=claimed.cached,
             relations=claimed.relations,
             warnings=() if receipt is None else self._warned(analyst, receipt),
+            person=None if receipt is None else receipt.person,
         )
 
     async def _told(self, analyst: str, charging: Awaitable[T]) -> T:
@@ -177,6 +178,9 @@ class EngineLedger:
 
     async def admitted(self, analyst: str) -> Loss:
         return _loss(await self._tables.admitted(analyst))
+
+    async def person(self, analyst: str) -> int | None:
+        return await self._tables.person(analyst)
 
     async def budget(self, analyst: str) -> str:
         return await self._tables.budget(analyst)

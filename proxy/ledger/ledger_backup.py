@@ -35,6 +35,7 @@ TABLES = (
     ("allowance", None),
     ("policy_version", None),
     ("public_column", None),
+    ("unit_column", None),
     ("receipt", "id"),
     ("adjustment", "id"),
     ("chain", None),

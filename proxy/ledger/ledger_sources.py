@@ -15,7 +15,8 @@ import psycopg
 from proxy.accounting import amounts
 from proxy.ledger.admin_log import note
 from proxy.ledger.bounds_account import renew_account
-from proxy.ledger.public_columns import forget_column_numbers
+from proxy.ledger.public_columns import PUBLIC_COLUMNS
+from proxy.ledger.unit_columns import UNIT_COLUMNS
 from proxy.policy.policy_model import Accounting, Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of
 
@@ -140,17 +141,22 @@ def adopt_new(ledger_dsn: str, identity: Identity, name: str) -> Source:
 
 
 def adopt_as(ledger_dsn: str, identity: Identity, name: str) -> Source:
-    """The same data as a source that the ledger knows, in another place: what was spent stays spent.
+    """The same data as a source that the ledger knows, in another place: what was spent stays spent. Or in the
+    same place: columns of units that were made anew name the same units as before.
 
     Refuses  SourceError
     """
     with psycopg.connect(ledger_dsn) as connection:
-        _refuse_known(connection, identity)
+        is_known = _name_of(connection, identity) == name
+        if not is_known:
+            _refuse_known(connection, identity)
         row = connection.execute("SELECT id FROM ledger.source WHERE name = %s", (name,)).fetchone()
         if row is None:
             raise SourceError(f'the ledger has no source named "{name}"')
-        _bind(connection, row[0], identity)
-        forget_column_numbers(connection, row[0])
+        if not is_known:
+            _bind(connection, row[0], identity)
+            PUBLIC_COLUMNS.forget_numbers(connection, row[0])
+        UNIT_COLUMNS.forget_numbers(connection, row[0])
         _note(connection, "adopt as", {"name": name, "identity": str(identity)})
     return Source(row[0], name, (identity,))
 
@@ -222,13 +228,18 @@ def _line(kind: str, analyst: str, budget: Budget, accounting: Accounting) -> tu
 
 
 def _refuse_known(connection: psycopg.Connection, identity: Identity) -> None:
+    name = _name_of(connection, identity)
+    if name is not None:
+        raise SourceError(f'the ledger knows {identity} already, as "{name}"')
+
+
+def _name_of(connection: psycopg.Connection, identity: Identity) -> str | None:
     row = connection.execute(
         "SELECT s.name FROM ledger.source_identity i JOIN ledger.source s ON s.id = i.source"
         " WHERE (i.system_identifier, i.database) = (%s, %s)",
         (identity.system_identifier, identity.database),
     ).fetchone()
-    if row is not None:
-        raise SourceError(f'the ledger knows {identity} already, as "{row[0]}"')
+    return None if row is None else str(row[0])
 
 
 def _bind(connection: psycopg.Connection, source: int, identity: Identity) -> None:

@@ -27,6 +27,7 @@ from proxy.engine.threads import in_thread
 from proxy.ledger.account_statements import ADMITTED_LINES, BUDGET, HISTORY, LINES
 from proxy.ledger.charge_queue import ChargeQueue
 from proxy.ledger.charge_statements import (
+    PERSON,
     ChargeRequest,
     Row,
     in_their_order,
@@ -64,12 +65,13 @@ class ChargeOutcome(Enum):
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """id: of ledger.receipt; remaining: what the analyst can still spend; lines: all that was charged to, with
-    the charge."""
+    the charge; person: the analyst's number, None of who is no analyst."""
 
     id: int
     charged: Amount
     remaining: Amount
     lines: tuple[BudgetLine, ...]
+    person: int | None
 
 
 class LedgerTables:
@@ -197,7 +199,7 @@ class LedgerTables:
         if row["receipt"] is None:
             raise over_budget(lines, is_cached=self.is_cached)
         self.saw(row["receipt"])
-        return Receipt(row["receipt"], one.cost, self.usable(lines), lines)
+        return Receipt(row["receipt"], one.cost, self.usable(lines), lines, row["person"])
 
     async def _reserve_each(self, these: Sequence[ChargeRequest]) -> Sequence[Row | None]:
         if len(these) == 1:
@@ -264,6 +266,11 @@ class LedgerTables:
         if not lines:
             raise not_an_analyst(analyst)
         return self.usable(lines)
+
+    async def person(self, analyst: str) -> int | None:
+        """The analyst's number, which a name that is given again has not; None: there is no such analyst."""
+        row = await self.first(PERSON, (analyst,))
+        return None if row is None else row["person"]
 
     def usable(self, lines: tuple[BudgetLine, ...]) -> Amount:
         """What an analyst is told that they can spend now."""

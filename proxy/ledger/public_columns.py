@@ -1,65 +1,23 @@
 """Columns of public tables that were shown before. A column that comes later is not public until the policy
-names it: `public` was said of the columns that were there.
-
-A column is known by its name, its table and its number. The number is another one where a column was dropped
-and added again. A table that was created again (a restore, a load that replaces it) is compared by names alone.
-"""
+names it: `public` was said of the columns that were there."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import psycopg
 
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.ledger.noted_columns import UNKNOWN, ColumnNumbers, NotedColumns, OtherColumns
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.policy.problem import Problem
 
-_KNOWN = """\
-SELECT schema_name, table_name, column_name, relation, number FROM ledger.public_column WHERE source = %s"""
-_NOTE = """\
-INSERT INTO ledger.public_column (source, schema_name, table_name, column_name, relation, number)
-VALUES (%s, %s, %s, %s, %s, %s)
-ON CONFLICT (source, schema_name, table_name, column_name) DO UPDATE
-SET relation = excluded.relation, number = excluded.number
-WHERE (public_column.relation, public_column.number) IS DISTINCT FROM (excluded.relation, excluded.number)"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ShownColumn:
-    """Which column analysts were shown. None: not known."""
-
-    relation: int | None
-    number: int | None
-
-    def is_another(self, table: Table, column: Column) -> bool:
-        """Whether a column of its name was dropped and added again, or renamed, in the same table."""
-        return self.relation == table.oid and self.number not in (None, column.number)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaterColumns:
-    """Columns of a public table that came after analysts were shown it.
-
-    Attributes:
-        table: Its name.
-        are_others: Whether one stands in the place of a column that was shown.
-        problem: For the owner, at its place in the policy.
-    """
-
-    table: TableName
-    are_others: bool
-    problem: Problem
-
-
-_Memory = Mapping[TableName, Mapping[str, _ShownColumn]]
+PUBLIC_COLUMNS = NotedColumns("public_column")
 
 
 def later_columns(
     ledger_dsn: str, source: int, policy: Policy, catalog: Catalog
-) -> list[LaterColumns]:
+) -> list[OtherColumns]:
     """Find columns that a public table without `columns` did not have when it was shown before.
 
     Args:
@@ -75,24 +33,30 @@ def later_columns(
         psycopg.Error: The ledger cannot be asked.
     """
     with psycopg.connect(ledger_dsn) as connection:
-        memory = _read_memory(connection, source)
+        noted = PUBLIC_COLUMNS.read(connection, source)
+    shown_before = {table for table, _ in noted}
     found = []
     for name, table, columns in _shown(policy, catalog):
         listed = policy.tables[name]
         is_bare = isinstance(listed, PublicTable) and listed.columns is None
-        known = memory.get(name)
-        if not is_bare or not known:
+        if not is_bare or name not in shown_before:
             continue
-        new = [column.name for column in columns if column.name not in known]
+        new = [column.name for column in columns if (name, column.name) not in noted]
         again = [
             column.name
             for column in columns
-            if column.name in known and known[column.name].is_another(table, column)
+            if noted.get((name, column.name), UNKNOWN).is_another(_numbers(table, column))
         ]
         if new or again:
             old = [column.name for column in columns if column.name not in (*new, *again)]
-            problem = _problem(name, new, again, old)
-            found.append(LaterColumns(table=name, are_others=bool(again), problem=problem))
+            found.append(
+                OtherColumns(
+                    table=name,
+                    are_others=bool(again),
+                    problem=_problem(name, new, again, old),
+                    what="it has columns that came later",
+                )
+            )
     return found
 
 
@@ -129,36 +93,17 @@ def note_public_columns(
     Raises:
         psycopg.Error: The ledger cannot be asked.
     """
-    shown = list(_shown(policy, catalog))
-    rows = [
-        (source, name.schema, name.name, column.name, table.oid, column.number)
-        for name, table, columns in shown
-        for column in columns
-    ]
+    columns = {
+        (name, column.name): _numbers(table, column)
+        for name, table, shown in _shown(policy, catalog)
+        for column in shown
+    }
     with psycopg.connect(ledger_dsn) as connection:
-        memory = _read_memory(connection, source)
-        connection.cursor().executemany(_NOTE, rows)
-    return [
-        name
-        for name, table, _ in shown
-        if any(one.relation not in (None, table.oid) for one in memory.get(name, {}).values())
-    ]
+        return sorted(PUBLIC_COLUMNS.note(connection, source, columns), key=str)
 
 
-def forget_column_numbers(connection: psycopg.Connection, source: int) -> None:
-    """Compare by names alone until the columns are noted again: the data stands in another place now, where
-    tables have other numbers. In the transaction of the caller. Raises: psycopg.Error."""
-    connection.execute(
-        "UPDATE ledger.public_column SET relation = NULL, number = NULL WHERE source = %s",
-        (source,),
-    )
-
-
-def _read_memory(connection: psycopg.Connection, source: int) -> _Memory:
-    memory: dict[TableName, dict[str, _ShownColumn]] = defaultdict(dict)
-    for schema, table, column, relation, number in connection.execute(_KNOWN, (source,)).fetchall():
-        memory[TableName(schema, table)][column] = _ShownColumn(relation=relation, number=number)
-    return memory
+def _numbers(table: Table, column: Column) -> ColumnNumbers:
+    return ColumnNumbers(relation=table.oid, number=column.number)
 
 
 def _shown(policy: Policy, catalog: Catalog) -> Iterator[tuple[TableName, Table, list[Column]]]:

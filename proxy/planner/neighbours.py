@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing_extensions import assert_never
 
 from proxy.base import limits
-from proxy.base.errors import Code, Refusal
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows
@@ -44,7 +44,8 @@ def neighbours_of(
                 rows=1, hashed_by=(ownership.column,), not_null=ownership.column
             ), 1
         case UnitRows():
-            assert groups is not None or not _lacks_bound(ownership)
+            if groups is None and _lacks_bound(ownership):
+                raise Fault  # check_private_keys comes first
             group_bound = min(ownership.rows, ownership.groups or ownership.rows)
             bound_groups = group_bound if groups is None or group_bound < groups else None
             # One group alone: the bound of all rows of the unit is the one that counts.

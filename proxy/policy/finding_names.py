@@ -158,8 +158,8 @@ class FindingName(Enum):
     )
     OLD_POSTGRESQL_OF_THE_WHEEL = (
         Severity.WARNING,
-        "The shadow's PostgreSQL came with dpproxy and has published holes: only walls keep an analyst's code "
-        "from ledger and passwords. Use that of the distribution (`--pg-bin`).",
+        "The embedded PostgreSQL of the shadow has published holes: only walls keep an analyst's code from "
+        "ledger and passwords. Use that of the distribution (`--pg-bin`).",
     )
     TRUSTED_SOCKET = (
         Severity.WARNING,

@@ -26,7 +26,7 @@ _PEOPLE = (
     *("patient", "customer", "client", "person", "individual", "citizen", "resident", "inhabitant"),
     *("respondent", "participant", "subject", "student", "pupil", "member", "subscriber", "patron"),
     *("passenger", "traveler", "traveller", "guest", "visitor", "voter", "donor", "tenant"),
-    *("debtor", "child"),
+    *("debtor", "child", "accused", "caller", "callee", "pilgrim"),
     *("borrower", "applicant", "candidate", "claimant", "beneficiary", "policyholder", "insured"),
     *("holder", "household", "buyer", "shopper", "consumer", "viewer", "listener", "player"),
     *("user", "account", "profile", "reviewer", "author", "contact", "lead", "owner", "seller"),
@@ -48,6 +48,7 @@ _ABBREVIATED = {
     **dict.fromkeys(("cust", "kd"), "customer"),
     **{"pat": "patient", "emp": "employee", "usr": "user", "pers": "person", "acct": "account"},
     **{"stud": "student", "appl": "applicant", "mbr": "member", "empl": "employee"},
+    "kid": "child",
 }
 # Of accounts in a ledger, agents in a reaction and subjects at a school as well.
 _FOR_THINGS_TOO = {
@@ -94,7 +95,7 @@ _CONTACTS = {
 }
 _ANYBODY = ("person", "individual", "user", "account", "member", "profile")
 _PLURALS = {"people": "person", "persons": "person", "staff": "staff", "children": "child"}
-_PLURALS |= {"personnel": "staff", "kids": "child", "midwives": "midwife"}
+_PLURALS |= {"personnel": "staff", "midwives": "midwife", "salespeople": "salesperson"}
 _IDS = (
     *("id", "no", "nr", "num", "number", "key", "uuid", "guid", "code", "ref", "pk", "sk", "fk"),
     *FOREIGN_IDS,
@@ -200,6 +201,27 @@ def singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
 
 
+def person_named(word: str) -> str:
+    """The word of the list that a word stands for, in singular or plural, short or of another language.
+
+    Args:
+        word: An identifier of a policy.
+
+    Returns:
+        The word itself in singular, without its marks, where it stands for none.
+
+    >>> [person_named(word) for word in ("kid", "kids", "Kunde", "children", "Chip_Card")]
+    ['child', 'child', 'customer', 'child', 'chipcard']
+    """
+    plain = "".join(words_of(word))
+    return _person(plain) or singular(plain)
+
+
+def listed_words() -> tuple[str, ...]:
+    """Give the English words for people, short ones too, in singular."""
+    return (*_PEOPLE, *_ABBREVIATED)
+
+
 def person_of_table(name: str) -> str | None:
     """What the rows of a table are, where its name says that they are people.
 
@@ -281,7 +303,7 @@ def rank_of(person: str) -> int:
 def is_sure(person: str) -> bool:
     """Whether a word stands for people and for nothing else.
 
-    >>> [is_sure(word) for word in ("student", "subject", "customer", "pilgrim")]
+    >>> [is_sure(word) for word in ("student", "subject", "customer", "gladiator")]
     [True, False, False, False]
     """
     return person in _PEOPLE and person not in _PERHAPS_OF_THINGS
@@ -309,7 +331,7 @@ def is_known(person: str) -> bool:
 def is_perhaps_of_things(person: str) -> bool:
     """Whether a word for people stands for things as well: account, client.
 
-    >>> [is_perhaps_of_things(word) for word in ("account", "client", "student", "pilgrim")]
+    >>> [is_perhaps_of_things(word) for word in ("account", "client", "student", "gladiator")]
     [True, True, False, False]
     """
     return person in _PERHAPS_OF_THINGS
@@ -338,8 +360,8 @@ def are_counterparts(column: str, other: str) -> bool:
 def listed_person(column: str, known: Collection[str]) -> str | None:
     """The word for people whom a column may list: member_ids. known: further words.
 
-    >>> listed_person("member_ids", ()), listed_person("pilgrims", ("pilgrim",)), listed_person("tags", ())
-    ('member', 'pilgrim', None)
+    >>> listed_person("member_ids", ()), listed_person("gladiators", ("gladiator",)), listed_person("tags", ())
+    ('member', 'gladiator', None)
     """
     for word in words_of(column):
         if singular(word) in known or word in known:

@@ -12,6 +12,7 @@ from proxy.base.sql_types import SqlType, of_column
 from proxy.catalog.catalog_model import (
     Catalog,
     Column,
+    ColumnBeneath,
     Enumeration,
     ForeignKey,
     Table,
@@ -36,7 +37,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
              domain is the type beneath it: its CHECK is about what is stored, and no question stores
     Source   PostgreSQL 17 documentation, section 53 "System Catalogs"
     """
-    tables, keys, references, indexed, labelled, checked, showing = (
+    tables, keys, references, indexed, labelled, checked, showing, lower = (
         part.strip() for part in _QUERIES.read_text(encoding="utf-8").split("-- next --")
     )
     # Settings are SET: as `options` they would take the place of those that the source names, a role maybe.
@@ -89,6 +90,16 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
             TableName(row["schema"], row["table"]): str(row["digest"])
             for row in connection.execute(showing, whose)
         }
+        beneath: dict[TableName, list[ColumnBeneath]] = defaultdict(list)
+        for row in connection.execute(lower.encode(), whose):
+            beneath[TableName(row["schema"], row["view"])].append(
+                ColumnBeneath(
+                    table=TableName(row["table_schema"], row["table"]),
+                    column=row["column"],
+                    relation=row["oid"],
+                    number=row["number"],
+                )
+            )
         enumerations = {
             row["type_name"]: Enumeration(row["schema"], row["name"], tuple(row["labels"]))
             for row in connection.execute(labelled)
@@ -106,6 +117,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
                 is_view=name in views,
                 shows=shown.get(name, ""),
                 oid=oids[name],
+                beneath=tuple(beneath[name]),
                 comment=table_comments[name],
                 indexes=tuple(indexes[name]),
                 checks=tuple(checks[name]),

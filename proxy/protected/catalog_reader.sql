@@ -184,3 +184,30 @@ LEFT JOIN pg_catalog.pg_class v ON b.class = 'pg_catalog.pg_class'::pg_catalog.r
     AND v.relkind IN ('v', 'm')
 LEFT JOIN pg_catalog.pg_proc p ON b.class = 'pg_catalog.pg_proc'::pg_catalog.regclass AND p.oid = b.object
 GROUP BY n.nspname, c.relname;
+-- next --
+-- Columns of tables beneath views, which are dropped with such a column and created again.
+WITH RECURSIVE beneath (view, object) AS (
+    SELECT c.oid, c.oid
+    FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('v', 'm') AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+      AND (%(declared)s OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))
+    UNION
+    SELECT b.view, d.refobjid
+    FROM beneath b
+    JOIN pg_catalog.pg_rewrite w ON w.ev_class = b.object
+    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = w.oid
+    WHERE d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+)
+SELECT DISTINCT n.nspname AS schema, c.relname AS view, tn.nspname AS table_schema, t.relname AS table,
+       a.attname AS column, t.oid::bigint AS oid, a.attnum::integer AS number
+FROM beneath b
+JOIN pg_catalog.pg_class c ON c.oid = b.view
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+JOIN pg_catalog.pg_rewrite w ON w.ev_class = b.object
+JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = w.oid
+    AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+JOIN pg_catalog.pg_class t ON t.oid = d.refobjid AND t.relkind IN ('r', 'p', 'f')
+JOIN pg_catalog.pg_namespace tn ON tn.oid = t.relnamespace
+JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid AND a.attnum > 0
+ORDER BY schema, view, table_schema, "table", number;

@@ -259,6 +259,7 @@ class ShadowSessions:
             if password is None:
                 assert self._inner is not None
                 role, password = await self._inner_credentials(self._inner, user)
+            self.refuse_unless_ready()  # also who has waited
             try:
                 connection = await psycopg.AsyncConnection.connect(
                     host=host,

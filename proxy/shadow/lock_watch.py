@@ -10,6 +10,7 @@ enter, no table of roles, and the end is a signal of the system (pg_terminate_ba
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,11 +35,10 @@ _CONNECT_SECONDS = 2  # the least that libpq takes
 # A row: its holder's transaction is waited for, in modes of PostgreSQL's own choice.
 _OF_ROWS = ("transactionid", "virtualxid", "tuple", "spectoken", "applytransaction")
 # What statements of analysts ask for on what is not their own, to read and to make temporary things.
-_FIRST_OF_OURS = 16384  # FirstNormalObjectId: catalogues have numbers below
 _WEAK = ("AccessShareLock", "RowShareLock", "RowExclusiveLock")
 
 _WAITING = """\
-SELECT w.pid, a.usesysid::bigint, w.mode, w.locktype, coalesce(w.relation, 0)::bigint,
+SELECT w.pid, a.usesysid::bigint, w.mode, w.locktype,
        coalesce(extract(epoch FROM clock_timestamp() - w.waitstart), 0)::float8,
        pg_catalog.pg_blocking_pids(w.pid)
 FROM pg_catalog.pg_lock_status() w LEFT JOIN pg_catalog.pg_stat_get_activity(NULL) a ON a.pid = w.pid
@@ -53,21 +53,20 @@ _TITLE = re.compile(rb"postgres: (?!" + SUPERUSER.encode() + rb" )(?P<rest>.*) w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A session that waits for a lock. role: None where it is no analyst's, as of a login under way; is_open:
-    whether it is a lock of a row or a catalogue, which analysts can hold as often as they like."""
+    """A session that waits for a lock. role: None where it is no analyst's, as of a login under way."""
 
     process: int
     role: int | None
     is_strong: bool
     seconds: float
     blockers: tuple[int, ...]
-    is_open: bool = False
 
 
 class LockWatch:
     """
     Given    the superuser's way into the shadow's server, not into a shadow; what gives the process of that
-             server; ending: notes which sessions were told to end
+             server; ending: notes which sessions were told to end; insists: whether a change of a policy is
+             tried that was kept from being taken before, and nobody logs in meanwhile
     Gives    `look`, to be called twice a second or so, from one thread at a time
     """
 
@@ -77,12 +76,14 @@ class LockWatch:
         server: Callable[[], int],
         patience_seconds: float = PATIENCE_SECONDS,
         ending: EndingSessions | None = None,
+        insists: Callable[[], bool] = lambda: False,
     ) -> None:
         self._dsn = server_dsn
         self._patience = patience_seconds
         self._connection: psycopg.Connection | None = None
         self._server = server
         self._ending = ending or EndingSessions()
+        self._insists = insists
         self._offenders: dict[int, float] = {}
         # Transactions that dpproxy has waited for, by process and begin, and since when.
         self._in_our_way: dict[tuple[int, float | None], float] = {}
@@ -154,22 +155,23 @@ class LockWatch:
                 is_strong=mode not in _WEAK and kind not in _OF_ROWS,
                 seconds=seconds,
                 blockers=tuple(blockers),
-                is_open=kind in _OF_ROWS or 0 < relation < _FIRST_OF_OURS,
             )
-            for process, role, mode, kind, relation, seconds, blockers in rows
+            for process, role, mode, kind, seconds, blockers in rows
         ]
-        added = [one for each in waiting for one in self._added_up(each, transactions)]
-        ours = {process for one in waiting if is_ours(one) for process in one.blockers}
+        insists = self._insists()
+        added = [one for each in waiting for one in self._added_up(each, transactions, insists)]
+        ours = {process for one in waiting if one.role is None for process in one.blockers}
         ended = to_end(added, roles, self._patience, self._offenders.keys())
         return [
-            (process, role, Harm.OPERATOR if process in ours else Harm.OTHERS)
+            (process, role, Harm.OPERATOR if insists and process in ours else Harm.OTHERS)
             for process, role in ended
         ]
 
     def _added_up(
-        self, waiting: Waiting, transactions: Mapping[int, float | None]
+        self, waiting: Waiting, transactions: Mapping[int, float | None], insists: bool
     ) -> Iterator[Waiting]:
-        """With the seconds since dpproxy has first waited for the transaction. It gives up and tries again."""
+        """With the seconds since dpproxy has first waited for the transaction. It gives up and tries again.
+        Transactions that are shorter than its pauses never add up: what insists has no patience."""
         if waiting.role is not None:
             yield waiting
             return
@@ -182,7 +184,8 @@ class LockWatch:
         for blocker in waiting.blockers:
             key = (blocker, transactions.get(blocker))
             since = self._in_our_way.setdefault(key, now - waiting.seconds)
-            yield replace(waiting, seconds=now - since, blockers=(blocker,))
+            seconds = math.inf if insists else now - since
+            yield replace(waiting, seconds=seconds, blockers=(blocker,))
 
     def _name(self, role: int) -> str:
         """For the log; the roles may be locked still."""
@@ -193,12 +196,6 @@ class LockWatch:
             for (name,) in row:
                 return analyst_of_role(self._connected(), name)
         return f"role {role}"
-
-
-def is_ours(waiting: Waiting) -> bool:
-    """Whether dpproxy, or a login, waits for a table. What is open to analysts is no reason to kill each time:
-    it would be a way to end the sessions of others."""
-    return waiting.role is None and not waiting.is_open
 
 
 def to_end(

@@ -105,8 +105,8 @@ END $$;
 
 -- Whether a query with made-up answers may succeed: it is run and undone, before the charge. With one relation an
 -- error gives false. With several, an error that comes with each of them is raised. Nothing is run that could have an
--- effect which is not undone. An error for want of memory takes long, and small answers do not
--- cause it: two attempts are enough.
+-- effect which is not undone. An error for want of memory takes long, and no size of the answers causes it: two
+-- attempts are enough.
 -- result: what becomes of rows, as of proxy.pgwire.calls.TrialResult; encoding: in which they are printed, '': the
 -- session's; ends_transaction: whether the statement is a transaction of its own, so deferred constraints are checked.
 DROP FUNCTION IF EXISTS dp.try_answer(text[], integer[], text[], oid[], name[], name[], text[], boolean);
@@ -210,8 +210,8 @@ END $$;
 
 -- The timeouts of a session are off until its transaction ends, or until they are restored (proxy/pgwire/held_timeouts.py).
 -- Whether the transaction is older than `oldest` seconds; then what each was that is off now. A statement_timeout of
--- `longest` seconds and more is the server's own limit, and stays. It sets no setting of its own: what it turns off
--- would come back at its end.
+-- `longest` seconds and more is the server's own limit, and stays. It pins no setting: with SET, what it turns off
+-- would be on again when it returns.
 CREATE OR REPLACE FUNCTION dp.hold_timeouts(
     oldest double precision, longest double precision, within_request boolean,
     OUT is_old boolean, OUT statement_was text, OUT transaction_was text)

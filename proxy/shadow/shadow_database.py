@@ -432,8 +432,9 @@ def _wait_for_other_builders(connection: psycopg.Connection, limit: str) -> None
     _set_lock_timeout(connection, limit)
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('dp.build', 0))")
     _set_lock_timeout(connection, _LOCK_TIMEOUT)
-    # An autovacuum that is in the way is ended after this time, which must be below that of the lock.
-    connection.execute("SET deadlock_timeout = '50ms'")
+    # An autovacuum that is in the way is ended after this time, which must be below that of the lock. In a
+    # deadlock with an analyst this side would lose then: lock_watch must have ended the other one before.
+    connection.execute("SET deadlock_timeout = '200ms'")
 
 
 def _set_lock_timeout(connection: psycopg.Connection, limit: str) -> None:

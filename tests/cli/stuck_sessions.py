@@ -6,9 +6,10 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,17 +48,60 @@ def wedge(listening: Listening, name: str, *before: str) -> tuple[psycopg.Connec
     Returns:
         The connection, whose client still waits, and the process of the session on the shadow.
     """
-    connection = listening.connect(name)
-    for statement in ("SET client_connection_check_interval = 0", "BEGIN", *before):
-        connection.execute(statement.encode())
-    process = connection.info.backend_pid
-    connection.pgconn.send_query(WEDGE.encode())
-    connection.pgconn.flush()
-    end = time.monotonic() + 10
-    while cpu_seconds(process) < 0.2:  # it has begun to lex
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return connection, process
+    with contextlib.ExitStack() as failed:
+        connection = listening.connect(name)
+        failed.callback(connection.close)
+        for statement in ("SET client_connection_check_interval = 0", "BEGIN", *before):
+            connection.execute(statement.encode())
+        process = connection.info.backend_pid
+        connection.pgconn.send_query(WEDGE.encode())
+        connection.pgconn.flush()
+        end = time.monotonic() + 10
+        while cpu_seconds(process) < 0.2:  # it has begun to lex
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        failed.pop_all()
+        return connection, process
+
+
+@contextlib.contextmanager
+def coming_back(
+    listening: Listening, name: str, statements: Sequence[str], *, sessions: int, apart: float = 0.0
+) -> Iterator[None]:
+    """Sessions that run these statements again and again, each begun some seconds after the one before. Whoever
+    is ended logs in again at once."""
+    stop, open_now = threading.Event(), dict[int, psycopg.Connection]()
+
+    def come_back(number: int) -> None:
+        stop.wait(number * apart)
+        while not stop.is_set():
+            with contextlib.suppress(psycopg.Error), listening.connect(name) as connection:
+                open_now[number] = connection
+                while not stop.is_set():
+                    for statement in statements:
+                        connection.execute(statement.encode())
+            stop.wait(0.05)
+
+    threads = [threading.Thread(target=come_back, args=(number,)) for number in range(sessions)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        while any(thread.is_alive() for thread in threads):
+            for connection in open_now.values():
+                hang_up_on(connection)
+            threads[0].join(0.1)
+
+
+def hang_up_on(connection: psycopg.Connection) -> None:
+    """Also where another thread waits for its answer."""
+    with (
+        contextlib.suppress(OSError, psycopg.Error),
+        socket.socket(fileno=os.dup(connection.fileno())) as end,
+    ):
+        end.shutdown(socket.SHUT_RDWR)
 
 
 def cpu_seconds(process: int) -> float:

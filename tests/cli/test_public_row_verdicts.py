@@ -132,7 +132,7 @@ def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Club]:
             checked = [CheckedPolicy(database.policy, database.catalog, file=str(file))]
             reloads = PolicyReloads([database], checked, environment)
             found = Club(database, proxy, owner, reloads, file)
-            database.note_public_columns(database.catalog)
+            database.note_columns(database.catalog)
             assert found.reload() is None
             assert database.policy.digest == hashlib.sha256(file.read_bytes()).hexdigest()
             yield found

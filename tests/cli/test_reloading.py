@@ -27,6 +27,7 @@ from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import Source, SourceError
+from proxy.ledger.unit_columns import UNIT_COLUMNS
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
@@ -580,6 +581,65 @@ def test_a_column_that_is_made_anew_is_one_that_came_later(served: Served, pair:
             database.look_for_changes()
 
 
+@pytest.mark.parametrize("name", ["stays", "seen_stays"])
+def test_a_column_of_a_unit_that_is_made_anew_closes_its_table(
+    served: Served, pair: Servers, name: str
+) -> None:
+    """Also a view that is created again over it. Then its owner says that it names the same people."""
+    lease, database = served.database.lease, served.database
+    source = Source(lease.source, _NAME, ())
+    view = (
+        "CREATE VIEW public.seen_stays AS SELECT patient, cost FROM public.stays;"
+        f"GRANT SELECT ON public.stays, public.seen_stays TO {READER};"
+    )
+    count = f"SELECT count(*) FROM {name}"
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute(
+            (
+                "CREATE TABLE public.stays (id int PRIMARY KEY, cost int, patient int);"
+                "INSERT INTO public.stays SELECT i, 10, i % 500 FROM generate_series(1, 2000) i;"
+                + view
+            ).encode()
+        )
+        try:
+            database.look_for_changes()
+            served.write(
+                f"{_TABLES}  public.{name}: {{unit: {{patient: patient}}, max_rows_per_unit: 4}}\n"
+            )
+            assert served.value(count) is not None
+            owner.execute(
+                (
+                    "ALTER TABLE public.stays DROP patient CASCADE;"
+                    "ALTER TABLE public.stays ADD patient int;"
+                    "UPDATE public.stays SET patient = id;" + view
+                ).encode()
+            )
+            with capture_logs() as logged:
+                for _ in range(2):
+                    database.look_for_changes()
+                    served.look()
+                    with pytest.raises(psycopg.Error, match="not what the policy was checked"):
+                        served.value(count)
+            assert "policy_taken" not in [one["event"] for one in logged]
+            assert served.standing()[1] is False
+            assert served.value("SELECT count(*) FROM visits") is not None, "no other is closed"
+            checked = load_policy(served.file, served.watch.environment)
+            with pytest.raises(
+                CliError, match=r"dropped and added again.*: public\.stays\.patient"
+            ):
+                refuse_new_columns(checked, lease.ledger_dsn, source)
+            with psycopg.connect(lease.ledger_dsn) as ledger:
+                UNIT_COLUMNS.forget_numbers(ledger, lease.source)
+            refuse_new_columns(checked, lease.ledger_dsn, source)
+            database.look_for_changes()
+            served.look()
+            assert served.standing()[1] is True
+            assert served.value(count) is not None
+        finally:
+            owner.execute("DROP TABLE public.stays CASCADE")
+            database.look_for_changes()
+
+
 def test_a_table_that_is_created_again_is_told_and_goes_on(served: Served, pair: Servers) -> None:
     """A restore or a load that replaces the table locks nobody out. Later columns of it count again."""
     made = (
@@ -774,9 +834,37 @@ def test_pauses_between_attempts_grow(served: Served, monkeypatch: pytest.Monkey
         for _ in range(60):
             served.clock += 0.5
             served.watch.look(served.clock)
-    assert [one - begun for one in attempts] == [0, 1, 3, 7, 15, 25]
+            if len(attempts) >= 3:
+                assert served.watch.logins.is_held, (
+                    "who is ended for it is not back before it is taken"
+                )
+        # The third one insists; its pauses are short, since nobody comes in meanwhile.
+        assert [one - begun for one in attempts] == [0, 1, *range(3, 31)]
     served.look()
-    assert len(attempts) == 7 and served.standing()[1] is True
+    assert len(attempts) == 31 and served.standing()[1] is True
+    assert not served.watch.logins.is_held
+
+
+def test_logins_are_not_held_for_ever(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nothing ends keeps nobody out for ever; it begins anew later."""
+    monkeypatch.setattr(shadow_database, "_LOCK_TIMEOUT", "20ms")
+    monkeypatch.setattr(reloading, "INSISTING_SECONDS", 10.0)
+    held: list[float] = []
+    with served.connect() as connection, connection.transaction():
+        connection.execute("SELECT * FROM wards")
+        served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+        begun = served.clock
+        for _ in range(50):
+            served.clock += 1.0
+            served.watch.look(served.clock)
+            if served.watch.logins.is_held:
+                held.append(served.clock - begun)
+        assert held == [*range(3, 13), *range(43, 51)]
+        served.file.write_text("tables: wrong")
+        served.watch.look(served.clock, at_once=True)
+        assert not served.watch.logins.is_held, "a file that is wrong waits for nobody"
+    served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+    assert served.standing()[1] is True
 
 
 def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:

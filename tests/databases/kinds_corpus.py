@@ -67,20 +67,20 @@ CREATE TABLE c.ride (id integer PRIMARY KEY, rider_id integer NOT NULL REFERENCE
 CREATE TABLE c.rating (ride_id integer PRIMARY KEY REFERENCES c.ride, stars integer);
 """
 )
-_PILGRIMS = (
+_GLADIATORS = (
     _SCHEMA
     + """
-CREATE TABLE c.pilgrims (id integer PRIMARY KEY, plz text);
-CREATE TABLE c.stays (id integer PRIMARY KEY, pilgrim_id integer NOT NULL REFERENCES c.pilgrims,
+CREATE TABLE c.gladiators (id integer PRIMARY KEY, plz text);
+CREATE TABLE c.stays (id integer PRIMARY KEY, gladiator_id integer NOT NULL REFERENCES c.gladiators,
     nights integer);
 CREATE TABLE c.meals (id integer PRIMARY KEY, stay_id integer NOT NULL REFERENCES c.stays, price integer);
-CREATE TABLE c.donations (id integer PRIMARY KEY, pilgrim_id integer NOT NULL, amount integer);
+CREATE TABLE c.donations (id integer PRIMARY KEY, gladiator_id integer NOT NULL, amount integer);
 CREATE TABLE c.hosts (id integer PRIMARY KEY, plz text);
-CREATE TABLE c.beds (id integer PRIMARY KEY, pilgrim_id integer REFERENCES c.pilgrims,
+CREATE TABLE c.beds (id integer PRIMARY KEY, gladiator_id integer REFERENCES c.gladiators,
     host_id integer REFERENCES c.hosts, nights integer);
-CREATE TABLE c.walks (id integer PRIMARY KEY, pilgrim_ids integer[], other_pilgrims jsonb, km integer);
+CREATE TABLE c.walks (id integer PRIMARY KEY, gladiator_ids integer[], other_gladiators jsonb, km integer);
 CREATE VIEW c.shown AS SELECT id AS n, nights AS v FROM c.stays;
-CREATE VIEW c.flat AS SELECT pilgrim_id AS k, nights AS v FROM c.stays;
+CREATE VIEW c.flat AS SELECT gladiator_id AS k, nights AS v FROM c.stays;
 """
 )
 _LIBRARY = (
@@ -145,8 +145,8 @@ _USERS = "c.users: {unit: {user: id}}"
 _FANS = "c.fans: {unit: {fan: id}}"
 _RIDERS = "c.rider: {unit: {rider: id}}"
 _OF_RIDER = "c.ride: {unit: {rider: rider_id}}"
-_PILGRIM = "c.pilgrims: {unit: {pilgrim: id}}"
-_STAYS = "c.stays: {unit: {pilgrim: pilgrim_id}}"
+_GLADIATOR = "c.gladiators: {unit: {gladiator: id}}"
+_STAYS = "c.stays: {unit: {gladiator: gladiator_id}}"
 _LESENDE = "c.lesende: {unit: {lesende: ausweis}}"
 _MEMBER = "c.members: {unit: {member: id}}"
 
@@ -203,30 +203,30 @@ SEVERE = (
     ),
     *(
         Case(
-            f"{table} {unit} beside pilgrims",
-            _PILGRIMS,
+            f"{table} {unit} beside gladiators",
+            _GLADIATORS,
             (*more, f"c.{table}: {{unit: {unit}}}"),
             table,
         )
         for table, unit, more in (
-            ("stays", "{stay: id}", (_PILGRIM,)),
-            ("stays", "row", (_PILGRIM,)),
-            ("beds", "{bed: id}", (_PILGRIM,)),
-            ("meals", "{meal: id}", (_PILGRIM,)),
-            ("meals", "{meal: id}", (_PILGRIM, _STAYS)),
-            ("meals", "{stay: stay_id}", (_PILGRIM, _STAYS)),
-            ("meals", "{stay: stay_id}", (_PILGRIM,)),
-            ("donations", "{donation: id}", (_PILGRIM,)),
-            ("donations", "{pilgrim: id}", (_PILGRIM,)),
-            ("flat", "row", (_PILGRIM,)),
-            ("shown", "{stay: n}", (_PILGRIM,)),
+            ("stays", "{stay: id}", (_GLADIATOR,)),
+            ("stays", "row", (_GLADIATOR,)),
+            ("beds", "{bed: id}", (_GLADIATOR,)),
+            ("meals", "{meal: id}", (_GLADIATOR,)),
+            ("meals", "{meal: id}", (_GLADIATOR, _STAYS)),
+            ("meals", "{stay: stay_id}", (_GLADIATOR, _STAYS)),
+            ("meals", "{stay: stay_id}", (_GLADIATOR,)),
+            ("donations", "{donation: id}", (_GLADIATOR,)),
+            ("donations", "{gladiator: id}", (_GLADIATOR,)),
+            ("flat", "row", (_GLADIATOR,)),
+            ("shown", "{stay: n}", (_GLADIATOR,)),
         )
     ),
     Case(
-        "pilgrims by their town",
-        _PILGRIMS,
-        ("c.pilgrims: {unit: {pilgrim: plz}}",),
-        "pilgrims",
+        "gladiators by their town",
+        _GLADIATORS,
+        ("c.gladiators: {unit: {gladiator: plz}}",),
+        "gladiators",
     ),
     Case("who reads by their town", _LIBRARY, ("c.lesende: {unit: {lesende: plz}}",), "lesende"),
     Case(
@@ -260,15 +260,15 @@ SEVERE = (
 
 WARNED = (
     Case(
-        "beds by host beside pilgrims",
-        _PILGRIMS,
-        (_PILGRIM, "c.beds: {unit: {host: host_id}}"),
+        "beds by host beside gladiators",
+        _GLADIATORS,
+        (_GLADIATOR, "c.beds: {unit: {host: host_id}}"),
         "beds",
     ),
     Case(
         "beds by host beside both",
-        _PILGRIMS,
-        (_PILGRIM, "c.hosts: {unit: {host: id}}", "c.beds: {unit: {host: host_id}}"),
+        _GLADIATORS,
+        (_GLADIATOR, "c.hosts: {unit: {host: id}}", "c.beds: {unit: {host: host_id}}"),
         "beds",
     ),
     Case(
@@ -317,27 +317,29 @@ WARNED = (
             ("fahrten", "{fahrer: fahrer_id}"),
         )
     ),
-    Case("walks of many", _PILGRIMS, (_PILGRIM, "c.walks: {unit: row}"), "walks"),
+    Case("walks of many", _GLADIATORS, (_GLADIATOR, "c.walks: {unit: row}"), "walks"),
     Case(
-        "stays of public pilgrims",
-        _PILGRIMS,
-        ("c.pilgrims: public", "c.stays: {unit: row}"),
+        "stays of public gladiators",
+        _GLADIATORS,
+        ("c.gladiators: public", "c.stays: {unit: row}"),
         "stays",
     ),
     Case(
-        "stays by stay of public pilgrims",
-        _PILGRIMS,
-        ("c.pilgrims: public", "c.stays: {unit: {stay: id}}"),
+        "stays by stay of public gladiators",
+        _GLADIATORS,
+        ("c.gladiators: public", "c.stays: {unit: {stay: id}}"),
         "stays",
     ),
     Case(
-        "beds of public pilgrims, perhaps of none",
-        _PILGRIMS,
-        ("c.pilgrims: public", "c.beds: {unit: row}"),
+        "beds of public gladiators, perhaps of none",
+        _GLADIATORS,
+        ("c.gladiators: public", "c.beds: {unit: row}"),
         "beds",
     ),
-    Case("meals of public stays", _PILGRIMS, ("c.stays: public", "c.meals: {unit: row}"), "meals"),
-    Case("a view with other names", _PILGRIMS, ("c.flat: {unit: row}",), "flat"),
+    Case(
+        "meals of public stays", _GLADIATORS, ("c.stays: public", "c.meals: {unit: row}"), "meals"
+    ),
+    Case("a view with other names", _GLADIATORS, ("c.flat: {unit: row}",), "flat"),
     *(
         Case(
             f"the public {table}",
@@ -380,8 +382,8 @@ HONEST = (
             "c.rating: {unit: {rider: ride_id -> c.ride.rider_id}}",
         ),
     ),
-    Case("pilgrims and stays", _PILGRIMS, (_PILGRIM, _STAYS)),
-    Case("a view by the right column", _PILGRIMS, (_PILGRIM, "c.flat: {unit: {pilgrim: k}}")),
+    Case("gladiators and stays", _GLADIATORS, (_GLADIATOR, _STAYS)),
+    Case("a view by the right column", _GLADIATORS, (_GLADIATOR, "c.flat: {unit: {gladiator: k}}")),
     Case(
         "events and a partition",
         _EVENTS,

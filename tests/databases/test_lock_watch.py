@@ -6,12 +6,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 
 import psycopg
 import pytest
 
-from proxy.shadow.lock_watch import LockWatch, Waiting, is_ours, to_end
+from proxy.shadow.ending_sessions import EndingSessions, Harm
+from proxy.shadow.lock_watch import LockWatch, Waiting, to_end
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_monitor import Ended
 from proxy.shadow.shadow_tables import ShadowError
@@ -301,12 +301,43 @@ def test_short_transactions_do_not_add_up(pair: Servers, shadow: Shadow, mallory
         assert session.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_which_waits_are_ours() -> None:
-    """An analyst can hold a row of the roles in the way of each match of the roles, and a catalogue."""
-    login = Waiting(process=9, role=None, is_strong=False, seconds=1.5, blockers=(1,))
-    assert is_ours(login)
-    assert not is_ours(replace(login, is_open=True))
-    assert not is_ours(replace(login, role=30))
+@pytest.mark.parametrize("insists", [True, False])
+def test_what_insists_has_no_patience(
+    pair: Servers, shadow: Shadow, mallory: str, insists: bool
+) -> None:
+    """A session that stands in the way of a change that insists ends at once, or is killed."""
+    told = list[tuple[str, Harm]]()
+
+    class Noting(EndingSessions):
+        def tell(self, process: int, analyst: str, harm: Harm) -> bool:
+            told.append((analyst, harm))
+            return super().tell(process, analyst, harm)
+
+    server = pair.shadow_server.process_id
+    assert server is not None
+    watch = LockWatch(
+        pair.shadow_server.dsn(), lambda: server, ending=Noting(), insists=lambda: insists
+    )
+    with (
+        closing(watch),
+        _session(pair, mallory) as session,
+        psycopg.connect(shadow.superuser_dsn, options="-c lock_timeout=5s") as own,
+    ):
+        session.execute("BEGIN")
+        session.execute("PREPARE q AS SELECT * FROM public.secret")
+        begun = time.monotonic()
+        waiting = threading.Thread(
+            target=own.execute, args=("LOCK TABLE public.secret IN ACCESS EXCLUSIVE MODE",)
+        )
+        waiting.start()
+        while waiting.is_alive():
+            watch.look()
+            waiting.join(0.05)
+        took = time.monotonic() - begun
+        session.close()
+        own.rollback()
+    assert set(told) == {(mallory, Harm.OPERATOR if insists else Harm.OTHERS)}
+    assert insists or took > 1, "others may keep dpproxy waiting for a second"
 
 
 def test_whom_to_end() -> None:

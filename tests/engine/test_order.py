@@ -37,6 +37,7 @@ class Recorder:
         self.charged: list[Loss] = []
         self.seeds: list[Mapping[str, int | str | None]] = []
         self.bits = SeededBits(1)
+        self.number: int | None = 1  # of the analyst
         self.left = Loss(Fraction(10), Fraction(1, 10))
         self._fails = fails
         self._rows = rows
@@ -106,7 +107,7 @@ class Recorder:
         if self._fails == "reserve":
             raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
         self.charged.append(loss)
-        return Charged("receipt 1", self.left)
+        return Charged("receipt 1", self.left, person=self.number)
 
     async def settle(self, receipt: str, answered: bool) -> None:
         assert receipt == "receipt 1"
@@ -119,6 +120,9 @@ class Recorder:
     async def admitted(self, analyst: str) -> Loss:
         self.calls.append("remaining")
         return Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
+
+    async def person(self, analyst: str) -> int | None:
+        return self.number
 
     async def budget(self, analyst: str) -> str:
         return "[]"

@@ -125,6 +125,9 @@ class Ports:
     async def admitted(self, analyst: str) -> Loss:
         return Loss(Fraction(10), Fraction(1, 10**4))
 
+    async def person(self, analyst: str) -> int | None:
+        return None
+
     async def budget(self, analyst: str) -> str:
         return "[]"
 

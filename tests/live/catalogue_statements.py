@@ -47,6 +47,7 @@ tables:
     unit: {owner: owner}
     max_rows_per_unit: 1
     columns: {size: {}, other: {values: [large, 'no label', 'it''s "odd"', small]}, secret: {}, part: {}}
+accept: {VALUES_NOT_IN_ENUMERATION: {cat.boxes: "one label is not there, on purpose"}}
 """
 
 ENUMERATIONS = (

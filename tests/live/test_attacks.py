@@ -18,6 +18,7 @@ from proxy.audit.movement import Movement, allowed, movements
 from proxy.base.errors import Refusal
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
+from proxy.engine.undelivered_answers import UndeliveredAnswers
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import PrivatePlan
 from proxy.pgwire import frames
@@ -86,6 +87,8 @@ class Side:
             superuser.execute(
                 f"ALTER ROLE {proxy.analyst} SET statement_timeout = '{_TIMEOUT}'".encode()
             )
+        for database in proxy.assembly.databases.values():  # or what failed before is answered free
+            database.engine._charged.undelivered = UndeliveredAnswers()
         before, reads = proxy.spent()[0], len(self.reads)
         seen = (
             self._over_http(attack)

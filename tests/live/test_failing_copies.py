@@ -18,7 +18,7 @@ _SELECT = "SELECT count(*)::smallint FROM shop.orders"
 def test_libpq(live: LiveProxy, analyst: str) -> None:
     with live.connect(analyst=analyst) as connection:
         connection.execute("SET dp.trial = off")
-        with pytest.raises(psycopg.errors.NumericValueOutOfRange, match="receipt 1"):
+        with pytest.raises(psycopg.errors.NumericValueOutOfRange, match=r"receipt [0-9]+"):
             _copied(connection)
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
 

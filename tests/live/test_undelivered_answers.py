@@ -14,8 +14,10 @@ from psycopg import errors
 from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
+from proxy.ledger.users import remove_analyst
 from tests.live_proxy import LiveProxy
 from tests.servers.http.both_listeners import BothListeners, open_http
+from tests.servers_fixture import PASSWORD
 
 # There are more orders than a smallint can be, and fewer than some made-up answer.
 _FAILS = "SELECT count(*)::smallint FROM shop.orders"
@@ -138,6 +140,19 @@ def test_another_analyst_is_charged(live: LiveProxy, analyst: str) -> None:
     with live.connect(analyst=other) as connection:
         _value(simple(connection, _CORRECTED))
     assert live.when_settled(other)[0] == 1
+
+
+def test_another_person_of_the_same_name_is_charged(live: LiveProxy, analyst: str) -> None:
+    with live.connect(analyst=analyst) as connection:
+        _hint(simple(connection, _FAILS))
+    remove_analyst(live.servers.ledger_dsn, analyst)
+    live.servers.add_analyst(analyst, PASSWORD)
+    with live.connect(analyst=analyst) as connection:
+        _value(simple(connection, _CORRECTED))
+        assert live.when_settled(analyst)[0] == 2
+        _hint(simple(connection, _FAILS))
+        _value(simple(connection, _CORRECTED))
+    assert live.when_settled(analyst)[0] == 3
 
 
 def test_it_is_answered_though_nothing_is_left_to_spend(live: LiveProxy, analyst: str) -> None:

@@ -130,6 +130,33 @@ def test_what_a_token_may_spend(door: Door) -> None:
     assert door.http.query(_COUNT, analyst=name, epsilon=0.25).status_code == 200
 
 
+# Over a smallint, and not for each made-up answer: it fails after its charge.
+_FAILS = "SELECT count(*)::smallint FROM shop.orders"
+_CORRECTED = "SELECT count(*) FROM shop.orders"
+
+
+def test_an_answer_that_a_password_paid_is_not_delivered_through_a_token(door: Door) -> None:
+    name = door.analyst()
+    made = create_token(door.dsn, name, days=1, epsilon=Decimal("0.1"))
+    failed = door.http.query(_FAILS, analyst=name, epsilon=0.25).json()
+    assert "It is kept" in failed["hint"]
+    assert door.post(made.text, _CORRECTED).status_code == 403, "it costs more than the token's"
+    answered = door.http.query(_CORRECTED, analyst=name, epsilon=0.25).json()
+    assert answered["privacy"]["receipt"] is None
+    assert door.http.proxy.when_settled(name)[:2] == (1, 0.25)
+
+
+def test_an_answer_that_a_token_paid_is_delivered_through_it_alone(door: Door) -> None:
+    name = door.analyst()
+    made, other = (create_token(door.dsn, name, days=1, epsilon=Decimal("0.3")) for _ in range(2))
+    assert "It is kept" in door.post(made.text, _FAILS).json()["hint"]
+    assert door.http.query(_CORRECTED, analyst=name, epsilon=0.25).status_code == 200
+    assert door.post(other.text, _CORRECTED).status_code == 200
+    assert door.http.proxy.when_settled(name)[:2] == (3, 0.75)
+    assert door.post(made.text, _CORRECTED).json()["privacy"]["receipt"] is None
+    assert door.http.proxy.when_settled(name)[:2] == (3, 0.75)
+
+
 def test_a_token_for_one_database(door: Door) -> None:
     made = create_token(door.dsn, door.analyst(), days=1, source=door.names["census"])
     told = door.post(made.text)
