@@ -12,6 +12,7 @@ import pytest
 
 from proxy.base.limits import FRACTION_DIGITS
 from proxy.mechanisms import (
+    deviation_mean,
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
@@ -20,7 +21,9 @@ from proxy.mechanisms import (
     rank_interval,
     smoothed_median,
 )
+from proxy.mechanisms.deviation_mean import PARTS, GroupDeviations, GroupRows
 from proxy.mechanisms.exact_choice import Weight, choose
+from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.order_statistic import ValueCount
 from proxy.mechanisms.private_bound import UnitTotals
 from tests.seeded_bits import SeededBits
@@ -109,6 +112,49 @@ def test_walks_over_bounds(epsilon: Fraction) -> None:
         assert took < _LONGEST_SECONDS
 
 
+@pytest.mark.parametrize("high", [1, 1_000, 10**60])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
+def test_places(epsilon: Fraction, high: int) -> None:
+    """Nobody has a value, and a thousand units at each place."""
+    for is_least in (False, True):
+        places = Places(-high, high, is_least)
+        for values in ([], [ValueCount(number, 1000) for number in range(places.last + 1)]):
+            took = _takes(
+                lambda bits, values=values, places=places: places.drawn(values, epsilon, bits)  # type: ignore[misc]
+            )
+            took += _takes(
+                lambda bits, values=values, places=places: places.end_drawn(  # type: ignore[misc]
+                    values, epsilon, Fraction(1, 10**6), bits
+                )
+            )
+            assert took < _LONGEST_SECONDS
+
+
+@pytest.mark.parametrize("high", [1, 1_000, 10**60])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
+def test_means_of_deviations(epsilon: Fraction, high: int) -> None:
+    """Nobody is there, and everybody is above all bounds, in each of a few groups."""
+    none = GroupRows(rows={}, shares={}, sums=0), GroupDeviations(sums={}, shares={})
+    all_rows = GroupRows(rows={999: 10**40}, shares={999: 10**9 * PARTS}, sums=10**40 * PARTS)
+    everybody = all_rows, GroupDeviations(sums={999: 10**70}, shares={999: 10**9 * PARTS})
+    for (rows, deviations), units in ((none, {}), (everybody, {999: 10**9})):
+
+        def draw(
+            bits: SeededBits,
+            rows: GroupRows = rows,
+            deviations: GroupDeviations = deviations,
+            units: dict[int, int] = units,
+        ) -> object:
+            groups, among = [rows] * 4, (-high, high, epsilon, None, bits)
+            centres = deviation_mean.centred(groups, units, *among)
+            of_deviations = [deviations] * 4
+            return deviation_mean.noisy(
+                groups, of_deviations, units, centres, -high, high, epsilon, None, bits
+            )
+
+        assert _takes(draw) < _LONGEST_SECONDS
+
+
 _OUTPUTS = {
     "empty": [0] * 101,
     "one": [0] * 100 + [10**15],
@@ -143,9 +189,11 @@ def test_every_mechanism_that_draws_is_here() -> None:
     }
     here = {"exact_choice", "order_statistic", "discrete_laplace", "discrete_gaussian"}
     here |= {"polyplace", "smoothed_median", "private_bound", "rank_interval"}
+    here |= {"growing_places", "deviation_mean"}
     # Sums of those above, a coin of a probability in fixed point, and the protocol itself.
     made_of_them = {"bits", "bernoulli", "partition_selection", "recentred_mean", "clipped_mean"}
     made_of_them |= {"topping_up"}  # one coin
+    made_of_them |= {"octave_bound"}  # a histogram: it is drawn for a mean of deviations
     made_of_them |= {
         "sum_over_count",
         "shared_moments",

@@ -10,10 +10,12 @@ import pytest
 
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     SampleAggregate,
+    UnitExtreme,
 )
 from proxy.kernel.plan_check import price_of_block
 from proxy.kernel.refusals import NotPrivate
@@ -38,7 +40,9 @@ def _measured(block: BlockPlan) -> Measured:
             return one
         case (
             RecentredMean(measured=one)
+            | DeviationMean(measured=one)
             | OrderStatistic(measured=one)
+            | UnitExtreme(measured=one)
             | SampleAggregate(measured=one)
         ):
             return one
