@@ -377,8 +377,7 @@ class BlockPlan:
             number
             for number, release in enumerate(self.releases)
             if number not in self.choices
-            and not isinstance(release, SampleAggregate | UnitExtreme | KeptUnits)
-            and not (isinstance(release, DeviationMean) and self.chooses_rows)
+            and not isinstance(release, SampleAggregate | UnitExtreme | KeptUnits | DeviationMean)
             and not (isinstance(release, DistinctCount) and release.of_unit)
         )
 

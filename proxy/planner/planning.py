@@ -42,6 +42,7 @@ from proxy.planner.measuring import (
     Priced,
     check_has_bounds,
     chooses_total,
+    is_of_deviations,
     needs_rows,
 )
 from proxy.planner.narrowed_operands import has_fixed_bounds, operand_facts
@@ -285,9 +286,13 @@ class _Draft:
 
     @property
     def reports_clipped(self) -> bool:
-        """Whether it is asked how many units the policy's own bounds cut, and nothing else is to be chosen."""
+        """Whether it is asked how many units the policy's own bounds cut, and nothing else is to be chosen.
+
+        They do not cut means of deviations.
+        """
         return (
             any(column.end is IntervalEnd.CLIPPED for column in self.block.intervals)
+            and not all(is_of_deviations(one, self.context) for one in self.aggregates)
             and isinstance(self.context.neighbours, UnitNeighbours)
             and self.context.most_rows is None
             and not any(chooses_total(one, self.context) for one in self.aggregates)

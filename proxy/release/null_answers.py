@@ -32,7 +32,14 @@ from proxy.mechanisms.deviation_mean import NoisyDeviations
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.drawn_values import Drawn, DrawnGroup, DrawnNumber, noise_half_width
+from proxy.release.deriving import answered
+from proxy.release.drawn_values import (
+    Drawn,
+    DrawnGroup,
+    DrawnNumber,
+    noise_half_width,
+    noisy_value,
+)
 from proxy.release.noisy_relation import NoisyValue, missing
 from proxy.release.null_reason import NullReason
 
@@ -65,7 +72,9 @@ class Evidence:
     counts: Of the rows (or people) that the answer is about. They decide whether the group exists.
     sizes: Those of them that are compared with `needed`.
     needed: So many the answer takes; 0 if any number will do.
-    error: The half width of the answer's 95 % interval, if it has one that counts here.
+    error: The half width of the answer's 95 % interval, if it has one that counts here. Of a mean whose
+        interval the bounds cut, that of a mean in the middle with the same noisy count, if that is larger:
+        else a group would be shown because noise has moved its mean to an end.
     width: The public range of the answer.
     """
 
@@ -153,16 +162,45 @@ def _evidence(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup, value: Noisy
         found = (_released_count(plan.releases[n], group.values[n]) for n in numbers)
         return [one for one in found if one is not None]
 
-    error = None
-    if rule.has_error_limit and value.half_width is not None:
-        error = value.half_width * value.grid
     return Evidence(
         counts=counts(rule.counts),
         sizes=counts(rule.sizes),
         needed=rule.needed,
-        error=error,
+        error=_error(plan, rule, group, value) if rule.has_error_limit else None,
         width=rule.width,
     )
+
+
+def _error(
+    plan: BlockPlan, rule: AnswerRule, group: DrawnGroup, value: NoisyValue
+) -> Fraction | None:
+    if value.half_width is None:
+        return None
+    middle = _in_the_middle(plan, plan.answers[rule.position], group)
+    found = value.half_width * value.grid
+    if middle is None or middle.half_width is None:
+        return found
+    return max(found, middle.half_width * middle.grid)
+
+
+def _in_the_middle(plan: BlockPlan, answer: Answer, group: DrawnGroup) -> NoisyValue | None:
+    """The mean with the noisy count that it has, and a noisy sum of the middle of its bounds; None: its
+    interval is not cut by bounds."""
+    if answer.calculated is None:
+        number = answer.releases[0]
+        release, drawn = plan.releases[number], group.values[number]
+        if isinstance(drawn, NoisyMeanSums):
+            return noisy_value(replace(drawn, total=0), release)
+        return None
+    (one,) = answer.calculated.measured
+    values = {n: noisy_value(group.values[n], plan.releases[n]) for n in answer.releases}
+    count, total = answer.releases
+    _, need = answer.calculated.formula.needs
+    of_middle = 0
+    if need.statistic is Statistic.STEPS:
+        of_middle = values[count].index * (one.low + one.high) // 2
+    values[total] = replace(values[total], index=of_middle)
+    return answered(answer, plan, values)
 
 
 def _answer_rule(plan: BlockPlan, position: int, answer: Answer) -> AnswerRule:

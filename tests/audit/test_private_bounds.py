@@ -15,7 +15,7 @@ from proxy.audit.neighbour_audit import audited_bounds, compiled
 from proxy.base.errors import Refusal
 from proxy.compiler import bound_scan, clip_scan, unit_gathering, unit_scan
 from proxy.exact.table import places
-from proxy.kernel.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.plan import BlockPlan, DeviationMean, NoisyStatistic
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import private_bound
 from proxy.mechanisms.unit_means import UnitMeans
@@ -99,7 +99,7 @@ def test_neighbours_move_by_no_more_than_planned(
 
 _GIVEN = (
     "SELECT count(*), dp.clipped(count(*)) FROM orders",
-    "SELECT avg(i4), dp.clipped(avg(i4)) FROM orders WHERE t <> 'x'",
+    "SELECT sum(i4), dp.clipped(sum(i4)) FROM orders WHERE t <> 'x'",
     "SELECT t, count(*), dp.clipped(count(*)) FROM orders GROUP BY t",
     "SELECT s, sum(i4), dp.clipped(sum(i4)) FROM orders GROUP BY s",
     "SELECT count(*), dp.clipped(count(*)) FROM orders o JOIN visits v ON o.uid = v.uid",
@@ -119,6 +119,17 @@ def test_one_unit_is_cut_or_not_by_the_policys_bounds(question: str, auditor: Au
     tables = [auditor.tables(block, base.name) for base in auditor.bases]
     bands = {row.values[1] for found in tables for row in found[0].rows}
     assert bands <= {1, 2} and (2 in bands or "JOIN" in question)
+
+
+def test_the_policys_bounds_do_not_cut_a_mean_of_deviations() -> None:
+    """Beside a count they cut the count alone; for a mean alone nothing is counted or paid."""
+    text = "SELECT avg(i4), dp.clipped(avg(i4)){} FROM orders WHERE t <> 'x'"
+    for others, counted in (("", {}), (", count(*)", {None: {1}})):
+        pipeline = walk(text.format(others), POLICIES["best"])
+        assert pipeline is not None
+        (block,) = pipeline.plan.blocks
+        assert isinstance(block.releases[0], DeviationMean)
+        assert {choice: block.bounded_by(choice) for choice in block.choices} == counted
 
 
 @pytest.mark.parametrize("question", [_GIVEN[0], _GIVEN[2]])

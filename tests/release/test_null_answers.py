@@ -84,6 +84,30 @@ def test_an_error_of_half_of_the_bounds() -> None:
     assert 100 < shown < 200
 
 
+_MEANS = pytest.mark.parametrize(
+    "columns", ["avg(i4)", "avg(i4), count(i4)"], ids=["own", "shared"]
+)
+
+
+@_MEANS
+@pytest.mark.parametrize("value", [50, 75, 97])
+def test_intervals_that_are_shown_hold(columns: str, value: int) -> None:
+    """Of groups with about as many rows as are needed: noise does not choose those whose mean it moves."""
+    block = block_of(f"SELECT {columns} FROM people", epsilon="0.1")
+    shown = held = 0
+    for rows in (70, 80, 90, 120):
+        for seed in range(300):
+            (row,) = presented(block, drawn(block, {(): [value] * rows}, seed)).rows
+            mean = row.values[0]
+            if mean.is_missing:
+                continue
+            assert mean.half_width is not None
+            shown += 1
+            held += abs(mean.index - value / mean.grid) <= mean.half_width
+    assert shown > 20
+    assert held >= 0.94 * shown, (held, shown)
+
+
 def test_the_pattern_follows_from_what_is_released() -> None:
     """Whatever rows a draw is of: the released count alone decides."""
     block = block_of("SELECT min(i4), count(*) FROM people", epsilon="1")
@@ -199,3 +223,13 @@ def test_a_rough_mean_has_no_error_and_takes_units() -> None:
     assert missing.rows[0].values[0].null_reason is NullReason.TOO_FEW
     (text,) = answer_notices(block, missing)
     assert text.startswith(f"avg(i4) is NULL: it takes about {needed:,} ")
+
+
+@_MEANS
+def test_an_interval_that_its_bounds_cut_would_be_found(
+    columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guard of those that are shown: what is cut is narrow where noise has moved a mean to an end."""
+    monkeypatch.setattr(null_answers, "_in_the_middle", lambda *_: None)
+    with pytest.raises(AssertionError):
+        test_intervals_that_are_shown_hold(columns, 50)

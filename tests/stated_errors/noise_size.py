@@ -16,14 +16,16 @@ from proxy.mechanisms.deviation_mean import (
     NoisyCentres,
     NoisyDeviations,
 )
+from proxy.release import null_answers
+from proxy.release.null_answers import Evidence
 
 NONE = Fraction(0)
 
 
 @contextmanager
 def noise_times(factor: Fraction) -> Iterator[None]:
-    """Of discrete Laplace and Gaussian noise; factor 0: there is none, and means of deviations are those of all
-    rows, of which they are said to be."""
+    """Of discrete Laplace and Gaussian noise; factor 0: there is none, nothing is NULL for its size, and means
+    of deviations are those of all rows, of which they are said to be."""
     laplace, gaussian = discrete_laplace.sample, discrete_gaussian.sample
 
     def of_laplace(bits: RandomBits, scale: Fraction) -> int:
@@ -32,13 +34,25 @@ def noise_times(factor: Fraction) -> Iterator[None]:
     def of_gaussian(bits: RandomBits, sigma2: Fraction) -> int:
         return gaussian(bits, sigma2 * factor**2) if factor else 0
 
-    means = deviation_mean.noisy if factor else _exact_means
+    means, exists, reason = deviation_mean.noisy, deviation_mean.exists, null_answers.null_reason
+    if not factor:
+        means, exists, reason = _exact_means, _always, _never
     with (
         mock.patch.object(deviation_mean, "noisy", means),
+        mock.patch.object(deviation_mean, "exists", exists),
+        mock.patch.object(null_answers, "null_reason", reason),
         mock.patch.object(discrete_laplace, "sample", of_laplace),
         mock.patch.object(discrete_gaussian, "sample", of_gaussian),
     ):
         yield
+
+
+def _always(*_: object) -> bool:
+    return True
+
+
+def _never(_: Evidence) -> None:
+    return None
 
 
 def _exact_means(

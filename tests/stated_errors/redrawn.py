@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.base.result_columns import IntervalEnd
+from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.clipped_units import bounds_of, with_chosen
 from proxy.engine.column_errors import ColumnError, column_errors
-from proxy.engine.noisy_answers import CompiledBlock, compiled_block
+from proxy.engine.noisy_answers import CompiledBlock, _with_centres, compiled_block
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.bits import RandomBits
@@ -92,6 +93,7 @@ class Release:
             for place, (value, truth) in enumerate(pairs, start=1):
                 if value.is_missing or value.half_width is None:
                     continue
+                assert not truth.is_missing, "NULL is no number to hold"
                 yield Number(
                     is_column=False,
                     place=place,
@@ -127,11 +129,14 @@ def exact_value(expression: NoisyExpression, exact: NoisyRow) -> Fraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Bounded:
-    """A block with bounds that were chosen, its exact results, and its release without noise."""
+    """A block with bounds that were chosen, its exact results, and its release without noise. queries: of the
+    last tables; centring: what the centres of its means are released by."""
 
     block: BlockPlan
+    queries: tuple[BackendQuery, ...]
     tables: list[ExactTable]
     exact: Mapping[Keys, NoisyRow]
+    centring: ExactTable | None
 
 
 class Redrawn:
@@ -177,16 +182,18 @@ class Redrawn:
         used = tuple(answers.values()) if block.uses_answers else ()
         if compiled.choosing is None:
             found = self._with_bounds(number, None, used, answers)
-            noisy = release_block(found.block, found.tables, bits)
-            return Release(block=found.block, noisy=noisy, exact=found.exact, chosen={})
+            block, tables = self._centred(found, answers, bits)
+            noisy = release_block(block, tables, bits)
+            return Release(block=block, noisy=noisy, exact=found.exact, chosen={})
         if block.uses_answers or number not in self._totals:
             (table,) = self._public.tables([compiled.choosing], answers)
             self._totals[number] = totals_of(block, table)
         totals = self._totals[number]
         choice = choose_bounds(block, totals, bits)
         found = self._with_bounds(number, bounds_of(block, choice), used, answers)
-        with_choice = with_chosen(found.block, choice)
-        noisy = release_block(with_choice, found.tables, bits)
+        block, tables = self._centred(found, answers, bits)
+        with_choice = with_chosen(block, choice)
+        noisy = release_block(with_choice, tables, bits)
         chosen = {
             release: _chosen(block, release, totals, stated) for release, stated in choice.items()
         }
@@ -208,10 +215,29 @@ class Redrawn:
             tables = []
             if bounds is not None and block.is_of_totals:
                 tables.append(clamped_totals(block, self._totals[number]))
-            tables += self._public.tables(compile_block(block), answers)
-            exact = _without_noise(block, tables)
-            self._known[place] = _Bounded(block=block, tables=tables, exact=exact)
+            queries, centring = compile_block(block), self._compiled[number].centring
+            tables += self._public.tables(queries, answers)
+            self._known[place] = _Bounded(
+                block=block,
+                queries=queries,
+                tables=tables,
+                exact=_without_noise(block, tables),
+                centring=self._public.tables([centring], answers)[0] if centring else None,
+            )
         return self._known[place]
+
+    def _centred(
+        self, found: _Bounded, answers: Mapping[ScalarAnswer, str | None], bits: RandomBits
+    ) -> tuple[BlockPlan, list[ExactTable]]:
+        """About centres that are drawn here: what depends on them is read again."""
+        if found.centring is None:
+            return found.block, found.tables
+        block, queries = _with_centres(found.block, found.queries, found.centring, bits)
+        tables, before = list(found.tables), len(found.tables) - len(queries)
+        for place, (query, planned) in enumerate(zip(queries, found.queries, strict=True)):
+            if query is not planned:
+                (tables[before + place],) = self._public.tables([query], answers)
+        return block, tables
 
 
 def _chosen(block: BlockPlan, release: int | None, totals: Totals, stated: ChosenBound) -> Chosen:
