@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from fractions import Fraction
 from unittest import mock
 
@@ -17,7 +17,6 @@ from proxy.mechanisms.deviation_mean import (
     NoisyDeviations,
 )
 from proxy.release import null_answers
-from proxy.release.null_answers import Evidence
 
 NONE = Fraction(0)
 
@@ -34,25 +33,22 @@ def noise_times(factor: Fraction) -> Iterator[None]:
     def of_gaussian(bits: RandomBits, sigma2: Fraction) -> int:
         return gaussian(bits, sigma2 * factor**2) if factor else 0
 
-    means, exists, reason = deviation_mean.noisy, deviation_mean.exists, null_answers.null_reason
-    if not factor:
-        means, exists, reason = _exact_means, _always, _never
     with (
-        mock.patch.object(deviation_mean, "noisy", means),
-        mock.patch.object(deviation_mean, "exists", exists),
-        mock.patch.object(null_answers, "null_reason", reason),
+        _without_bounds() if not factor else nullcontext(),
         mock.patch.object(discrete_laplace, "sample", of_laplace),
         mock.patch.object(discrete_gaussian, "sample", of_gaussian),
     ):
         yield
 
 
-def _always(*_: object) -> bool:
-    return True
-
-
-def _never(_: Evidence) -> None:
-    return None
+@contextmanager
+def _without_bounds() -> Iterator[None]:
+    with (
+        mock.patch.object(deviation_mean, "noisy", _exact_means),
+        mock.patch.object(deviation_mean, "exists", lambda *_: True),
+        mock.patch.object(null_answers, "null_reason", lambda _: None),
+    ):
+        yield
 
 
 def _exact_means(
