@@ -236,6 +236,7 @@ tables:
 """
 
 
+@pytest.mark.long
 def test_a_rebuilt_shadow_shows_no_view_that_was_defined_over_people(tmp_path: Path) -> None:
     protected = servers().protected
     source = made_database(protected, "club", _CLUB)

@@ -73,7 +73,7 @@ SET = f"ALTER ROLE {ROLE} SET"
 LOGGING = f"{SET} log_parameter_max_length = -1; {SET}"
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("synthetic", "name", "what"),
     [
