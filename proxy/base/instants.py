@@ -47,7 +47,11 @@ def time_text(
 
 def moment(seconds: Fraction) -> datetime:
     """The instant of a second number, in UTC; beyond the years 1 to 9999 the nearest one in them."""
-    return _EPOCH + timedelta(microseconds=min(max(int(seconds * 10**6), _FIRST), _LAST))
+    if seconds.denominator == 1:  # keys of many days or minutes have no fractions
+        microseconds = seconds.numerator * 10**6
+    else:
+        microseconds = int(seconds * 10**6)
+    return _EPOCH + timedelta(microseconds=min(max(microseconds, _FIRST), _LAST))
 
 
 def is_in_calendar(seconds: Fraction) -> bool:

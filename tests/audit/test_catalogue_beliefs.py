@@ -135,7 +135,7 @@ def foreign(server: EmbeddedPostgres) -> TwoStates:
     )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("table", ["s.t", "s.seen"])
 @pytest.mark.parametrize("question", _ASKED)
 def test_the_modifier_of_a_foreign_table_is_not_believed(

@@ -100,7 +100,7 @@ _JOINED = (
 )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("kind", _TYPES)
 @pytest.mark.parametrize("question", [_BY_CLINIC, _BY_TWO, _VALUES])
 def test_groups_and_values_lose_the_same_share(
@@ -112,6 +112,7 @@ def test_groups_and_values_lose_the_same_share(
     assert drawn[0] == _kept(clinics, question.format(kind), _SEEDS[0]), "the same seed the same"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "kind", ["int4", "text", "uuid"]
 )  # such int8 make PostgreSQL's own join slow

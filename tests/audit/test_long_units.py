@@ -140,6 +140,7 @@ def choosing() -> Iterator[TwoStates]:
     yield two_states(servers().protected, "long_units_choosing", _SCRIPT, tables, _RENAMED)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("place", _QUESTIONS)
 def test_no_neighbour_moves_further_than_planned(people: TwoStates, place: str) -> None:
     found = people.movements(_QUESTIONS[place])
@@ -154,6 +155,7 @@ def test_partitions_of_medians(medians: TwoStates) -> None:
     assert medians.too_far("SELECT k, avg(x) FROM s.notes GROUP BY k") == []
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("place", _QUESTIONS)
 def test_the_length_of_names_changes_no_result(names: TwoStates, place: str) -> None:
     assert names.differs(_QUESTIONS[place]) is False

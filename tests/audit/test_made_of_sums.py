@@ -80,6 +80,7 @@ def _differs(policy: str, question: str, own: str | None, auditor: Auditor) -> s
     return ""
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("policy", "question", "own"), QUESTIONS)
 def test_what_is_made_of_sums_is_postgresqls(
     policy: str, question: str, own: str | None, auditor: Auditor

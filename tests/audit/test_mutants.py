@@ -77,12 +77,13 @@ LAYERS = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.__name__)
 def test_the_real_code_lives(layer: Layer, auditor: Auditor) -> None:
     assert not layer(auditor)
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("mutant, layer", MUTANTS, ids=[m.__name__ for m, _ in MUTANTS])
 def test_a_mutant_dies(
     mutant: Patch, layer: Layer, auditor: Auditor, monkeypatch: pytest.MonkeyPatch

@@ -9,7 +9,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.truncated import QUESTIONS, WIDER
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_join_moves_by_no_more_than_planned(question: str, auditor: Auditor) -> None:
     assert list(truncated.violations(auditor, [question])) == []

@@ -254,7 +254,7 @@ def test_long_texts_of_a_person_fill_no_disk(states: TwoStates, question: str) -
     assert files == 0
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("question", _LONG_TEXTS[:4])
 def test_answers_about_long_texts_do_not_move_further(states: TwoStates, question: str) -> None:
     assert states.too_far(question) == []

@@ -220,6 +220,7 @@ def _mixed(noise: Noise, median: MedianNoise, mechanism: Mechanism) -> CheckedPo
     return CheckedPolicy(Policy("m", "", privacy, tables, budgets(), "m"), catalog)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("noise", "median", "mechanism"),
     [

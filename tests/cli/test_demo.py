@@ -216,6 +216,7 @@ def test_a_state_without_servers(tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
+@pytest.mark.long
 def test_not_without_assertions(tmp_path: Path) -> None:
     command = ["-O", "-c", "from proxy.cli.main import main; main()", "demo"]
     done = subprocess.run(

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import psycopg
+import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.ledger.ledger_mark import MARK_FILE
@@ -28,6 +29,7 @@ def test_it_is_that_of_the_last_receipt(tmp_path: Path) -> None:
     assert _mark(operator) == last
 
 
+@pytest.mark.long
 def test_it_does_not_follow_a_ledger_that_goes_back_meanwhile(tmp_path: Path) -> None:
     """Somebody restores the shared ledger under a running process: the next start has to tell of it."""
     with psycopg.connect(servers().ledger_dsn, autocommit=True) as server:

@@ -67,6 +67,7 @@ def test_serve_refuses_before_it_starts_anything(tmp_path: Path) -> None:
     assert "none.yaml" in re.sub(r"[\s│]+", "", err), err  # in a box, which may cut a word
 
 
+@pytest.mark.long
 def test_the_demo_says_it_and_goes_on(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         where = f"127.0.0.1:{taken.getsockname()[1]}"

@@ -79,7 +79,7 @@ _CASES = [
 ]
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(18)
 @pytest.mark.parametrize("case", _CASES)
 def test_policy_check_and_explain_say_the_same(case: tuple[str, Policy, Catalog]) -> None:
     _, policy, catalog = case

@@ -106,6 +106,7 @@ def refused(running: Serving, user: str, password: str) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_data_that_the_ledger_does_not_know_is_refused_with_the_command(operator: Operator) -> None:
     done = operator.serve()
     assert done.code == 1

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 _HEAVY = ("proxy.planner.planning", "proxy.cli.listeners")
 
 
@@ -21,6 +23,7 @@ def test_what_is_heavy_is_not_imported_before_the_servers_start() -> None:
     assert len(_loaded("import proxy.cli.main, proxy.cli.listeners")) == len(_HEAVY)
 
 
+@pytest.mark.long
 def test_what_takes_long_is_under_way_at_once(tmp_path: Path) -> None:
     """Servers are being prepared while the policies are read, and imports go on while servers start."""
     code = f"""

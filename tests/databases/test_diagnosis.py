@@ -73,7 +73,7 @@ SET = f"ALTER ROLE {ROLE} SET"
 LOGGING = f"{SET} log_parameter_max_length = -1; {SET}"
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("synthetic", "name", "what"),
     [
@@ -231,7 +231,7 @@ def test_the_sql_of_a_finding_fixes_it(clinic: Superuser, synthetic: str) -> Non
     assert set(_found()) <= set(healthy)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "synthetic",
     [

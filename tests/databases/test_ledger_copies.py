@@ -98,6 +98,7 @@ def test_there_and_back(used: str, tmp_path: Path) -> None:
             connection.execute("DROP DATABASE again WITH (FORCE)")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [

@@ -38,7 +38,7 @@ def superuser(shadow: Shadow) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("change", "named"),
     [

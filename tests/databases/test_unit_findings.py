@@ -52,6 +52,7 @@ def test_a_view_on_public_rows_is_safe() -> None:
     )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("script", "tables", "name"),
     [

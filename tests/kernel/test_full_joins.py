@@ -81,6 +81,7 @@ def test_statements_answer_as_with_plain_joins(monkeypatch: pytest.MonkeyPatch) 
     assert moved > len(blocks)
 
 
+@pytest.mark.long
 def test_golden_blocks_answer_as_with_plain_joins(monkeypatch: pytest.MonkeyPatch) -> None:
     maker = RelationMaker(Random(4))
     tiny_database().fill(maker.rows())

@@ -61,6 +61,7 @@ def _answers_twice(hole: Hole, block: BlockPlan) -> bool:
 _WAYS = {Shown.MOVEMENT: _moves, Shown.ERROR: _raises, Shown.TWO_ANSWERS: _answers_twice}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.name)
 def test_it_is_a_hole(hole: Hole) -> None:
     tiny_database().fill(hole.rows)

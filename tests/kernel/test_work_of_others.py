@@ -111,7 +111,7 @@ _ONE_VALUE = [
 _CONDITIONS = ["a.uid = 7", "a.uid IN (7)", "a.uid = 7 AND a.i4 = 7", "a.uid = -1", "a.i4 = -1"]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("where", _CONDITIONS)
 @pytest.mark.parametrize("statement", _ONE_VALUE)
 def test_one_value_of_the_unit_repeats_no_scan(statement: str, where: str) -> None:

@@ -171,6 +171,7 @@ def test_refreshes_cost_what_one_view_costs(served: LiveProxy, refreshes: int) -
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("refreshes", [8, pytest.param(100, marks=pytest.mark.long)])
 def test_published_it_costs_analysts_nothing(served: LiveProxy, refreshes: int) -> None:
     """Each chart is answered from what was released for it, which the total has paid once, and so is each block

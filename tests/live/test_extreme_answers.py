@@ -45,7 +45,7 @@ def listeners(live: LiveProxy) -> Iterator[BothListeners]:
     both.close()
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(("aggregate", "low", "high"), _ANSWERS)
 def test_an_answer_fits_its_type(
     live: LiveProxy, listeners: BothListeners, aggregate: str, low: float, high: float
@@ -59,6 +59,7 @@ def test_an_answer_fits_its_type(
     assert response.status_code == 200, response.text
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("function", ["low", "high", "error"])
 def test_an_interval_fits_its_type(live: LiveProxy, function: str) -> None:
     some = [

@@ -273,6 +273,7 @@ def test_a_statement_gets_its_hint(
     assert re.fullmatch(written, caught.value.diag.message_hint or "", re.DOTALL)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda form: form.name)
 def test_every_form_of_a_function_runs(
     form: FunctionForm, sessions: dict[str, psycopg.Connection]

@@ -67,7 +67,7 @@ def _told(result: PGresult) -> tuple[str | None, str | None]:
     return state.decode(), message.decode()
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("way", [simple, extended, prepared])
 @pytest.mark.parametrize("case", CASES, ids=_IDS)
 def test_nothing_is_charged(
@@ -91,6 +91,7 @@ def listeners(live: LiveProxy) -> Iterator[BothListeners]:
     both.close()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "case",
     [case for case in CASES if case.statement.startswith(("SELECT", "WITH")) and not case.before],

@@ -61,7 +61,7 @@ _AT_NIGHT = (
 )
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(
     "layer",
     [

@@ -39,7 +39,7 @@ _AT_NIGHT = (
 )
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     "mutant",
     [

@@ -87,6 +87,7 @@ def test_nothing_raises(hostile: psycopg.Connection) -> None:
     _hold(run(hostile, _FEW, _SEED))
 
 
+@pytest.mark.long
 def test_nothing_raises_of_pairs(hostile: psycopg.Connection) -> None:
     seen = run_pairs(hostile, _SEED + 2, times=40)  # constants are refused
     assert seen.errors == []

@@ -116,7 +116,7 @@ def test_what_a_hint_shows_of_a_function_is_read(form: FunctionForm) -> None:
         assert answered, written
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "name", (*FUNCTIONS.values(), "ltrim", "rtrim", "substring", "char_length")
 )

@@ -76,7 +76,7 @@ def outcome(text: str) -> Reading | Code | None:
         return refusal.code
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.timed
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", HOSTILE)

@@ -84,6 +84,7 @@ def test_most_plans_take_a_part_of_the_time_allowed() -> None:
     assert in_time > 0.95 * len(plans)
 
 
+@pytest.mark.long
 def test_many_groups_are_shown_a_few_at_a_time() -> None:
     """All of them over all relations, or a scalar subquery on a group would be NULL in each trial."""
     checked = 0

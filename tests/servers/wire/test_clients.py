@@ -25,6 +25,7 @@ def psql_through(relay: Running, text: str, port: int | None = None) -> str:
     return psql(address, text, PASSWORD)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "text",
     [
