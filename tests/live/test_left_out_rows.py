@@ -75,7 +75,9 @@ def test_rules_are_told(
 @pytest.mark.parametrize(
     ("where", "column"),
     [
-        ("date_trunc('month', at) = timestamp '2020-05-01'", "at"),
+        ("date_trunc('month', at) = timestamp '2021-01-01'", "at"),
+        ("date_trunc('month', at) <= timestamp '2020-05-01'", "at"),
+        ("date_trunc('month', at) = timestamp '2020-05-01'", None),  # neither bound is in it
         ("floor(int / 100) = 9", "int"),
         ("int + 1 > 900", "int"),
         ("int > 900", None),
