@@ -25,11 +25,13 @@ SHIFTED = (
     # of starts of units, as Grafana and Looker write them
     f"SELECT to_char(date_trunc('hour', at), 'YYYY-MM-DD HH24:MI:SS') AS h, count(*) FROM w.calls WHERE {_WEEK}"
     " GROUP BY 1",
-    f"SELECT to_char(date_trunc('hour', at), 'HH24:MI:SS') AS h, count(*) FROM w.calls WHERE {_HOURS} GROUP BY 1",
+    f"SELECT to_char(date_trunc('hour', at), 'HH24:MI:SS') AS h, count(*) FROM w.calls WHERE {_HOURS}"
+    " GROUP BY 1",
     f"SELECT date_trunc('hour', date_trunc('day', at)) AS d, count(*) FROM w.calls WHERE {_WEEK} GROUP BY 1",
     f"SELECT date_trunc('day', date_trunc('hour', at)) AS d, count(*) FROM w.calls WHERE {_HOURS} GROUP BY 1",
     "SELECT date_trunc('month', date_trunc('week', at)) AS m, count(*) FROM w.calls GROUP BY 1",
-    "SELECT date_trunc('hour', date_trunc('month', at), 'America/Chicago') AS m, count(*) FROM w.calls GROUP BY 1",
+    "SELECT date_trunc('hour', date_trunc('month', at), 'America/Chicago') AS m, count(*) FROM w.calls"
+    " GROUP BY 1",
     "SELECT date_bin('6 hours', date_trunc('week', shown), timestamp '2000-01-01') AS w, count(*) FROM w.calls"
     " GROUP BY 1",
     # the same by arithmetic, as Tableau and groupdate write them
