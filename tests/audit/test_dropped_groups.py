@@ -100,7 +100,7 @@ _JOINED = (
 )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("kind", _TYPES)
 @pytest.mark.parametrize("question", [_BY_CLINIC, _BY_TWO, _VALUES])
 def test_groups_and_values_lose_the_same_share(

@@ -49,11 +49,8 @@ def wedge(listening: Listening, name: str, *before: str) -> tuple[psycopg.Connec
         The connection, whose client still waits, and the process of the session on the shadow.
     """
     with contextlib.ExitStack() as failed:
-        connection = listening.connect(name)
+        connection, process = _begun(listening, name, before)
         failed.callback(connection.close)
-        for statement in ("SET client_connection_check_interval = 0", "BEGIN", *before):
-            connection.execute(statement.encode())
-        process = connection.info.backend_pid
         connection.pgconn.send_query(WEDGE.encode())
         connection.pgconn.flush()
         end = time.monotonic() + 10
@@ -62,6 +59,27 @@ def wedge(listening: Listening, name: str, *before: str) -> tuple[psycopg.Connec
             time.sleep(0.05)
         failed.pop_all()
         return connection, process
+
+
+def stopped(listening: Listening, name: str, *before: str) -> tuple[psycopg.Connection, int]:
+    """As `wedge`: a session that hears nothing since its process is stopped, which takes no processor time."""
+    connection, process = _begun(listening, name, before)
+    connection.pgconn.send_query(b"SELECT pg_sleep(600)")
+    connection.pgconn.flush()
+    os.kill(process, signal.SIGSTOP)
+    return connection, process
+
+
+def _begun(
+    listening: Listening, name: str, statements: Sequence[str]
+) -> tuple[psycopg.Connection, int]:
+    with contextlib.ExitStack() as failed:
+        connection = listening.connect(name)
+        failed.callback(connection.close)
+        for statement in ("SET client_connection_check_interval = 0", "BEGIN", *statements):
+            connection.execute(statement.encode())
+        failed.pop_all()
+        return connection, connection.info.backend_pid
 
 
 @contextlib.contextmanager

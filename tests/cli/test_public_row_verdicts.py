@@ -33,6 +33,7 @@ from tests.live.served_database import READER, policy_head, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.samples import checked_sample
 from tests.servers_fixture import servers
+from tests.waiting import until
 
 _NAME = "judged"
 _SCRIPT = """\
@@ -57,6 +58,16 @@ _HONEST = [("row", "Rowing"), ("run", "Running")]
 _PEOPLE = "CREATE OR REPLACE VIEW club.sport_list AS SELECT id::text AS code, email AS title FROM club.members"
 _BACK = "CREATE OR REPLACE VIEW club.sport_list AS SELECT code, title FROM club.sports"
 _FINDING = "club.sport_list: PUBLIC_SHOWS_PEOPLE"
+
+
+class _Turns(list[Database]):
+    """Databases that count how often they were gone through."""
+
+    begun = 0
+
+    def __iter__(self) -> Iterator[Database]:
+        self.begun += 1
+        return super().__iter__()
 
 
 @dataclass(slots=True)
@@ -90,15 +101,17 @@ class Club:
         return told
 
     def copied(self) -> list[Mapping[str, Any]]:
-        """One turn of the hourly copy and more; what it says of public tables."""
+        """Two turns of the hourly copy; what they say of public tables."""
 
-        async def turns() -> None:
-            copying = asyncio.create_task(copy_public_tables([self.database], 0.02))
-            await asyncio.sleep(1.5)
+        turns = _Turns([self.database])
+
+        async def two_turns() -> None:
+            copying = asyncio.create_task(copy_public_tables(turns, 0.02))
+            await asyncio.to_thread(until, lambda: turns.begun > 2)
             copying.cancel()
 
         with capture_logs() as logged:
-            asyncio.run(turns())
+            asyncio.run(two_turns())
         return [one for one in logged if one["event"] == "public_tables_not_copied"]
 
     def rebuild(self) -> list[Mapping[str, Any]]:
@@ -196,6 +209,7 @@ def test_a_rebuilt_shadow_shows_nothing_that_is_refused(club: Club) -> None:
     assert club.rebuild() == [] and club.shown() == _HONEST
 
 
+@pytest.mark.long
 def test_a_rebuilt_shadow_is_taken_back_by_a_reload(club: Club) -> None:
     club.run(_PEOPLE)
     club.rebuild()
@@ -232,6 +246,7 @@ def test_a_finding_closes_its_table_and_no_other(club: Club) -> None:
     assert club.database.shadow.verify() == ()
 
 
+@pytest.mark.long
 def test_another_table_can_be_mended_first(club: Club) -> None:
     """What a rebuilt shadow withholds comes back table by table."""
     club.run(_PEOPLE)
@@ -249,6 +264,7 @@ def test_another_table_can_be_mended_first(club: Club) -> None:
     assert len(club.shown(_HALLS)) == 2 and club.is_taken()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("change", "back"),
     [
@@ -275,6 +291,7 @@ def test_a_finding_of_the_server_stops_no_copy(club: Club, change: str, back: st
     assert club.reload() is None and club.is_taken() and club.is_ready()
 
 
+@pytest.mark.long
 def test_what_shows_rows_of_a_closed_table_is_closed(club: Club) -> None:
     club.run("CREATE VIEW club.hall_codes AS SELECT code FROM club.halls")
     club.run(f"GRANT SELECT ON club.hall_codes TO {READER}")
@@ -319,6 +336,7 @@ def test_nobody_judges_by_a_protected_table_that_does_not_fit(club: Club) -> Non
     assert club.copied() == [] and len(club.shown(_HALLS)) == 3
 
 
+@pytest.mark.long
 def test_a_public_table_that_does_not_fit_stops_no_other(club: Club) -> None:
     club.run("DROP TABLE club.halls")
     club.run("INSERT INTO club.sports VALUES ('swim', 'Swimming')")
@@ -327,6 +345,7 @@ def test_a_public_table_that_does_not_fit_stops_no_other(club: Club) -> None:
     assert len(club.shown()) == 3 and len(club.shown(_HALLS)) == 2
 
 
+@pytest.mark.long
 def test_a_public_table_that_does_not_fit_hides_nothing_of_another(club: Club) -> None:
     """The others are judged, and what the ledger remembers of them is asked."""
     club.run("DROP VIEW club.sport_list")
@@ -344,6 +363,7 @@ def test_a_public_table_that_does_not_fit_hides_nothing_of_another(club: Club) -
     assert len(club.shown("SELECT * FROM club.sports")) == 2
 
 
+@pytest.mark.long
 def test_a_later_column_stops_no_copy(club: Club) -> None:
     """It is not shown, and what was shown is what it was."""
     club.run("ALTER TABLE club.halls ADD note text")
@@ -367,6 +387,7 @@ def test_a_finding_that_nobody_can_place_closes_all() -> None:
     assert concerned_tables(of_the_role, policy) == frozenset()
 
 
+@pytest.mark.long
 def test_one_look_judges_once(club: Club, monkeypatch: pytest.MonkeyPatch) -> None:
     """The look of each minute and the watch of the file share a verdict; a change between them does not."""
     asked = []

@@ -69,6 +69,7 @@ def test_a_killed_shadow_is_rebuilt(embedded: tuple[Operator, Listening]) -> Non
     print(f"the shadow was back after {took:.1f} s")
 
 
+@pytest.mark.long
 def test_no_right_password_is_refused_while_a_shadow_is_rebuilt(
     embedded: tuple[Operator, Listening],
 ) -> None:
@@ -138,6 +139,7 @@ def beside(tmp_path: Path, own: OwnLedger) -> Iterator[tuple[Operator, Listening
         yield operator, listening
 
 
+@pytest.mark.long
 def test_the_operators_own_ledger_may_be_away(
     beside: tuple[Operator, Listening], own: OwnLedger
 ) -> None:

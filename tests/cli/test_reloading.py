@@ -297,6 +297,7 @@ def test_a_lower_epsilon_holds_in_sessions_that_are_open(served: Served) -> None
     assert [epsilon for _, epsilon, _ in served.receipts()] == [1.0, 0.5, 0.75, 1.0]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -388,6 +389,7 @@ def test_an_acceptance_does_not_cover_a_column_that_comes_later(
 _PUBLIC_VIEW = "SELECT name AS kind FROM public.wards"
 
 
+@pytest.mark.long
 def test_what_a_view_shows_is_judged_at_each_look(served: Served, pair: Servers) -> None:
     """A refusal lasts until what is wrong is mended, not until the next look."""
     with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
@@ -440,6 +442,7 @@ def test_a_finding_that_comes_with_the_database_alone_is_told(
         assert served.standing() == (taken.digest, True)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("place", ["view", "view beneath", "function beneath"])
 def test_a_protected_view_that_shows_something_else_is_closed(
     served: Served, pair: Servers, place: str
@@ -536,6 +539,7 @@ def test_a_column_of_a_public_table_that_comes_later_is_not_shown(
             served.database.look_for_changes()
 
 
+@pytest.mark.long
 def test_a_column_that_is_made_anew_is_one_that_came_later(served: Served, pair: Servers) -> None:
     """Its name was shown, its contents were not. The line that the message tells is taken."""
     lease, database = served.database.lease, served.database
@@ -581,6 +585,7 @@ def test_a_column_that_is_made_anew_is_one_that_came_later(served: Served, pair:
             database.look_for_changes()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["stays", "seen_stays"])
 def test_a_column_of_a_unit_that_is_made_anew_closes_its_table(
     served: Served, pair: Servers, name: str
@@ -640,6 +645,7 @@ def test_a_column_of_a_unit_that_is_made_anew_closes_its_table(
             database.look_for_changes()
 
 
+@pytest.mark.long
 def test_a_table_that_is_created_again_is_told_and_goes_on(served: Served, pair: Servers) -> None:
     """A restore or a load that replaces the table locks nobody out. Later columns of it count again."""
     made = (
@@ -740,6 +746,7 @@ def test_statements_are_kept_from_the_policy_on_that_says_so(served: Served) -> 
     assert kept == [(None,), (_SUM,)]
 
 
+@pytest.mark.long
 def test_shared_limits_wait_for_all_who_serve(served: Served) -> None:
     """One process alone changes no limits; the last that is given the new ones does."""
     lease, before = served.database.lease, served.database.policy
@@ -831,7 +838,7 @@ def test_pauses_between_attempts_grow(served: Served, monkeypatch: pytest.Monkey
         connection.execute("SELECT * FROM wards")
         served.write(f"tables:\n{_VISITS}{_DOCTORS}")
         begun = served.clock
-        for _ in range(60):
+        for _ in range(20):
             served.clock += 0.5
             served.watch.look(served.clock)
             if len(attempts) >= 3:
@@ -839,27 +846,28 @@ def test_pauses_between_attempts_grow(served: Served, monkeypatch: pytest.Monkey
                     "who is ended for it is not back before it is taken"
                 )
         # The third one insists; its pauses are short, since nobody comes in meanwhile.
-        assert [one - begun for one in attempts] == [0, 1, *range(3, 31)]
+        assert [one - begun for one in attempts] == [0, 1, *range(3, 11)]
     served.look()
-    assert len(attempts) == 31 and served.standing()[1] is True
+    assert len(attempts) == 11 and served.standing()[1] is True
     assert not served.watch.logins.is_held
 
 
+@pytest.mark.long
 def test_logins_are_not_held_for_ever(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """What nothing ends keeps nobody out for ever; it begins anew later."""
     monkeypatch.setattr(shadow_database, "_LOCK_TIMEOUT", "20ms")
-    monkeypatch.setattr(reloading, "INSISTING_SECONDS", 10.0)
+    monkeypatch.setattr(reloading, "INSISTING_SECONDS", 3.0)
     held: list[float] = []
     with served.connect() as connection, connection.transaction():
         connection.execute("SELECT * FROM wards")
         served.write(f"tables:\n{_VISITS}{_DOCTORS}")
         begun = served.clock
-        for _ in range(50):
+        for _ in range(38):
             served.clock += 1.0
             served.watch.look(served.clock)
             if served.watch.logins.is_held:
                 held.append(served.clock - begun)
-        assert held == [*range(3, 13), *range(43, 51)]
+        assert held == [*range(3, 6), *range(36, 39)]
         served.file.write_text("tables: wrong")
         served.watch.look(served.clock, at_once=True)
         assert not served.watch.logins.is_held, "a file that is wrong waits for nobody"

@@ -22,6 +22,7 @@ from tests.cli.stuck_sessions import (
     hang_up,
     is_alive,
     reading,
+    stopped,
     wedge,
     with_public_table,
 )
@@ -74,6 +75,7 @@ def test_a_change_of_the_policy_is_taken(served: tuple[Operator, Listening]) -> 
     until(lambda: readiness(listening)[1]["stuck_sessions"] == 0, 30)
 
 
+@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize(
     "statements",
@@ -103,6 +105,7 @@ def test_short_transactions_in_turn_do_not_stop_a_change(
     assert {one["analyst"] for one in events(operator, "session_ended_by_share")} <= {"mallory"}
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_a_stuck_session_that_comes_back_is_killed_once(
     served: tuple[Operator, Listening],
@@ -126,7 +129,7 @@ def test_a_stuck_session_that_comes_back_is_killed_once(
 
 def test_who_is_removed_is_ended(served: tuple[Operator, Listening]) -> None:
     operator, listening = served
-    session, process = wedge(listening, "mallory")
+    session, process = stopped(listening, "mallory")
     with contextlib.closing(session), reading(listening, "bob") as reader:
         begun = time.monotonic()
         operator.run("user", "remove", "mallory")
@@ -149,11 +152,11 @@ def test_a_proxy_stops_soon(served: tuple[Operator, Listening]) -> None:
     with listening.connect("bob") as bob:
         query_over_the_wire(bob)
     before = postmaster(operator, "shadow")
-    left, alone = wedge(listening, "mallory")
+    left, alone = stopped(listening, "mallory")
     with contextlib.closing(left):
         # The monitor looks each second. A client that it never saw counts as a login, which may take 15 s.
         time.sleep(1.5)
-    session, waited_for = wedge(listening, "mallory")
+    session, waited_for = stopped(listening, "mallory")
     with contextlib.closing(session):
         until(lambda: readiness(listening)[1]["stuck_sessions"] == 1, 40)
         assert readiness(listening)[0] == 200
@@ -173,7 +176,7 @@ def test_a_proxy_stops_soon(served: tuple[Operator, Listening]) -> None:
 def test_a_killed_proxy_leaves_no_session_behind(served: tuple[Operator, Listening]) -> None:
     operator, listening = served
     shadow = postmaster(operator, "shadow")
-    session, process = wedge(listening, "mallory")
+    session, process = stopped(listening, "mallory")
     with contextlib.closing(session):
         listening.running.process.send_signal(signal.SIGKILL)
         until(lambda: not (is_alive(process) or is_alive(shadow)))

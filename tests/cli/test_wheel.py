@@ -65,6 +65,7 @@ def test_samples_of_the_wheel(installed: Path) -> None:
     _check_samples([sys.executable, "-c", _RUN], installed.parent, installed)
 
 
+@pytest.mark.long
 def test_samples_of_an_editable_install(tmp_path: Path) -> None:
     """With a source, an environment and a finder of its own."""
     source, prefix = tmp_path / "source", tmp_path / "prefix"
@@ -78,6 +79,7 @@ def test_samples_of_an_editable_install(tmp_path: Path) -> None:
     _check_samples(_isolated(f"import site; site.addsitedir({str(finder.parent)!r})"), tmp_path)
 
 
+@pytest.mark.long
 def test_samples_of_a_checkout_that_is_not_installed(tmp_path: Path) -> None:
     source = tmp_path / "source"
     _copy_source(source)

@@ -231,7 +231,7 @@ def test_the_sql_of_a_finding_fixes_it(clinic: Superuser, synthetic: str) -> Non
     assert set(_found()) <= set(healthy)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "synthetic",
     [

@@ -57,7 +57,7 @@ def _about_policy(found: Verdict) -> list[Finding]:
 _BY_SCRIPT = sorted(SLIPS, key=lambda slip: slip.script)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("slip", _BY_SCRIPT, ids=lambda slip: slip.called.replace(" ", "_"))
 def test_a_slip_is_found_and_can_be_accepted(slip: Slip, clinics: Clinics) -> None:
     clinics.make(slip.script)
@@ -243,6 +243,7 @@ def test_what_is_right_is_left_in_peace(called: str, clinics: Clinics) -> None:
     assert _about_policy(_verdict(_text(_right(clinics, called)))) == []
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", [sample.name for sample in ALL_SAMPLES])
 def test_samples_are_left_in_peace(name: str) -> None:
     from proxy.cli.loading import verdict_of

@@ -37,7 +37,7 @@ def _hold(states: TwoStates, statement: str) -> None:
     assert here - there <= _LIMIT
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("name", OF_PAIRS)
 def test_values_that_a_join_repeats(states: TwoStates, name: str) -> None:
     try:
@@ -56,6 +56,7 @@ def test_a_single_very_long_text(states: TwoStates, name: str) -> None:
     _hold(states, OF_SINGLE[name])
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
     "statement", [LISTED_OF_FEW, OF_PAIRS["sum of numbers"], OF_SINGLE["length"]]

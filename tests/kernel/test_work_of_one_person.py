@@ -39,6 +39,7 @@ def states() -> Iterator[TwoStates]:
     yield two_states(servers().protected, "work_of_one_person", SCRIPT, POLICY, GONE)
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_a_statement_that_takes_too_long_is_refused(states: TwoStates, attack: str) -> None:
     with pytest.raises(Refusal) as caught:

@@ -15,7 +15,7 @@ import pytest
 from tests.live_proxy import LiveProxy
 
 _SESSIONS = 20
-_SECONDS = 6
+_SECONDS = 3
 _RATIO = (
     "stddev(total) FILTER (WHERE total < {0}.5) / avg(total) FILTER (WHERE total > {0}.5)"
     " * sum(total) FILTER (WHERE total > {0}.5)"

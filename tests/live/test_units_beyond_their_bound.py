@@ -54,6 +54,7 @@ def beyond() -> Iterator[LiveProxy]:
     proxy.stop()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("text", _STATEMENTS)
 @pytest.mark.parametrize("mechanism", _MECHANISMS)
 def test_a_mean_is_of_values_that_are_there(beyond: LiveProxy, mechanism: str, text: str) -> None:

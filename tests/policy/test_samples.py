@@ -83,6 +83,7 @@ def _outside(bounds: Bounds, column: str) -> str:
     return f"count(*) FILTER (WHERE {value} < {low} OR {value} > {high})"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_policy_check_passes(name: str) -> None:
     sample = next(sample for sample in ALL_SAMPLES if sample.name == name)

@@ -137,7 +137,7 @@ _GUESSED: dict[str, Callable[[Doors, int], str]] = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.timed
 @pytest.mark.parametrize("guessed", _GUESSED)
 def test_right_credentials_are_served_while_their_address_guesses(
@@ -334,6 +334,7 @@ def test_one_credential_keeps_nobody_else_out(
             _watch_all_doors(doors)
 
 
+@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("flood", ["tokens of nobody", "slow statements"])
 def test_whole_requests_keep_nobody_else_out(
