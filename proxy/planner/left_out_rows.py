@@ -137,11 +137,27 @@ def _beyond(expression: Expression, values: Values, facts: Facts) -> Iterator[st
     if not named or _is_any(expression, values, facts, named):
         return
     where = "are in no group"
-    if not isinstance(expression, _OF_STORED):
-        stored = any(isinstance(part, _OF_STORED) for part in _parts(expression))
+    if not isinstance(expression, _OF_STORED) or _is_of_clamped(expression):
+        stored = any(
+            isinstance(part, _OF_STORED) and not _is_of_clamped(part) for part in _parts(expression)
+        )
         where = f"count in the first or last group{' or in none' if stored else ''}"
     for _, column in named:
         yield f"rows whose {column} is beyond its bounds in the policy {where}"
+
+
+def _is_of_clamped(expression: Expression) -> bool:
+    """Whether some part is computed of a column within its bounds: to_char(date_trunc('week', at), 'YYYY')."""
+    return any(_clamps(part) for part in _parts(expression))
+
+
+def _clamps(part: Expression) -> bool:
+    if isinstance(part, DateTrunc | TimeBin):  # not of a cast (calendar_clamps.py)
+        operand = part.operand
+        while isinstance(operand, Shift):
+            operand = operand.operand
+        return isinstance(operand, ColumnRef)
+    return isinstance(part, _OF_CLAMPED) and not isinstance(part, Shift)
 
 
 def _can_be_beyond(known: ColumnFacts) -> bool:

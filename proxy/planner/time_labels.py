@@ -238,6 +238,9 @@ def _values(key: Expression, facts: Facts) -> Iterator[Fraction] | None:
         case Shift(operand=inner):
             return _shifted(key, facts)
         case TimeBin(operand=inner):
+            listed = _values(inner, facts)
+            if listed is not None:
+                return (start for at in listed for start in bin_starts(at, at, key))
             ends = _ends(inner, facts)
             return None if ends is None else bin_starts(ends.low, ends.high, key)
         case Cast(operand=DateTrunc() | Cast() | Shift() | TimeBin() as inner, type=kind) if (
@@ -286,15 +289,29 @@ def _days(operand: Expression, facts: Facts) -> Iterator[Fraction] | None:
 
 def _truncated(key: DateTrunc, facts: Facts) -> Iterator[Fraction] | None:
     ends = _ends(key.operand, facts)
-    if ends is None:
+    if ends is None or not _changes_are_known(key, ends):
         return None
+    listed = _values(key.operand, facts)
+    if listed is None:
+        return _unit_starts(key, ends)
+    # Days of which each is the first of its month, not all days.
+    each = (_TimeEnds(low=at, high=at) for at in listed)
+    return chain.from_iterable(_unit_starts(key, one) for one in each)
+
+
+def _changes_are_known(key: DateTrunc, ends: _TimeEnds) -> bool:
+    zone = key.zone or UTC
+    is_by_clock = key.type is SqlType.TIMESTAMPTZ and key.operand.type is not SqlType.DATE
+    return not is_by_clock or zone.is_utc or zone.covers(ends.low, ends.high)
+
+
+def _unit_starts(key: DateTrunc, ends: _TimeEnds) -> Iterator[Fraction]:
+    """The starts of units that hold some time from one to another."""
     zone = key.zone or UTC
     if key.type is SqlType.TIMESTAMP or zone.is_utc:
         return map(seconds_at, _starts(key.unit, ends))
     if key.operand.type is SqlType.DATE:
         return (zone.instant(seconds_at(at)) for at in _starts(key.unit, ends))
-    if not zone.covers(ends.low, ends.high):
-        return None
     if key.unit in ("minute", "hour"):
         # Truncated as the clock went then, which shows the hour before a change twice.
         return (
@@ -307,14 +324,21 @@ def _truncated(key: DateTrunc, facts: Facts) -> Iterator[Fraction] | None:
 
 
 def _formatted(key: FormattedTime, facts: Facts) -> tuple[str, ...] | None:
-    known = template(key.template)
-    ends = _ends(key.operand, facts)
-    if known is None or ends is None or known.unit == "second":
+    known, ends = template(key.template), _ends(key.operand, facts)
+    if known is None or ends is None:
         return None
-    if known.is_clock:  # each day shows the same
-        ends = _TimeEnds(low=ends.low, high=min(ends.high, ends.low + _DAY))
+    listed = _values(key.operand, facts)
+    times: Iterator[datetime]
+    if listed is not None:
+        times = map(moment, listed)
+    elif known.unit == "second":
+        return None
+    else:
+        if known.is_clock:  # each day shows the same
+            ends = _TimeEnds(low=ends.low, high=min(ends.high, ends.low + _DAY))
+        times = _starts(known.unit, ends)
     found: dict[str, None] = {}
-    for number, at in enumerate(_starts(known.unit, ends)):
+    for number, at in enumerate(times):
         if number > limits.TIMES_FORMATTED or len(found) > limits.GROUPS_PER_STATEMENT:
             return None
         found[known.text(at)] = None

@@ -78,7 +78,7 @@ NOISY = {
     "ROW-091": "a correlation is made of noisy sums, each bounded per unit: no stored value is in it",
     "ERR-007": _TOTAL,
     "ERR-013": _TOTAL,
-    "ERR-079": f"{_AFTER}: it fails if the noise says so",
+    "ERR-079": f"{_AFTER}: a noisy 0 makes it NULL, whatever the exact number is",
     "PAR-001": "each statement of a string is its own: the count is answered, the rows are refused",
     "SEN-004": "joins on the privacy unit are per-unit work: the product of rows per unit counts",
     "SEN-019": "UNION ALL of one table with itself has twice the rows of each unit, and twice the noise",
@@ -94,8 +94,8 @@ NOISY = {
     "CMP-040": _AFTER,
     "CMP-043": _AFTER,
 }
-# Their success depends on the noise: they divide by a noisy number.
-MAY_FAIL = {"ERR-079", "SEN-061"}
+# They divide by a noisy number: where it is 0 they are NULL, with a NOTICE.
+MAY_BE_NULL = {"ERR-079", "SEN-061"}
 # "reject" as well, which an answer holds to "where the statement touches only the shadow, an answer that cannot
 # contain protected data" (docs/design/sql.md 6): free of charge, and nothing of it reaches the protected
 # database.

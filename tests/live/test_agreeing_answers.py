@@ -38,7 +38,7 @@ _EXTREMES = "min(paid), max(paid), avg(paid), percentile_cont(0.5) WITHIN GROUP 
 @pytest.fixture(scope="module")
 def sales() -> Iterator[LiveProxy]:
     pair = servers()
-    database = served_database(pair, "sales", _SCRIPT, _TABLES, "best", most="20")
+    database = served_database(pair, "agreeing", _SCRIPT, _TABLES, "best", most="20")
     proxy = start_proxy(pair, [database])
     yield proxy
     proxy.stop()
@@ -57,7 +57,7 @@ def _asked(live: LiveProxy, text: str, *settings: str) -> tuple[list[tuple[objec
     def hear(diagnostic: Diagnostic) -> None:
         heard.append(diagnostic.message_primary or "")
 
-    with live.connect("sales", analyst=live.servers.new_analyst()) as connection:
+    with live.connect("agreeing", analyst=live.servers.new_analyst()) as connection:
         connection.add_notice_handler(hear)
         for setting in settings:
             connection.execute(setting.encode())
@@ -127,7 +127,7 @@ def test_window_functions_have_the_values_and_errors_of_the_same_rows(
         f" avg(count(*)) OVER (ORDER BY {month} DESC ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS moving,"
         f" 100.0 * count(*) / sum(count(*)) OVER () AS share FROM w.sales GROUP BY 1 ORDER BY 1"
     )
-    body = listeners.query(text, database="sales", analyst=sales.servers.new_analyst()).json()
+    body = listeners.query(text, database="agreeing", analyst=sales.servers.new_analyst()).json()
     rows, errors = body["rows"], body["errors"]["rows"]
     assert len(rows) == 12 and len(errors) == 12
     each = [error[1] for error in errors]
@@ -141,7 +141,7 @@ def test_window_functions_have_the_values_and_errors_of_the_same_rows(
 
 def test_the_same_over_http(sales: LiveProxy, listeners: BothListeners) -> None:
     text = f"SELECT region, {_EXTREMES}, count(*) FROM w.sales GROUP BY region"
-    body = listeners.query(text, database="sales", analyst=sales.servers.new_analyst()).json()
+    body = listeners.query(text, database="agreeing", analyst=sales.servers.new_analyst()).json()
     by_region = {row[0]: row[1:] for row in body["rows"]}
     assert by_region["none"][:2] == [None, None]
     assert "At most 3 rows of a buyer count." in body["notices"]

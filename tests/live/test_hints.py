@@ -59,6 +59,10 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "round and trunc take a constant number of digits there, from 0 to 20: round(avg(column), 2).": (
         f"SELECT dp.error(round(avg(total), 2)), dp.error(trunc(avg(total), 20)) {_ORDERS}",
     ),
+    "ORDER BY {} LIMIT {}: {} of the {} rows clearly belong to the list. The others differ from rows below by"
+    " less than their error.": (
+        f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",
+    ),
     "It takes aggregates that are numbers, e.g. dp.error(max(column)) of a column of numbers.": (
         f"SELECT dp.error(max(total)) {_ORDERS}",
     ),

@@ -44,6 +44,10 @@ def _notices(live: LiveProxy, analyst: str, text: str) -> list[str]:
         ("width_bucket(int, 0, 1000, 4)", "", [f"int {_NULL}", f"int {_LAST}"]),
         ("date_trunc('month', at)", "", [f"at {_NULL}", f"at {_LAST}"]),
         ("date_trunc('month', att)", "", [f"att {_NULL}", f"att {_LAST}"]),
+        ("date_trunc('month', at)::date", "", [f"at {_NULL}", f"at {_LAST}"]),
+        ("to_char(date_trunc('month', at), 'YYYY-MM')", "", [f"at {_NULL}", f"at {_LAST}"]),
+        ("extract(month FROM date_trunc('month', at))", "", [f"at {_NULL}"]),
+        ("extract(year FROM date_trunc('month', day))", "", [f"day {_NULL}", f"day {_LAST}"]),
         ("at::date", "", [f"at {_NULL}"]),
         ("to_char(day, 'YYYY-MM')", "", [f"day {_NULL}", f"day {_NONE}"]),
         ("extract(year FROM day)", "", [f"day {_NULL}", f"day {_NONE}"]),
@@ -76,7 +80,9 @@ def test_rules_are_told(
 @pytest.mark.parametrize(
     ("where", "column"),
     [
-        ("date_trunc('month', at) = timestamp '2020-05-01'", "at"),
+        ("date_trunc('month', at) = timestamp '2021-01-01'", "at"),
+        ("date_trunc('month', at) <= timestamp '2020-05-01'", "at"),
+        ("date_trunc('month', at) = timestamp '2020-05-01'", None),  # neither bound is in it
         ("floor(int / 100) = 9", "int"),
         ("int + 1 > 900", "int"),
         ("int > 900", None),

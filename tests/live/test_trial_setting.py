@@ -22,7 +22,7 @@ Run = Callable[[psycopg.Connection, str], PGresult]
 _NARROW = [
     "SELECT count(*), sqrt(1000000 - (count(*) - {n}) * (count(*) - {n})) FROM shop.orders",
     "SELECT acos((count(*) - {n}) / 1000.0) FROM shop.orders",
-    "SELECT CASE WHEN count(*) BETWEEN {n} - 999 AND {n} + 999 THEN count(*) ELSE 1 / (count(*) - count(*)) END"
+    "SELECT CASE WHEN count(*) BETWEEN {n} - 999 AND {n} + 999 THEN count(*) ELSE sqrt(-1 - abs(count(*))) END"
     " FROM shop.orders",
     "SELECT make_date(2026, ((count(*) - {n} + 1000) / 200)::int, 1) FROM shop.orders",
 ]

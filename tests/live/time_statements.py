@@ -22,6 +22,18 @@ SHIFTED = (
     " FROM w.calls GROUP BY 1",
     "SELECT to_char(date_trunc('week', at + interval '1 day') - interval '1 day', 'YYYY-MM-DD') AS w, count(*)"
     " FROM w.calls GROUP BY 1",
+    # of starts of units, as Grafana and Looker write them
+    f"SELECT to_char(date_trunc('hour', at), 'YYYY-MM-DD HH24:MI:SS') AS h, count(*) FROM w.calls WHERE {_WEEK}"
+    " GROUP BY 1",
+    f"SELECT to_char(date_trunc('hour', at), 'HH24:MI:SS') AS h, count(*) FROM w.calls WHERE {_HOURS}"
+    " GROUP BY 1",
+    f"SELECT date_trunc('hour', date_trunc('day', at)) AS d, count(*) FROM w.calls WHERE {_WEEK} GROUP BY 1",
+    f"SELECT date_trunc('day', date_trunc('hour', at)) AS d, count(*) FROM w.calls WHERE {_HOURS} GROUP BY 1",
+    "SELECT date_trunc('month', date_trunc('week', at)) AS m, count(*) FROM w.calls GROUP BY 1",
+    "SELECT date_trunc('hour', date_trunc('month', at), 'America/Chicago') AS m, count(*) FROM w.calls"
+    " GROUP BY 1",
+    "SELECT date_bin('6 hours', date_trunc('week', shown), timestamp '2000-01-01') AS w, count(*) FROM w.calls"
+    " GROUP BY 1",
     # the same by arithmetic, as Tableau and groupdate write them
     "SELECT CAST(day - CAST(EXTRACT(DOW FROM day) AS INTEGER) AS DATE) AS w, count(*) FROM w.calls GROUP BY 1",
     "SELECT day - (extract(isodow FROM day)::int - 1) AS w, count(*) FROM w.calls GROUP BY 1",
