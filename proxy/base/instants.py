@@ -47,10 +47,8 @@ def time_text(
 
 def moment(seconds: Fraction) -> datetime:
     """The instant of a second number, in UTC; beyond the years 1 to 9999 the nearest one in them."""
-    if seconds.denominator == 1:  # keys of many days or minutes have no fractions
-        microseconds = seconds.numerator * 10**6
-    else:
-        microseconds = int(seconds * 10**6)
+    is_whole = seconds.denominator == 1  # keys of many days or minutes have no fractions
+    microseconds = seconds.numerator * 10**6 if is_whole else int(seconds * 10**6)
     return _EPOCH + timedelta(microseconds=min(max(microseconds, _FIRST), _LAST))
 
 
