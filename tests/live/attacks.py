@@ -75,6 +75,7 @@ _AFTER = "works on the noisy number, after it has been paid for"
 NOISY = {
     "ROW-073": "the median comes from the exponential mechanism on the policy's grid, not from a row",
     "ROW-079": "the maximum is a noisy one on the policy's grid, not a row's",
+    "ROW-082": "each is true or false by a noisy number of rows, whose noise is far above one person's row",
     "ROW-091": "a correlation is made of noisy sums, each bounded per unit: no stored value is in it",
     "ERR-007": _TOTAL,
     "ERR-013": _TOTAL,
