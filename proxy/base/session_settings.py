@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DP_SETTINGS = (
     *("dp.epsilon", "dp.delta", "dp.notice", "dp.round"),
-    *("dp.fresh", "dp.accept_error", "dp.published", "dp.trial"),
+    *("dp.fresh", "dp.accept_error", "dp.published", "dp.trial", "dp.mechanism"),
 )
 # Those by which PostgreSQL reads constants otherwise than the reader of this process does, with the values at
 # which everything is answered that can be. An HTTP request, which cannot set them, has these.
@@ -18,8 +18,16 @@ ANSWERED_SETTINGS = {
 SESSION_SETTINGS = (*DP_SETTINGS, "statement_timeout", *ANSWERED_SETTINGS)
 CLIENT_ENCODING = "client_encoding"  # the wire asks for it, too: in a pipeline it may have changed
 
-_IN_A_REQUEST = {"dp.epsilon": "epsilon", "dp.delta": "delta", "dp.trial": "trial"}
+BY_POLICY = "policy"  # dp.mechanism where a session has not SET it
+
+_IN_A_REQUEST = {
+    "dp.epsilon": "epsilon",
+    "dp.delta": "delta",
+    "dp.trial": "trial",
+    "dp.mechanism": "mechanism",
+}
 _JSON_WORDS = {"on": "true", "off": "false"}
+_WORDS = ("dp.mechanism",)  # settings whose values are words
 
 
 def how_to_set(name: str, value: str) -> str:
@@ -29,8 +37,11 @@ def how_to_set(name: str, value: str) -> str:
     'SET dp.epsilon = 0.5 (over HTTP "epsilon": 0.5)'
     >>> how_to_set("dp.trial", "off")
     'SET dp.trial = off (over HTTP "trial": false)'
+    >>> how_to_set("dp.mechanism", "best")
+    'SET dp.mechanism = best (over HTTP "mechanism": "best")'
     """
-    return f"SET {name} = {value}{_over_http(name, f': {_JSON_WORDS.get(value, value)}')}"
+    in_json = f'"{value}"' if name in _WORDS else _JSON_WORDS.get(value, value)
+    return f"SET {name} = {value}{_over_http(name, f': {in_json}')}"
 
 
 def how_to_reset(name: str) -> str:

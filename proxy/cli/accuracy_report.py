@@ -44,6 +44,7 @@ def accuracy_report(
         yield ""
         yield f"{proposal.table}: by keys of {proposal.groups} groups or more, `noise: gaussian` would give"
         yield f"COUNT +-{proposal.gaussian_95} instead of +-{proposal.laplace_95}, and SUM in proportion."
+        yield f"Without GROUP BY, COUNT gets +-{proposal.alone_95} instead of +-{proposal.alone_now_95} by it."
 
 
 def unbounded_report(found: Mapping[TableName, Sequence[str]], file: Path) -> Iterator[str]:
@@ -73,6 +74,8 @@ def accuracy_json(
                 "groups": proposal.groups,
                 "count_error_95": proposal.gaussian_95,
                 "count_error_95_now": proposal.laplace_95,
+                "alone_error_95": proposal.alone_95,
+                "alone_error_95_now": proposal.alone_now_95,
             }
             for proposal in proposals
         ],

@@ -43,6 +43,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.statistics import Counted, Measured
 from proxy.mechanisms import (
     clipped_mean,
+    deviation_mean,
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
@@ -178,6 +179,7 @@ def _released(release: Release) -> ReleaseAccuracy:
             return ReleaseAccuracy(
                 mechanism="noisy deviations of units about noisy centres",
                 note=f"{_clamped(release.measured)}; {_DEVIATIONS}",
+                units_needed=deviation_mean.units_needed(release.loss.epsilon),
             )
         case OrderStatistic():
             return _ordered(release)
@@ -248,20 +250,15 @@ def _statistic(release: NoisyStatistic) -> ReleaseAccuracy:
     if isinstance(release.of, Counted):
         return _noisy(release.noise, step, release.sensitivity, in_rows=True)
     described = _noisy(release.noise, step, release.sensitivity, in_rows=False)
-    note = "; ".join(filter(None, (*map(_clamped, release.of), described.note)))
-    return replace(described, note=note)
+    return replace(described, note="; ".join(map(_clamped, release.of)))
 
 
 def _noisy(noise: Noise, grid: Fraction, sensitivity: int, *, in_rows: bool) -> ReleaseAccuracy:
-    """Of a count or a sum. The note: what the other noise would give where it is smaller."""
-    note = ""
+    """Of a count or a sum."""
     match noise:
         case LaplaceNoise():
             mechanism, scale = "discrete Laplace", noise.scale
             half_width = discrete_laplace.half_width(scale)
-            if noise.gaussian is not None:
-                smaller = discrete_gaussian.half_width(noise.gaussian) * grid
-                note = f"noise: gaussian in the policy would give +-{text_of(smaller)}"
         case GaussianNoise():
             mechanism, scale = "discrete Gaussian", Fraction(math.sqrt(noise.sigma2))
             half_width = discrete_gaussian.half_width(noise.sigma2)
@@ -270,7 +267,7 @@ def _noisy(noise: Noise, grid: Fraction, sensitivity: int, *, in_rows: bool) -> 
     change = sensitivity * grid
     return ReleaseAccuracy(
         mechanism=mechanism,
-        note=note,
+        note="",
         sensitivity=f"{change} row(s)" if in_rows else decimal_text(change),
         change=change,
         scale=scale * grid,

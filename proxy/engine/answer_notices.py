@@ -59,7 +59,7 @@ def _closed_gates(
         yield (
             f"{release.aggregate.kind.value} is NULL{_where(block, missing, values)}: it takes about"
             f" {release.gate.least:,} {units}, and a noisy count found fewer. Raise dp.epsilon, ask for fewer"
-            f" aggregates or groups at once, or ask the data owner for `mechanism: best`."
+            f" aggregates or groups at once, RESET dp.mechanism, or ask the data owner for `mechanism: best`."
         )
 
 

@@ -1,4 +1,4 @@
-"""The privacy plan as text or JSON: what a statement would cost and how exact it would be. No data."""
+"""EXPLAIN (VERBOSE): the privacy plan with its mechanisms and SQL, as text. No data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing_extensions import assert_never
 
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.group_threshold import threshold_text, units_needed
+from proxy.engine.group_threshold import threshold_text
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -82,7 +82,7 @@ def _lines(
     yield f"Differentially private answer  ({cost})"
     found = accuracies(plan)
     for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True), start=1):
-        yield f"  Block {number} on {', '.join(block.tables())}: {_unit(block)}"
+        yield f"  Block {number} on {', '.join(block.tables())}: {unit_text(block)}"
         if block.keys:
             yield f"    Groups: {_groups(block)}"
         if block.rows_choice is not None:
@@ -95,63 +95,39 @@ def _lines(
             if entry.block == number:
                 yield "    " + _line(entry)
         yield f"    Backend SQL: {statement}"
-        for text in _lifted(number - 1, free, lifts).values():
+        for text in lifted_text(number - 1, free, lifts).values():
             yield f"    {text}"
         if number - 1 in free:
             yield f"    {free[number - 1].text()}"
     for text in times:
         yield f"  Times: {text}"
     if remaining is not None:
-        left = (
-            free[number].price.epsilon if number in free else _loss(block)
-            for number, block in enumerate(plan.blocks)
-        )
-        now, after = remaining.epsilon, remaining.epsilon - sum(left, Fraction(0))
-        # Where rho adds up (ADR 0062) it is more after, and a statement may fit though its epsilon is larger.
-        then = (
-            f"at least {text_of(after)} after this statement"
-            if after >= 0
-            else f"{text_of(-after)} less than this statement's"
-        )
-        yield f"  Budget: {text_of(now)} epsilon remains now, {then}"
+        yield f"  Budget: {budget_text(plan, remaining, free)}"
     yield "  Nothing was read or charged."
 
 
-def explain_json(
-    plan: PrivatePlan,
-    remaining: Loss | None,
-    sql: Sequence[str],
-    free: Mapping[int, FreeBlock] = _FREE,
-    lifts: Sequence[Lift | None] = (),
-    times: Sequence[str] = (),
-) -> dict[str, object]:
-    left = (
-        None
-        if remaining is None
-        else {"epsilon": float(remaining.epsilon), "delta": float(remaining.delta)}
+def budget_text(plan: PrivatePlan, remaining: Loss, free: Mapping[int, FreeBlock]) -> str:
+    """Say what is left of the budget, now and after this statement.
+
+    Where rho adds up (ADR 0062) it is more after, and a statement may fit though its epsilon is larger.
+    """
+    price = sum(
+        (
+            free[number].price.epsilon if number in free else _loss(block)
+            for number, block in enumerate(plan.blocks)
+        ),
+        Fraction(0),
     )
-    return {
-        "privacy": {"epsilon": float(plan.loss.epsilon), "delta": float(plan.loss.delta)},
-        "remaining": left,
-        "blocks": [
-            {
-                "tables": list(block.tables()),
-                "unit": _unit(block),
-                "keys": len(block.keys),
-                "groups": block.groups(),
-                "units_needed": None if block.selection is None else units_needed(block.selection),
-                "sql": statement,
-                **_lifted(number, free, lifts),
-                **(free[number].as_json() if number in free else {}),
-            }
-            for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
-        ],
-        "aggregates": [entry.as_json() for entry in accuracies(plan)],
-        **({"times": list(times)} if times else {}),
-    }
+    now, after = remaining.epsilon, remaining.epsilon - price
+    then = (
+        f"at least {text_of(after)} after this statement"
+        if after >= 0
+        else f"{text_of(-after)} less than this statement's"
+    )
+    return f"{text_of(now)} epsilon remains now, {then}"
 
 
-def _lifted(
+def lifted_text(
     number: int, free: Mapping[int, FreeBlock], lifts: Sequence[Lift | None]
 ) -> Mapping[str, str]:
     """That more is drawn than what is asked for (docs/design/reuse.md 3), unless it is of what is published."""
@@ -200,7 +176,7 @@ def _line(entry: Accuracy) -> str:
     return f"{text} ({note})" if note else text
 
 
-def _unit(block: BlockPlan) -> str:
+def unit_text(block: BlockPlan) -> str:
     match block.neighbours:
         case RowNeighbours(rows=1, not_null=None):
             return "one row is protected"

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from proxy.base.sql_types import SqlType
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import LaplaceNoise, NoisyStatistic
-from proxy.mechanisms import discrete_gaussian, discrete_laplace
+from proxy.mechanisms import discrete_gaussian
 from proxy.mechanisms.loss import Loss
-from proxy.planner.facts import PlanningContext, UnitRows
+from proxy.planner.facts import Facts, PlanningContext, UnitRows
 from proxy.planner.measuring import MeasureContext, Priced
 from proxy.planner.release_choice import plan_release
 from proxy.planner.tracking import track
-from proxy.policy.policy_model import Noise, ProtectedTable
+from proxy.policy.policy_model import Noise, Privacy, ProtectedTable
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Scan
+from proxy.release.drawn_values import noise_half_width
 
 _COUNT = Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8)
 
@@ -23,12 +24,15 @@ _COUNT = Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseProposal:
     """With `noise: gaussian` a COUNT by keys of `groups` groups or more is within gaussian_95 in 95 of 100
-    answers, with Laplace noise within laplace_95; a SUM in the same proportion."""
+    answers, with Laplace noise within laplace_95; a SUM in the same proportion. One group alone gets alone_95
+    instead of alone_now_95: what the choice costs other statements."""
 
     table: str
     groups: int
     laplace_95: int
     gaussian_95: int
+    alone_95: int
+    alone_now_95: int
 
 
 def noise_proposals(known: PlanningContext) -> list[NoiseProposal]:
@@ -55,9 +59,25 @@ def _proposal(table: ProtectedTable, known: PlanningContext) -> NoiseProposal | 
             None  # its bound is chosen when a statement runs: the largest says nothing of the noise
         )
     groups = min(unit.rows, unit.groups or unit.rows)
-    privacy = known.policy.privacy
+    release = _count(unit, rows.facts, known.policy.privacy, groups)
+    if not isinstance(release.noise, LaplaceNoise) or release.noise.gaussian is None:
+        return None
+    other = replace(known.policy.privacy, noise=Noise.GAUSSIAN)
+    return NoiseProposal(
+        table=str(table.name),
+        groups=groups,
+        laplace_95=noise_half_width(release.noise),
+        gaussian_95=discrete_gaussian.half_width(release.noise.gaussian),
+        alone_95=noise_half_width(_count(unit, rows.facts, other, 1).noise),
+        alone_now_95=noise_half_width(_count(unit, rows.facts, known.policy.privacy, 1).noise),
+    )
+
+
+def _count(unit: UnitRows, facts: Facts, privacy: Privacy, groups: int) -> NoisyStatistic:
+    """A COUNT whose groups one unit is in so many of."""
+    assert unit.rows_per_group is not None
     context = MeasureContext(
-        facts=rows.facts,
+        facts=facts,
         neighbours=UnitNeighbours(
             column=unit.column,
             rows=unit.rows,
@@ -70,12 +90,5 @@ def _proposal(table: ProtectedTable, known: PlanningContext) -> NoiseProposal | 
         wanted=Loss(privacy.epsilon, privacy.delta),
     )
     release = plan_release(_COUNT, Priced(context=context, loss=context.wanted))
-    assert isinstance(release, NoisyStatistic) and isinstance(release.noise, LaplaceNoise)
-    if release.noise.gaussian is None:
-        return None
-    return NoiseProposal(
-        table=str(table.name),
-        groups=groups,
-        laplace_95=discrete_laplace.half_width(release.noise.scale),
-        gaussian_95=discrete_gaussian.half_width(release.noise.gaussian),
-    )
+    assert isinstance(release, NoisyStatistic)
+    return release

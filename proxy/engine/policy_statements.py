@@ -15,6 +15,7 @@ from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.session_zone import in_session_zone
 from proxy.engine.settings import check_assignment, check_meaning
+from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import (
     IdentifierUnit,
     Policy,
@@ -114,6 +115,7 @@ class PolicyStatements:
         arrays of them -> of the texts as which their values are read."""
         self.read_as = dict(read_as or {})
         self._privacy = policy.privacy
+        self._mechanisms = allowed_mechanisms(policy)
         self._empty_previews = policy.previews is Previews.EMPTY
         self._present = EXACT_PRESENT
         if policy.reuse is not None:
@@ -145,7 +147,7 @@ class PolicyStatements:
         check_role_statement(text)
         assigned = assignment(text)
         if assigned is not None:
-            check_assignment(assigned.name, assigned.value, self._privacy)
+            check_assignment(assigned.name, assigned.value, self._privacy, self._mechanisms)
             return None
         return self._look(text)
 

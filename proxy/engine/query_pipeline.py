@@ -21,7 +21,9 @@ from proxy.engine.arguments import constants
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger, CachedQuestion
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported
-from proxy.engine.explain_text import explain_json, explain_lines
+from proxy.engine.explain_json import explain_json
+from proxy.engine.explain_summary import summary_lines
+from proxy.engine.explain_text import explain_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.plan_costs import plan_cost
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
@@ -41,6 +43,7 @@ from proxy.planner.facts import PlanningContext, PublicContents, planning_contex
 from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.planner.time_windows import with_whole_steps
+from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import Policy
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import AggregateBlock
@@ -103,6 +106,7 @@ class Engine:
         self._turns = AnalystTurns.of_planning()
         self._remembered = RememberedPlans()
         self._protected = protected_names(policy)
+        self._mechanisms = allowed_mechanisms(policy)
         self._settings = lru_cache(maxsize=_CACHED_SETTINGS)(self._read_settings)
 
     def renew(self, public: PublicContents) -> None:
@@ -268,7 +272,8 @@ class Engine:
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
         return explain_json(
-            found.private, remaining, _shapes(found), free, found.lifts, found.times
+            *(found.private, remaining, _shapes(found), free, found.lifts, found.times),
+            mechanism=_mechanism_of(found),
         )
 
     def planned(
@@ -351,7 +356,10 @@ class Engine:
                 reported(block) if wanted else with_parts(block, outputs=()) for block in blocks
             ),
         )
-        found = planned(bound, self._known, chosen.loss)
+        known = self._known
+        if chosen.mechanism is not None:
+            known = replace(known, mechanism=chosen.mechanism)
+        found = planned(bound, known, chosen.loss)
 
         def bounded(number: int, bounds: Mapping[int | None, int]) -> BlockPlan:
             return replace(found.bounded(number, bounds), is_rounded=chosen.is_rounded)
@@ -385,7 +393,7 @@ class Engine:
         return f"both ends of a time window are rounded down to {span_text(seconds)}"
 
     def _read_settings(self, given: frozenset[tuple[str, str]]) -> Settings:
-        return read_settings(dict(sorted(given)), self.policy.privacy)
+        return read_settings(dict(sorted(given)), self.policy.privacy, self._mechanisms)
 
     async def _explained(
         self, question: ProtectedQuery, found: PreparedQuery, analyst: str
@@ -394,14 +402,28 @@ class Engine:
         private, sql = found.private, _shapes(found)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
-        displayed: object = list(
-            explain_lines(private, remaining, sql, free, found.lifts, found.times)
-        )
-        if question.statement.explain_json:
-            displayed = [explain_json(private, remaining, sql, free, found.lifts, found.times)]
+        mechanism, statement = _mechanism_of(found), question.statement
+        displayed: object
+        if statement.explain_json:
+            facts = explain_json(
+                *(private, remaining, sql, free, found.lifts, found.times), mechanism=mechanism
+            )
+            displayed = [facts]
+        elif statement.explain_verbose:
+            displayed = list(explain_lines(private, remaining, sql, free, found.lifts, found.times))
+        else:
+            displayed = summary_lines(
+                *(private, remaining, free, found.lifts, found.times), mechanism=mechanism
+            )
         return NoisyAnswer(
             json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
         )
+
+
+def _mechanism_of(found: PreparedQuery) -> str | None:
+    """What the session has chosen for AVG, MIN and MAX."""
+    mechanism = found.settings.mechanism
+    return None if mechanism is None else mechanism.value
 
 
 def _shapes(found: PreparedQuery) -> list[str]:

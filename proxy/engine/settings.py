@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,13 +11,14 @@ from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import (
     ANSWERED_SETTINGS,
+    BY_POLICY,
     DP_SETTINGS,
     SESSION_SETTINGS,
     how_to_reset,
     how_to_set,
 )
 from proxy.mechanisms.loss import Loss
-from proxy.policy.policy_model import Privacy
+from proxy.policy.policy_model import Mechanism, Privacy
 from proxy.query.ir.typing_rules import number
 
 _LEAST_EPSILON = Fraction(1, 10**6)  # as in policies; below it noise leaves every type's range
@@ -49,10 +50,16 @@ class Settings:
     accepted_error: Fraction = Fraction(1)
     uses_published: bool = True
     is_tried: bool = True
+    mechanism: Mechanism | None = None  # of AVG, MIN and MAX; None: as the policy says
 
 
-def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
+def read_settings(
+    given: Mapping[str, str],
+    privacy: Privacy,
+    mechanisms: Sequence[Mechanism] = (Mechanism.SMOOTH_MEDIAN,),
+) -> Settings:
     """
+    Given    mechanisms: as of allowed_mechanisms
     Refuses  SETTING: an unknown setting, no number, or more than the policy allows
     """
     for name in given:
@@ -93,6 +100,7 @@ def read_settings(given: Mapping[str, str], privacy: Privacy) -> Settings:
         accepted_error=accepted,
         uses_published=uses_published and not is_fresh,
         is_tried=_switch("dp.trial", given, default=True),
+        mechanism=_mechanism(given, mechanisms),
     )
 
 
@@ -110,12 +118,28 @@ def check_meaning(given: Mapping[str, str]) -> None:
             )
 
 
-def check_assignment(name: str, value: str, privacy: Privacy) -> None:
+def check_assignment(
+    name: str, value: str, privacy: Privacy, mechanisms: Sequence[Mechanism]
+) -> None:
     """A setting dp.* that is about to be SET.
 
     Refuses  SETTING: as `read_settings`
     """
-    read_settings({name: value}, privacy)
+    read_settings({name: value}, privacy, mechanisms)
+
+
+def _mechanism(given: Mapping[str, str], allowed: Sequence[Mechanism]) -> Mechanism | None:
+    word = given.get("dp.mechanism", BY_POLICY).strip().lower()
+    if word == BY_POLICY:
+        return None
+    for one in allowed:
+        if one.value == word:
+            return one
+    is_known = word in {one.value for one in Mechanism} - {Mechanism.AUTO.value}
+    what = "is none that the policy allows" if is_known else "must be the name of a mechanism"
+    words = ", ".join((BY_POLICY, *(one.value for one in allowed)))
+    hint = how_to_set("dp.mechanism", Mechanism.SMOOTH_MEDIAN.value)
+    raise _bad("dp.mechanism", what, f"{hint}. Allowed are {words}.")
 
 
 def _switch(name: str, given: Mapping[str, str], *, default: bool) -> bool:

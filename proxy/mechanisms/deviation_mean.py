@@ -105,6 +105,12 @@ def shares(
     )
 
 
+def typical_shares(epsilon: Fraction, units: int) -> DeviationShares:
+    """Give the shares for so many units, some of which have several rows."""
+    is_few = units * epsilon < _MANY
+    return shares(epsilon, is_few=is_few, is_declared=False, is_single=False)
+
+
 def row_bounds(declared: int | None) -> tuple[int, ...]:
     """Give the bounds by which rows of units are counted: that of the policy alone, if there is one."""
     if declared is not None:

@@ -53,6 +53,7 @@ SETTINGS = frozenset(
         "dp.notice",
         "dp.round",
         "dp.trial",
+        "dp.mechanism",
     }
 )
 

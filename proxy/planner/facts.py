@@ -207,6 +207,7 @@ class PlanningContext:
     # Not handed on by `replace`: another context begins with none.
     # So many rows of a unit are read of each table, of a statement that is dear for each of them (None: all).
     most_stored: int | None = None
+    mechanism: Mechanism | None = None  # what the session has chosen for AVG, MIN and MAX
     naming_key: bytes = field(default=b"", repr=False)
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
         default_factory=dict, init=False, compare=False, repr=False

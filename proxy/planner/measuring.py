@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.session_settings import how_to_reset, how_to_set
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.statistics import Measured
 from proxy.mechanisms.loss import Loss
@@ -24,6 +25,7 @@ from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 # Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
 _LARGEST_INDEX = 2**52
+_ROUTED = (AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,9 @@ class MeasureContext:
         default_factory=dict
     )  # of intervals that the statement asks for, by aggregate
 
+    mechanism: Mechanism | None = (
+        None  # what the session has chosen for AVG, MIN and MAX; None: as the policy says
+    )
     operands: OperandFacts = field(
         default_factory=dict
     )  # facts of what is aggregated, narrowed by conditions
@@ -208,13 +213,38 @@ def condition_of(aggregate: Aggregate, context: MeasureContext) -> Expression | 
 
 
 def mechanism_of(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
-    """The column's, else the policy's; never AUTO, which is BEST where the rows of a unit are bounded, publicly
-    or by choice, and else the smoothed median."""
+    """Choose the mechanism: the session's for AVG, MIN and MAX, else the column's, else the policy's.
+
+    Never AUTO, which is BEST where the rows of a unit are bounded, publicly or by choice, and else the smoothed
+    median.
+
+    Raises:
+        Refusal: SETTING, the session has chosen what the policy does not give to this column.
+    """
+    own = _by_policy(aggregate, context)
+    wanted = context.mechanism
+    if wanted is None or aggregate.kind not in _ROUTED:
+        return own
+    if wanted not in (own, Mechanism.SMOOTH_MEDIAN, _resolved(context.privacy.mechanism, context)):
+        raise Refusal(
+            Code.SETTING,
+            f"dp.mechanism = {wanted.value} is not allowed for this {aggregate.kind.value}: the policy gives it"
+            " neither to the column nor to all columns",
+            f"{how_to_reset('dp.mechanism')}, or {how_to_set('dp.mechanism', 'smooth_median')}.",
+        )
+    return wanted
+
+
+def _by_policy(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
     operand, chosen = aggregate.operand, context.privacy.mechanism
     if isinstance(operand, ColumnRef):
         chosen = context.facts[operand.relation, operand.column].mechanism or chosen
-    if chosen is not Mechanism.AUTO:
-        return chosen
+    return _resolved(chosen, context)
+
+
+def _resolved(mechanism: Mechanism, context: MeasureContext) -> Mechanism:
+    if mechanism is not Mechanism.AUTO:
+        return mechanism
     return Mechanism.SMOOTH_MEDIAN if context.is_unbounded else Mechanism.BEST
 
 

@@ -334,6 +334,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         neighbours=neighbours,
         groups=groups,
         privacy=known.policy.privacy,
+        mechanism=known.mechanism,
         wanted=wanted,
         is_spread=bool(keys) and count != 1,
         has_private_keys=any(key.values is None for key in keys),

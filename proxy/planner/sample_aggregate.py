@@ -15,7 +15,7 @@ from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
-from proxy.base.session_settings import how_to_set
+from proxy.base.session_settings import how_to_reset, how_to_set
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import ClippedMean, Gate, LaplaceNoise, SampleAggregate, SmoothedMedian
 from proxy.kernel.statistics import Measured
@@ -222,6 +222,8 @@ def _refused(aggregate: Aggregate, priced: Priced, share: Fraction | None) -> Re
     context = priced.context
     name, most = aggregate.kind.value, context.privacy.max_epsilon
     best = "with `mechanism: best`, which the data owner can set, it is answered at any epsilon"
+    if context.mechanism is not None:
+        best = f"{how_to_reset('dp.mechanism')} for the mechanism of the policy"
     if share is None:
         return Refusal(
             Code.INFEASIBLE,

@@ -16,6 +16,7 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.base.decimals import decimal_text
+from proxy.base.session_settings import BY_POLICY
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.published_ports import PublishedTable
 from proxy.ledger.analysts_role import ANALYSTS
@@ -357,6 +358,7 @@ class Shadow:
             ("search_path",): sql.SQL(", ").join(map(sql.Identifier, _search_path(policy))),
             ("dp", "epsilon"): sql.Literal(decimal_text(privacy.epsilon)),
             ("dp", "delta"): sql.Literal(decimal_text(privacy.delta)),
+            ("dp", "mechanism"): sql.Literal(BY_POLICY),
             ("dp", "notice"): sql.Literal("on" if privacy.has_notices else "off"),
         }
         for name, value in values.items():

@@ -220,7 +220,7 @@ def test_explain(here: Here) -> None:
     sql = "SELECT status, count(*) FROM orders GROUP BY status"
     done = here(_sources(), "explain", "--policy", _SHOP, sql)
     assert done.code == 0, done.err
-    assert "Block 1 on shop.orders" in done.out
+    assert "On shop.orders; protected: a customer with all rows" in done.out
     assert "Nothing was read or charged." in done.out
     assert "remain" not in done.out, "no ledger is known to the command"
     told = json.loads(here(_sources(), "explain", "--policy", _SHOP, "--json", sql).out)
@@ -242,7 +242,7 @@ def test_explain_evaluates_constants(here: Here) -> None:
     )
     done = here(_sources(), "explain", "--policy", _SHOP, sql)
     assert done.code == 0, done.err
-    assert "Block 1 on shop.orders" in done.out
+    assert "On shop.orders; protected: a customer with all rows" in done.out
     wrong = "SELECT count(*) FROM orders WHERE created_at > to_timestamp('x', 'YYYY')"
     refused = here(_sources(), "explain", "--policy", _SHOP, wrong)
     assert refused.code == 1 and "invalid value" in refused.err

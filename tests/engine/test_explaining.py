@@ -1,4 +1,4 @@
-"""The privacy plan as text and JSON: shares add up, and what is proposed is said."""
+"""The privacy plan as text and JSON: shares add up, and an analyst reads it in a dozen lines."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import pytest
 
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.explain_text import explain_json, explain_lines
-from proxy.kernel.plan import PrivatePlan
+from proxy.engine.explain_json import explain_json
+from proxy.engine.explain_summary import MOST_LINES, answer_expectations, summary_lines
+from proxy.engine.explain_text import explain_lines
+from proxy.kernel.plan import DeviationMean, PrivatePlan
+from proxy.mechanisms import deviation_mean
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Policy, ProtectedTable
 from tests.pipeline_world import POLICIES, walk
@@ -92,7 +95,8 @@ def test_an_error_over_rows_and_one_in_ranks_are_displayed() -> None:
     assert len(re.findall(r"95 % error \+-[\d.]+ / n \(", shared)) == 2
 
 
-def test_gaussian_noise_is_proposed_where_it_is_smaller() -> None:
+def test_no_other_noise_is_advised() -> None:
+    """What would make this statement more exact may make others worse."""
     name = TableName("w", "orders")
     table = POLICIES["world"].tables[name]
     assert isinstance(table, ProtectedTable)
@@ -103,10 +107,9 @@ def test_gaussian_noise_is_proposed_where_it_is_smaller() -> None:
     policy = replace(
         POLICIES["world"], tables={**POLICIES["world"].tables, name: many}, privacy=privacy
     )
-    wide = _text(_plan("SELECT d, count(*), sum(i4) FROM orders GROUP BY d", policy))
-    assert wide.count("noise: gaussian in the policy would give +-") == 2
-    narrow = _text(_plan("SELECT t, count(*), sum(i4) FROM orders GROUP BY t", policy))
-    assert "gaussian" not in narrow  # four groups
+    plan = _plan("SELECT d, count(*), sum(i4) FROM orders GROUP BY d", policy)
+    summary = "\n".join(summary_lines(plan, LEFT))
+    assert "gaussian" not in (_text(plan) + summary).lower()
 
 
 def test_private_keys_say_how_many_units_they_need() -> None:
@@ -114,3 +117,79 @@ def test_private_keys_say_how_many_units_they_need() -> None:
     assert "private, for 4 of epsilon" in text
     # Two: 0.0005 (1 + e^4); three: 1 - e^-4 (1 - 0.0005 (2 + e^4)).
     assert "half of those with 3, 95 % of those with 3" in text
+
+
+_SHAPES = [
+    "SELECT count(*), sum(i4), avg(i4), min(i4), max(i4), variance(i4), corr(i4, i2) FROM {t}",
+    "SELECT t, count(*), sum(n2), avg(n2), max(d), stddev(f8) FROM {t} GROUP BY t",
+    "SELECT s, count(*), count(DISTINCT i4) FROM {t} GROUP BY s",
+    "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4), min(ts) FROM {t}",
+    "SELECT t, count(*), avg(i4) FROM {t} GROUP BY ROLLUP (t)",
+    "SELECT (SELECT avg(i4) FROM {t}), (SELECT count(*) FROM people), (SELECT max(i4) FROM {t})",
+]
+
+
+@pytest.mark.parametrize("policy", ["world", "best", "ratio", "clipped", "weighted", "polyplace"])
+def test_the_summary_is_a_dozen_lines_in_units_of_the_column(policy: str) -> None:
+    for table in ("people", "orders", "visits"):
+        for shape in _SHAPES:
+            plan = _plan(shape.format(t=table), policy)
+            lines = summary_lines(plan, LEFT, times=["rounded down to a day"])
+            assert len(lines) <= MOST_LINES == 12, shape
+            assert max(map(len, lines)) <= 110
+            text = "\n".join(lines)
+            assert not re.search(r"/ n\b|\bR\b|sensitivity|Laplace|mechanism:", text), text
+            assert "SELECT" not in text and "%(p" not in text
+            assert all(left not in text for left in ("{", "Fraction", "None"))
+
+
+@pytest.mark.parametrize("policy", ["world", "best", "ratio", "clipped"])
+def test_numbers_of_rows_are_round(policy: str) -> None:
+    """Or of the policy: bounds on units, numbers of units that an answer takes."""
+    for table in ("people", "orders", "visits"):
+        for shape in _SHAPES:
+            for line in summary_lines(_plan(shape.format(t=table), policy), None):
+                numbers = re.findall(r"for ([\d,]+)(?: rows| users| people| persons|,|;|$)", line)
+                assert set(numbers) <= {"1,000", "10,000", "100,000", "10", "100"} | {
+                    number for number in numbers if "adds up to" in line
+                }, line
+
+
+def test_json_has_the_facts_of_the_summary() -> None:
+    for shape in _SHAPES:
+        plan = _plan(shape.format(t="orders"), "best")
+        lines = "\n".join(summary_lines(plan, LEFT))
+        told = explain_json(plan, LEFT, ["..."] * len(plan.blocks))
+        entries = told["aggregates"]
+        assert isinstance(entries, list)
+        for entry in entries:
+            examples = entry["expected"]["examples"]
+            pattern = re.escape(f"{entry['name']}: ") + r"(?:at least )?\+-([\d.,]+)"
+            stated = [float(one.strip(",").replace(",", "")) for one in re.findall(pattern, lines)]
+            if not stated:
+                continue
+            (first, *_) = (one["error_95"] for one in examples if one["error_95"] is not None)
+            assert any(one == pytest.approx(first, rel=0.01) for one in stated)
+
+
+def test_an_average_says_how_many_units_it_takes() -> None:
+    """Below that number it is NULL (release/null_answers.py)."""
+    plan = _plan("SELECT avg(i4) FROM visits", "best")
+    (release,) = plan.blocks[0].releases
+    assert isinstance(release, DeviationMean)
+    (entry,) = accuracies(plan)
+    assert entry.described.units_needed == deviation_mean.units_needed(release.loss.epsilon)
+    assert f"NULL below about {entry.described.units_needed} " in "\n".join(
+        summary_lines(plan, LEFT)
+    )
+
+
+def test_a_larger_group_is_never_less_exact() -> None:
+    for shape in _SHAPES:
+        for table in ("people", "orders", "visits"):
+            plan = _plan(shape.format(t=table), "best")
+            for _, name, expected in answer_expectations(plan):
+                errors = [one.error for one in expected.examples if one.number is not None]
+                known = [error for error in errors if error is not None]
+                assert known == sorted(known, reverse=True), name
+                assert None not in errors[len(errors) - len(known) :], name

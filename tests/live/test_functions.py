@@ -241,7 +241,10 @@ def test_errors_of_percentiles_are_arrays_too(sales: LiveProxy) -> None:
             f"SELECT dp.low({percentiles}), {percentiles}, dp.error({percentiles}) FROM w.sales"
         ).fetchall()
         plan = "\n".join(
-            line for (line,) in connection.execute(f"EXPLAIN SELECT {percentiles} FROM w.sales")
+            line
+            for (line,) in connection.execute(
+                f"EXPLAIN (VERBOSE) SELECT {percentiles} FROM w.sales"
+            )
         )
     assert len(low) == len(found) == len(error) == 2
     assert all(a <= b < a + 9 and e > 0 for a, b, e in zip(low, found, error, strict=True))

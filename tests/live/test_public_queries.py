@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.explain_summary import answer_expectations
 from proxy.kernel.plan import PrivatePlan
 from tests.live import public_data
 from tests.live.conversing import described, extended, simple
@@ -167,7 +167,10 @@ def test_answers(public: BothListeners) -> None:
     exact.close()
     for one in checked:
         reported = public.query(one.sql, database=NAME, path="/v1/explain").json()
-        assert reported["aggregates"] == [entry.as_json() for entry in accuracies(one.plan)]
+        assert reported["aggregates"] == [
+            {**entry.as_json(), "name": name, "expected": expected.as_json()}
+            for entry, name, expected in answer_expectations(one.plan)
+        ]
     with RawClient(public.proxy.dsn(NAME)) as client:
         for run in range(RUNS):
             for one in checked:

@@ -49,6 +49,14 @@ class Statement:
         return self.lexed.text
 
     @property
+    def explain_verbose(self) -> bool:
+        """Whether an EXPLAIN has VERBOSE, of which the last one counts."""
+        before = self.lexed.lexemes[1 : self.first]
+        if before and before[0].token.token_type is TokenType.L_PAREN:
+            return _is_verbose(before)
+        return any(lexeme.word == "verbose" for lexeme in before)
+
+    @property
     def needs_transaction(self) -> bool:
         """DECLARE of a cursor without WITH HOLD, which PostgreSQL refuses outside a transaction block
         (PostgreSQL 17 documentation, DECLARE)."""
@@ -305,6 +313,13 @@ def _is_json(options: Sequence[Lexeme]) -> bool:
         value.token.text.lower() for name, value in pairwise(options) if name.name == "format"
     ]
     return formats[-1:] == ["json"]
+
+
+def _is_verbose(options: Sequence[Lexeme]) -> bool:
+    values = [
+        value.token.text.lower() for name, value in pairwise(options) if name.name == "verbose"
+    ]
+    return bool(values) and values[-1] not in ("false", "off", "0")
 
 
 def _explained(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:

@@ -70,6 +70,7 @@ class QueryRequest(RequestModel):
         "epsilon": _POLICY_HINT,
         "delta": _POLICY_HINT,
         "trial": "Write true or false.",
+        "mechanism": _POLICY_HINT,
     }
 
     database: Text
@@ -86,6 +87,11 @@ class QueryRequest(RequestModel):
         description="False: the statement is charged without a trial run with made-up answers.",
     )
 
+    mechanism: Text | None = Field(
+        None,
+        description="Of AVG, MIN and MAX: `smooth_median`, or another one that the policy has.",
+    )
+
     @property
     def settings(self) -> Mapping[str, str]:
         """The settings dp.* of this statement, with the digits that were sent."""
@@ -93,6 +99,8 @@ class QueryRequest(RequestModel):
         settings = {name: str(value) for name, value in given.items() if value is not None}
         if self.trial is not None:
             settings["dp.trial"] = "on" if self.trial else "off"
+        if self.mechanism is not None:
+            settings["dp.mechanism"] = self.mechanism
         return settings
 
 
@@ -202,11 +210,36 @@ class ExplainedBlock(ResponseModel):
     topped_up: BlockTopUp | None = None
 
 
+class StatedExample(ResponseModel):
+    """The 95 % error for a round number of rows or units, or for a round bound on what one unit adds."""
+
+    number: int | None
+    counted: str | None = Field(description="What `number` or `bound` counts.")
+    bound: float | None
+    error_95: float | None = Field(description="Null if the answer is NULL.")
+
+
+class StatedExpectation(ResponseModel):
+    unit: str | None = Field(description="Of the errors. Null: that of the column.")
+    at_least: bool
+    bound_of: str | None
+    examples: list[StatedExample]
+    remarks: list[str]
+    assumptions: list[str]
+
+
+class ExplainedAggregate(AggregateAccuracy):
+    name: str
+    expected: StatedExpectation
+
+
 class ExplainResponse(ResponseModel):
     privacy: PrivacyAmount
     remaining: PrivacyAmount | None
     blocks: list[ExplainedBlock]
-    aggregates: list[AggregateAccuracy]
+    aggregates: list[ExplainedAggregate]
+    mechanism: str | None = Field(None, description="What was SET as dp.mechanism.")
+    times: list[str] | None = Field(None, description="How times were rounded.")
 
 
 class DatabaseList(ResponseModel):

@@ -1,0 +1,384 @@
+"""How exact an answer will be, in the units of its column: public numbers only, for round numbers of rows.
+
+EXPLAIN shows this before anything is read. Numbers of rows are round examples, so the text is the same on
+every database. What depends on a bound that is chosen when the statement runs is told for round bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.base.sql_types import SqlType
+from proxy.engine.accuracy import Accuracy, AnswerError, ErrorKind, number_of
+from proxy.engine.unit_words import aggregate_word, one_unit, units_word
+from proxy.kernel.formula_model import NoisySums
+from proxy.kernel.plan import (
+    Answer,
+    BlockPlan,
+    Calculated,
+    DeviationMean,
+    NoisyStatistic,
+    OrderStatistic,
+    SampleAggregate,
+    UnitExtreme,
+)
+from proxy.kernel.statistics import Measured, Statistic
+from proxy.mechanisms import deviation_mean, order_statistic
+from proxy.planner.shared_scales import scales_of
+from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.release.null_answers import rows_needed
+
+EXAMPLES = (1_000, 10_000, 100_000)
+_ROWS_OF_A_UNIT = (10, 100)  # examples of a bound that is not chosen yet
+_OF_RANGE = Fraction(1, 2)  # by so much, the example says, the rows of a unit are off the mean
+_SPREAD = 10  # a bound on sums, in largest values
+_SECONDS = {86400: "days", 3600: "hours", 60: "minutes", 1: "seconds"}
+_RANKS = "% of ranks"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorExample:
+    """The 95 % error of an answer for a round number of rows.
+
+    Attributes:
+        number: Of rows or units in the group; None if the error does not depend on it.
+        of: What is counted: "rows", "customers".
+        bound: A round bound on what one unit adds; None if no bound is chosen.
+        error: In the unit of the answer; None: the answer is NULL.
+    """
+
+    number: int | None
+    of: str
+    bound: Fraction | None
+    error: Fraction | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedError:
+    """What is known in advance.
+
+    Attributes:
+        unit: Of the errors: "" for that of the column.
+        is_least: Whether errors are the least ones, whatever the data is.
+        bound_of: What a bound in the examples is about.
+        remarks: What else is to be known of this answer, a phrase each.
+        assumptions: What the examples take for granted, a phrase each.
+    """
+
+    examples: tuple[ErrorExample, ...] = ()
+    unit: str = ""
+    is_least: bool = False
+    bound_of: str = ""
+    remarks: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Describe the error in one line, without the assumptions."""
+        shown = [
+            self._error(one, place) + self._condition(one, place)
+            for place, one in enumerate(self.examples)
+        ]
+        return "; ".join(filter(None, (", ".join(shown), *self.remarks)))
+
+    def as_json(self) -> dict[str, object]:
+        """The same facts as fields."""
+        return {
+            "unit": self.unit or None,
+            "at_least": self.is_least,
+            "bound_of": self.bound_of or None,
+            "examples": [
+                {
+                    "number": one.number,
+                    "counted": one.of or None,
+                    "bound": None if one.bound is None else number_of(one.bound),
+                    "error_95": None if one.error is None else number_of(one.error),
+                }
+                for one in self.examples
+            ],
+            "remarks": list(self.remarks),
+            "assumptions": list(self.assumptions),
+        }
+
+    def _error(self, one: ErrorExample, place: int) -> str:
+        if one.error is None:
+            return "NULL"
+        least = "at least " if self.is_least and place == 0 else ""
+        is_first = all(before.error is None for before in self.examples[:place])
+        unit = f" {self.unit}" if self.unit and is_first else ""
+        return f"{least}+-{short_number(one.error)}{unit}"
+
+    def _condition(self, one: ErrorExample, place: int) -> str:
+        if one.number is not None:
+            of = f" {one.of}" if place == 0 else ""
+            return f" for {one.number:,}{of}"
+        if one.bound is not None:
+            of = f" {one.of}" if one.of and place == 0 else ""
+            words = self.bound_of if place == 0 else "for"
+            return f" {words} {short_number(one.bound)}{of}"
+        return ""
+
+
+def expected_error(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedError:
+    """Say how exact the answer at this place will be.
+
+    Args:
+        block: As planned, no bound chosen.
+        place: Of the answer in the block.
+        entry: As `accuracies` describes this answer.
+    """
+    answer = block.answers[place]
+    release = block.releases[answer.releases[0]]
+    if answer.calculated is None and isinstance(release, DeviationMean):
+        return _with_needed(_of_deviations(block, release), block, entry)
+    if answer.calculated is None and isinstance(release, UnitExtreme):
+        return _with_needed(_of_extreme(block, release), block, entry)
+    if entry.error is None:
+        if answer.calculated is not None and entry.described.no_interval == "":
+            return _of_formula(block, answer, answer.calculated)
+        reason = entry.described.no_interval or "its error is stated with the answer"
+        return ExpectedError(remarks=(reason,))
+    found = _of_error(block, answer, entry.error)
+    if isinstance(release, SampleAggregate):
+        found = replace(
+            found,
+            remarks=(f"plus what {release.partitions:,} parts of the {units_word(block)} differ",),
+        )
+    return _with_needed(found, block, entry)
+
+
+def short_number(value: Fraction) -> str:
+    """Write a number with three digits.
+
+    >>> [short_number(Fraction(text)) for text in ("0.012345", "46", "12345", "1e9")]
+    ['0.0123', '46', '12,300', '1,000,000,000']
+    """
+    number = Decimal(f"{float(value):.3g}") if abs(value) < 10**300 else Decimal(round(value))
+    text = f"{number:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _with_needed(found: ExpectedError, block: BlockPlan, entry: Accuracy) -> ExpectedError:
+    needed = entry.described.units_needed
+    if needed is None:
+        return found
+    return replace(
+        found,
+        remarks=(*found.remarks, f"NULL below about {needed:,} {units_word(block)}"),
+    )
+
+
+def _of_error(block: BlockPlan, answer: Answer, error: AnswerError) -> ExpectedError:
+    match error.kind:
+        case ErrorKind.HALF_WIDTH | ErrorKind.FLOOR:
+            one = ErrorExample(number=None, of="", bound=None, error=error.value)
+            found = ExpectedError(examples=(one,), is_least=error.kind is ErrorKind.FLOOR)
+        case ErrorKind.TIMES_ROWS:
+            found = _over_rows(block, answer, error.value)
+        case ErrorKind.IN_RANK:
+            return _in_ranks(block, answer, error.value, Fraction(1))
+        case ErrorKind.TIMES_BOUND:
+            return _times_bound(block, answer, error)
+        case _:
+            assert_never(error.kind)
+    return _in_time(found, answer.aggregate.type)
+
+
+def _over_rows(block: BlockPlan, answer: Answer, times_rows: Fraction) -> ExpectedError:
+    """The error of a mean; one of half of its range is NULL."""
+    one = _measured(block, answer)
+    most = one.width * one.grid / 2
+    errors = ((number, times_rows / number) for number in EXAMPLES)
+    return ExpectedError(
+        examples=tuple(
+            ErrorExample(
+                number=number, of="rows", bound=None, error=None if error >= most else error
+            )
+            for number, error in errors
+        )
+    )
+
+
+def _in_ranks(block: BlockPlan, answer: Answer, ranks: Fraction, scale: Fraction) -> ExpectedError:
+    """In percent of the rows: what is 40 ranks of 1,000 rows is 4 % of them.
+
+    Args:
+        ranks: The error.
+        scale: Of the bound on rows in the example, to that of the plan.
+    """
+    release = block.releases[answer.releases[0]]
+    needed = rows_needed(release) * scale if isinstance(release, OrderStatistic) else Fraction(0)
+    return ExpectedError(
+        examples=tuple(
+            ErrorExample(
+                number=number,
+                of="rows",
+                bound=None,
+                error=None if number < needed else 100 * ranks / number,
+            )
+            for number in EXAMPLES
+        ),
+        unit=_RANKS,
+    )
+
+
+def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> ExpectedError:
+    """The bound is chosen when the statement runs."""
+    choice = _choice_of(block, answer)
+    if error.of in (ErrorKind.TIMES_ROWS, ErrorKind.IN_RANK):
+        rows = Fraction(_ROWS_OF_A_UNIT[0])
+        whole = error.value * rows
+        if error.of is ErrorKind.IN_RANK:
+            assert block.rows_choice is not None, "ranks are of rows"
+            found = _in_ranks(block, answer, whole, rows / block.rows_choice.bounds[-1])
+        else:
+            found = _over_rows(block, answer, whole)
+        return replace(found, assumptions=(_if_few_rows(block, rows),))
+    of = "rows" if choice is None or _is_count(block, choice) else ""
+    examples = [(bound, error.value * bound) for bound in _round_bounds(block, answer, choice)]
+    found = ExpectedError(
+        examples=tuple(
+            ErrorExample(number=None, of=of, bound=bound, error=value) for bound, value in examples
+        ),
+        bound_of=_bound_words(block, choice),
+        assumptions=("what one adds is bounded by choice when the statement runs",),
+    )
+    return _in_time(found, answer.aggregate.type)
+
+
+def _if_few_rows(block: BlockPlan, rows: Fraction) -> str:
+    return f"rows: if {one_unit(block)} has {rows} at most; the error grows in proportion"
+
+
+def _bound_words(block: BlockPlan, choice: int | None) -> str:
+    is_rows = choice is None or _is_count(block, choice)
+    what = "has up to" if is_rows else "adds up to"
+    return f"if {one_unit(block)} {what}"
+
+
+def _is_count(block: BlockPlan, choice: int) -> bool:
+    release = block.releases[choice]
+    return isinstance(release, NoisyStatistic) and release.statistic is Statistic.ROWS
+
+
+def _choice_of(block: BlockPlan, answer: Answer) -> int | None:
+    own = (number for number in answer.releases if number in block.choices)
+    return next(own, None)
+
+
+def _round_bounds(block: BlockPlan, answer: Answer, choice: int | None) -> Sequence[Fraction]:
+    """Round examples of a bound: of rows, or of sums, as many times the largest value."""
+    if choice is None or _is_count(block, choice):
+        return [Fraction(rows) for rows in _ROWS_OF_A_UNIT]
+    clamp = _measured(block, answer).clamp
+    largest = max(abs(clamp.low), abs(clamp.high))
+    return [largest, largest * _SPREAD]
+
+
+def _measured(block: BlockPlan, answer: Answer) -> Measured:
+    if answer.calculated is not None:
+        return answer.calculated.measured[0]
+    release = block.releases[answer.releases[0]]
+    if isinstance(release, NoisyStatistic):
+        assert isinstance(release.of, tuple)
+        return release.of[0]
+    found = getattr(release, "measured", None)
+    assert isinstance(found, Measured), "what is divided by rows has an operand"
+    return found
+
+
+def _of_deviations(block: BlockPlan, release: DeviationMean) -> ExpectedError:
+    """Of units whose rows are off the mean by a round part of the range, on average."""
+    one, epsilon = release.measured, release.loss.epsilon
+    size = one.width * one.grid * _OF_RANGE
+    needed = deviation_mean.units_needed(epsilon)
+    reach = Fraction(-math.log(0.05))
+
+    def error(number: int) -> Fraction | None:
+        if number < needed:
+            return None
+        spent = deviation_mean.typical_shares(epsilon, number)
+        return reach * size / (spent.deviations * number)
+
+    examples = tuple(
+        ErrorExample(number=number, of=units_word(block), bound=None, error=error(number))
+        for number in EXAMPLES
+    )
+    return ExpectedError(
+        examples=examples,
+        assumptions=(
+            f"{aggregate_word(release.aggregate)}: if {units_word(block)} have about as many rows each, off the"
+            f" mean by {short_number(size)}",
+        ),
+    )
+
+
+def _of_extreme(block: BlockPlan, release: UnitExtreme) -> ExpectedError:
+    """Not the very end, and never how far from it in the column: the place among units is public."""
+    target = order_statistic.target_rank(
+        release.places.last, release.own_loss.epsilon, release.measured.rows
+    )
+    is_least = release.aggregate.kind is AggregateKind.MIN
+    ends = "smallest" if is_least else "largest"
+    return ExpectedError(
+        remarks=(f"about number {target:,} of the {units_word(block)} by {ends} value",)
+    )
+
+
+def _of_formula(block: BlockPlan, answer: Answer, calculated: Calculated) -> ExpectedError:
+    """Of values that are spread evenly over their bounds."""
+    assert calculated.formula.of is not None
+    choice = block.rows_choice
+    scales: Sequence[Fraction] = scales_of(block, answer)
+    assumptions = ["variances, deviations and pairs: if values are spread evenly over their bounds"]
+    if choice is not None and not choice.is_given:
+        rows = Fraction(_ROWS_OF_A_UNIT[0])
+        scales = [scale * rows / choice.bounds[-1] for scale in scales]
+        assumptions.append(_if_few_rows(block, rows))
+    examples = []
+    for number in EXAMPLES:
+        sums = tuple(
+            round(number * _evenly(need.statistic, [calculated.measured[n] for n in need.of]))
+            for need in calculated.formula.needs
+        )
+        found = calculated.formula.of(
+            NoisySums(sums=sums, scales=tuple(scales), measured=calculated.measured)
+        )
+        error = max(found.most - found.value, found.value - found.least)
+        examples.append(ErrorExample(number=number, of="rows", bound=None, error=error))
+    return ExpectedError(examples=tuple(examples), assumptions=tuple(assumptions))
+
+
+def _evenly(statistic: Statistic, of: Sequence[Measured]) -> Fraction:
+    """What a row adds on average."""
+    match statistic:
+        case Statistic.ROWS:
+            return Fraction(1)
+        case Statistic.STEPS:
+            return Fraction(of[0].low + of[0].high, 2)
+        case Statistic.CENTRED | Statistic.PRODUCTS:
+            return Fraction(0)
+        case Statistic.SQUARES:
+            return Fraction(-(of[0].width ** 2), 3)
+        case _:
+            assert_never(statistic)
+
+
+def _in_time(found: ExpectedError, kind: SqlType) -> ExpectedError:
+    """Errors of dates and timestamps in the largest unit that fits them."""
+    if not kind.is_time:
+        return found
+    step = 86400 if kind is SqlType.DATE else 1
+    known = [one.error for one in found.examples if one.error is not None]
+    least = min(known, default=Fraction(0)) * step
+    unit = next((one for one in _SECONDS if least >= one), 1)
+    examples = tuple(
+        replace(one, error=None if one.error is None else one.error * step / unit)
+        for one in found.examples
+    )
+    return replace(found, examples=examples, unit=_SECONDS[unit])
