@@ -35,6 +35,7 @@ from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicValues
 from proxy.planner.planning import ChosenBounds, plan
+from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import (
     Bounds,
     BoundsKind,
@@ -362,15 +363,17 @@ def walk(
     if found is None:
         return None
     statement, reading = found
-    wanted = read_settings(settings or {}, policy.privacy).loss
+    given = read_settings(settings or {}, policy.privacy, allowed_mechanisms(policy))
     values = constants(arguments, types)
     bound = Query(
         tuple(bind(block, values) for block in reading.query.blocks), reading.query.scalars
     )
-    known = PlanningContext(policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD)
-    private = plan(bound, known, wanted)
+    known = PlanningContext(
+        policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD, mechanism=given.mechanism
+    )
+    private = plan(bound, known, given.loss)
     if chosen is not None:
-        private = plan(bound, known, wanted, chosen(private))
+        private = plan(bound, known, given.loss, chosen(private))
     return Pipeline(statement, reading, private, tuple(map(compile_block, private.blocks)))
 
 

@@ -1,0 +1,122 @@
+"""What a session may choose for AVG, MIN and MAX: what the policy gives, and always the smoothed median."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from proxy.base.errors import Code, Refusal
+from proxy.catalog.catalog_model import TableName
+from proxy.engine.settings import read_settings
+from proxy.kernel.plan import (
+    BlockPlan,
+    DeviationMean,
+    NoisyStatistic,
+    RecentredMean,
+    SampleAggregate,
+    UnitExtreme,
+)
+from proxy.policy.allowed_mechanisms import allowed_mechanisms
+from proxy.policy.policy_model import Mechanism, Policy, ProtectedTable
+from proxy.reuse.block_question import question_of
+from tests.pipeline_world import POLICIES, walk
+
+
+def _block(sql: str, policy: Policy | str, mechanism: str | None = None) -> BlockPlan:
+    settings = {} if mechanism is None else {"dp.mechanism": mechanism}
+    found = walk(sql, POLICIES[policy] if isinstance(policy, str) else policy, settings=settings)
+    assert found is not None
+    (block,) = found.plan.blocks
+    return block
+
+
+def _with_column(policy: Policy, mechanism: Mechanism) -> Policy:
+    """One column by another mechanism."""
+    name = TableName("w", "orders")
+    table = policy.tables[name]
+    assert isinstance(table, ProtectedTable)
+    column = replace(table.columns["i4"], mechanism=mechanism)
+    changed = replace(table, columns={**table.columns, "i4": column})
+    return replace(policy, tables={**policy.tables, name: changed})
+
+
+@pytest.mark.parametrize("table", ["orders", "visits", "members"])
+@pytest.mark.parametrize("aggregate", ["avg", "min", "max"])
+def test_the_smoothed_median_is_always_allowed(table: str, aggregate: str) -> None:
+    sql = f"SELECT {aggregate}(i4) FROM {table}"
+    for policy in ("best", "ratio", "clipped", "world"):
+        (release,) = _block(sql, policy, "smooth_median").releases
+        assert isinstance(release, SampleAggregate)
+
+
+def test_other_aggregates_are_as_before() -> None:
+    sql = "SELECT count(*), sum(i4), variance(i4), percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM orders"
+    assert _block(sql, "best", "smooth_median") == _block(sql, "best")
+
+
+def test_what_the_policy_gives_is_what_it_would_be() -> None:
+    sql = "SELECT avg(i4), max(i4) FROM orders"
+    for given in ("best", "policy"):
+        assert _block(sql, "best", given) == _block(sql, "best")
+    assert _block(sql, "world", "smooth_median") == _block(sql, "world")
+
+
+def test_a_column_of_another_mechanism_can_have_that_of_all_columns() -> None:
+    policy = _with_column(POLICIES["best"], Mechanism.SMOOTH_MEDIAN)
+    assert isinstance(_block("SELECT avg(i4) FROM orders", policy).releases[0], SampleAggregate)
+    found = _block("SELECT avg(i4) FROM orders", policy, "best").releases[0]
+    assert isinstance(found, DeviationMean | RecentredMean)
+
+
+def test_the_mechanism_of_one_column_is_not_that_of_others() -> None:
+    policy = _with_column(POLICIES["best"], Mechanism.SUM_OVER_COUNT)
+    assert Mechanism.SUM_OVER_COUNT in allowed_mechanisms(policy)
+    found = _block("SELECT avg(i4) FROM orders", policy, "sum_over_count")
+    assert all(isinstance(release, NoisyStatistic) for release in found.releases)
+    with pytest.raises(Refusal) as refused:
+        _block("SELECT avg(n2) FROM orders", policy, "sum_over_count")
+    assert refused.value.code is Code.SETTING
+    assert refused.value.hint.startswith("RESET dp.mechanism")
+    in_hint = re.search(r"SET dp\.mechanism = (\w+)", refused.value.hint)
+    assert in_hint is not None
+    _block("SELECT avg(n2) FROM orders", policy, in_hint[1])
+
+
+def test_extremes_follow_a_mechanism_of_means() -> None:
+    policy = _with_column(POLICIES["best"], Mechanism.CLIPPED_MEAN)
+    mean, least = _block("SELECT avg(i4), min(i4) FROM orders", policy, "clipped_mean").releases
+    assert isinstance(mean, SampleAggregate) and isinstance(least, SampleAggregate)
+    assert isinstance(_block("SELECT min(i4) FROM orders", policy, "best").releases[0], UnitExtreme)
+
+
+@pytest.mark.parametrize("aggregate", ["avg", "min", "max"])
+def test_it_is_another_question(aggregate: str) -> None:
+    """What is kept of one mechanism never answers for the other."""
+    sql = f"SELECT {aggregate}(i4) FROM orders"
+    found = [question_of(_block(sql, "best", one)) for one in ("policy", "smooth_median")]
+    assert None not in found
+    assert len({one.question for one in found if one is not None}) == 2
+
+
+@pytest.mark.parametrize("word", ["median", "auto", "clipped_mean", ""])
+def test_what_is_not_allowed_names_what_is(word: str) -> None:
+    policy = POLICIES["best"]
+    with pytest.raises(Refusal) as refused:
+        read_settings({"dp.mechanism": word}, policy.privacy, allowed_mechanisms(policy))
+    listed = re.search(r"Allowed are ([\w, ]+)\.", refused.value.hint)
+    assert listed is not None
+    for allowed in listed[1].split(", "):
+        given = {"dp.mechanism": allowed}
+        read_settings(given, policy.privacy, allowed_mechanisms(policy))
+
+
+def test_where_it_cannot_be_planned_the_hint_leads_back() -> None:
+    policy = POLICIES["best"]
+    sql = "SELECT avg(i4) FROM orders"
+    few = {"dp.mechanism": "smooth_median", "dp.epsilon": "0.0001"}
+    with pytest.raises(Refusal) as refused:
+        walk(sql, policy, settings=few)
+    assert "RESET dp.mechanism" in refused.value.hint
+    assert walk(sql, policy, settings={"dp.epsilon": "0.0001"}) is not None
