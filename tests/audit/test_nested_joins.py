@@ -153,6 +153,7 @@ def _run(number: int, examples: int, auditor: Auditor) -> Counter[str]:
     return seen
 
 
+@pytest.mark.long
 def test_some_nested_joins(auditor: Auditor) -> None:
     seen = _run(1, 6, auditor)
     assert seen["answered"] >= 2, seen

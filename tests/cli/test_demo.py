@@ -159,6 +159,7 @@ def test_the_python_line(demo: Serving) -> None:
     assert re.fullmatch(r"\(Decimal\('[\d.]+'\), \d+\)\n", _run(_line(demo, "import psycopg")))
 
 
+@pytest.mark.long
 def test_another_one_in_the_same_folder_gives_way(demo: Serving, folder: Path) -> None:
     done = dpproxy("demo", "--state", folder / "state")
     assert done.code == 1

@@ -41,6 +41,7 @@ def production(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return state
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.parametrize("check", [(), ("--check",)])
 def test_the_demo_leaves_a_production_as_it_is(production: Path, check: tuple[str, ...]) -> None:

@@ -51,6 +51,7 @@ def test_one_file_too_few_is_said() -> None:
     assert out.endswith(f" {hard} {hard}\n")
 
 
+@pytest.mark.long
 def test_serve_refuses_before_it_starts_anything(tmp_path: Path) -> None:
     state = tmp_path / "state"
     arguments = ("serve", "--policy", tmp_path / "none.yaml", "--state", state)

@@ -408,6 +408,7 @@ def test_one_look_judges_once(club: Club, monkeypatch: pytest.MonkeyPatch) -> No
         assert len(asked) == number
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "change",
     [

@@ -140,7 +140,7 @@ def _run(pair: Servers, statement: str) -> None:
 _MEMBERS = "the table public.members is not what the policy was checked against"
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "change",
     [

@@ -823,6 +823,7 @@ def test_an_open_transaction_keeps_its_tables(
     assert served.value("SELECT count(*) FROM doctors") is not None
 
 
+@pytest.mark.long
 def test_pauses_between_attempts_grow(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a change waits for a lock, statements of others wait behind it."""
     monkeypatch.setattr(shadow_database, "_LOCK_TIMEOUT", "20ms")

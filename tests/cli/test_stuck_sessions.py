@@ -75,6 +75,7 @@ def test_a_change_of_the_policy_is_taken(served: tuple[Operator, Listening]) -> 
     until(lambda: readiness(listening)[1]["stuck_sessions"] == 0, 30)
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize(

@@ -146,6 +146,7 @@ def _blocks(database: Database, question: str) -> Iterator[BlockPlan]:
         )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("question", _QUESTIONS)
 def test_bands_are_those_of_the_definition(
     served: tuple[Database, psycopg.Connection],

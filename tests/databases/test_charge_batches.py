@@ -97,6 +97,7 @@ def _receipts(dsn: str, source: int) -> list[tuple[Any, ...]]:
     )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_each_of_several_is_what_it_is_alone(people: str, seed: int) -> None:
     """Two sources with the same budgets: one after another, and in batches."""
@@ -181,6 +182,7 @@ def _claim(chosen: random.Random, number: int) -> dict[str, Any]:
 _CLAIM_TERMS = (60, 86400, slot_offset(86400), 2**40)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_each_of_several_claims_is_what_it_is_alone(people: str, seed: int) -> None:
     other = adopt_new(people, Identity("invented", "other"), "other").id

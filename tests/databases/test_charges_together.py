@@ -142,6 +142,7 @@ def _outcome(found: object) -> str:
     raise AssertionError(found)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_two_processes_at_the_limit_charge_never_one_too_many(people: str, seed: int) -> None:
     """Mixed analysts, groups and tables, charges and claims: each receipt is of whom it is given to, all that

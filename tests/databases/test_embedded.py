@@ -72,6 +72,7 @@ def alive(pid: int) -> bool:
     return False
 
 
+@pytest.mark.every(2)
 def test_what_is_made_is_private(server: EmbeddedPostgres) -> None:
     server.start()
     modes = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.shadow.shadow_database import Shadow
@@ -17,6 +18,7 @@ _OF_A_DATABASE = (
 )
 
 
+@pytest.mark.long
 def test_the_last_database_is_the_template_and_looks_like_the_others(
     pair: Servers, tmp_path: Path
 ) -> None:

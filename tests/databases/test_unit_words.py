@@ -45,6 +45,7 @@ def _found(clinics: Clinics, forms: dict[str, tuple[str, str]], column: str) -> 
     return [one for one in found if one.name is FindingName.UNIT_LEADS_ELSEWHERE]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("is_plural_identifier", [False, True])
 @pytest.mark.parametrize("is_plural_table", [False, True])
 def test_people_by_another_column_than_their_key(

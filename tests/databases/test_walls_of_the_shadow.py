@@ -299,6 +299,7 @@ def test_a_program_in_its_place_connects_to_nothing(state: _State) -> None:
     assert within == dict.fromkeys(without.keys() - {"stream", "clone3"}, "EPERM")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("folder", [None, *sorted(Path("/usr/lib/postgresql").glob("*/bin"))])
 def test_every_server_starts_and_restarts_within_them(tmp_path: Path, folder: Path | None) -> None:
     server = EmbeddedPostgres(

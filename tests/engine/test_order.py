@@ -356,6 +356,7 @@ class _Threads(SeededBits):
         return super().below(n)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("groups", "is_beside"), [(100, False), (30_000, True)])
 def test_a_large_answer_is_drawn_beside_other_sessions(groups: int, is_beside: bool) -> None:
     rows = tuple(ExactRow((str(n),), 0, (10**6,), 10**6) for n in range(groups))

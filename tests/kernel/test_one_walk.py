@@ -51,6 +51,7 @@ def test_how_many_walks(text: str, is_one: bool, monkeypatch: pytest.MonkeyPatch
     assert (len(walks.walked) == 1) is is_one
 
 
+@pytest.mark.long
 def test_a_second_walk_sees_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     walks, compared = _Walks(monkeypatch), 0
     for statement, world, block in golden_blocks():

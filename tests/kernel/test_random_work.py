@@ -127,6 +127,7 @@ def _hold(states: TwoStates, seed: int, count: int) -> None:
         assert here - there <= _LIMIT, statement
 
 
+@pytest.mark.long
 def test_the_largest_that_are_accepted(states: TwoStates) -> None:
     _hold(states, _SEED, _FEW)
 

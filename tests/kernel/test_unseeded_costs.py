@@ -79,6 +79,7 @@ _FLOODS = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("flood", _FLOODS)
 def test_keys_that_collide_are_spread(states: TwoStates, flood: str) -> None:
     assert _of_person(states, _FLOODS[flood]) < _LIMIT

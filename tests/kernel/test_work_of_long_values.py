@@ -37,6 +37,7 @@ def _hold(states: TwoStates, statement: str) -> None:
     assert here - there <= _LIMIT
 
 
+@pytest.mark.long
 @pytest.mark.every(24)
 @pytest.mark.parametrize("name", OF_PAIRS)
 def test_values_that_a_join_repeats(states: TwoStates, name: str) -> None:
@@ -49,7 +50,7 @@ def test_values_that_a_join_repeats(states: TwoStates, name: str) -> None:
     _hold(states, OF_PAIRS[name])
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", OF_SINGLE)
 def test_a_single_very_long_text(states: TwoStates, name: str) -> None:
     assert states.plan(OF_SINGLE[name])

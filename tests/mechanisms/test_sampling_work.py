@@ -72,6 +72,7 @@ def test_order_statistics(q: Fraction, epsilon: Fraction, rows: int) -> None:
     assert _takes(draw) < _LONGEST_SECONDS
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rows", [0, 1000])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
 def test_ends_of_intervals(epsilon: Fraction, rows: int) -> None:
@@ -112,6 +113,7 @@ def test_walks_over_bounds(epsilon: Fraction) -> None:
         assert took < _LONGEST_SECONDS
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("high", [1, 1_000, 10**60])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
 def test_places(epsilon: Fraction, high: int) -> None:

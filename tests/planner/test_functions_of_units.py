@@ -9,6 +9,7 @@ from tests.pipeline_world import walk
 _WEEK = "date_trunc('week', {c} + interval '1 day') - interval '1 day'"
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("column", ["tz", "ts", "d"])
 @pytest.mark.parametrize(
     ("key", "groups"),

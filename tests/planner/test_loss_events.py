@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
 from proxy.accounting import events
 from proxy.accounting.amounts import charge
 from proxy.mechanisms import rho_of_noise
@@ -29,6 +31,7 @@ def test_events_cover_the_loss_and_no_more() -> None:
     assert kinds == {"dlaplace", "gaussian", "pure", "approx"}
 
 
+@pytest.mark.long
 def test_noise_costs_no_more_rho_than_its_loss_allows() -> None:
     for case in planned_cases():
         for event in loss_events(golden_pipeline(case).plan):

@@ -101,7 +101,7 @@ def test_positions_count_lines_as_yaml_does(text: str, data: st.DataObject) -> N
     assert 1 <= at.column <= len(lines[at.line - 1]) + 1 or text[index - 1 : index + 1] == "\r\n"
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.timed
 @pytest.mark.parametrize(
     "text",

@@ -156,6 +156,7 @@ async def _plans_of_commands(checked: CheckedPolicy, statements: list[str]) -> l
     return found
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_plan_as_serve_does(live: LiveProxy, name: str) -> None:
     statements = list(_statements(name))

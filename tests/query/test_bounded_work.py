@@ -86,7 +86,7 @@ _SLOWER = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", _STATEMENTS)
 def test_steps_are_bounded(name: str) -> None:
     calls, refused = _calls(_STATEMENTS[name])

@@ -89,6 +89,7 @@ _MEANS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.every(3)
 @_MEANS
 @pytest.mark.parametrize("value", [50, 75, 97])
 def test_intervals_that_are_shown_hold(columns: str, value: int) -> None:

@@ -77,6 +77,7 @@ def test_no_two_columns_are_always_alike() -> None:
     assert checked > 20
 
 
+@pytest.mark.long
 def test_most_plans_take_a_part_of_the_time_allowed() -> None:
     """Without this an error would be certain and be charged all the same."""
     plans = [plan for _, _, plan in golden_plans()]

@@ -94,7 +94,7 @@ def _misses(block: BlockPlan, values: list[int], least: int, most: int) -> int:
     return missed
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", _EXACT)
 def test_the_exact_answer_is_in_the_interval(name: str) -> None:
     aggregate, exact = _EXACT[name]

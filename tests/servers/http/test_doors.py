@@ -316,6 +316,7 @@ def _credential(doors: Doors, misused: str) -> bytes:
             return b"Bearer " + b"0" * 64
 
 
+@pytest.mark.long
 @pytest.mark.every(18)
 @pytest.mark.timed
 @pytest.mark.parametrize("misused", _MISUSED)
@@ -334,6 +335,7 @@ def test_one_credential_keeps_nobody_else_out(
             _watch_all_doors(doors)
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("flood", ["tokens of nobody", "slow statements"])
