@@ -1,5 +1,7 @@
 -- 5,000 invented customers, 200 products, 60,000 orders. Deterministic in the same way as the rows of the census.
 -- Few customers order much: the busiest some three hundred times, half of them ten times or less.
+-- The shop grows in the west (CA, TX), and shrinks in the north (NY, IL, PA, OH, MI). Most goods sell before Christmas,
+-- toys most of all; tools and outdoor goods sell in early summer.
 
 CREATE FUNCTION pg_temp.uniform(row_number integer, salt bigint) RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -43,12 +45,34 @@ SELECT id,
        round(least(400, greatest(1.5, exp(3 + 0.8 * pg_temp.normal(id, 14))))::numeric, 2)
 FROM generate_series(1, 200) AS id;
 
+-- Moves days toward the peak of each year: at the peak 1 / (1 - size) as many of them lie there as without it.
+CREATE FUNCTION pg_temp.in_season(day double precision, size double precision, peak double precision)
+RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT day - size * 365.25 / (2 * pi()) * sin(2 * pi() * (day / 365.25 - peak))
+$$;
+
+-- The day that is moved to this one, within an hour or so.
+CREATE FUNCTION pg_temp.out_of_season(day double precision, size double precision, peak double precision)
+RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    WITH RECURSIVE near AS (
+        SELECT 0 AS step, day AS found
+        UNION ALL
+        SELECT step + 1, found + day - pg_temp.in_season(found, size, peak) FROM near WHERE step < 8
+    ) SELECT found FROM near WHERE step = 8
+$$;
+
+CREATE TEMP TABLE seasons ON COMMIT DROP AS
+SELECT category, size, peak, pg_temp.out_of_season(2495, size, peak) AS last_day    -- before 2026-10-31
+FROM (VALUES ('Home', 0.4, 0.93), ('Kitchen', 0.4, 0.93), ('Books', 0.4, 0.93), ('Clothing', 0.4, 0.93),
+             ('Toys', 0.6, 0.95), ('Tools', 0.35, 0.45), ('Outdoor', 0.35, 0.45)) seasons(category, size, peak);
+
 INSERT INTO shop.orders
 SELECT o.id, o.customer_id, o.product_id, o.quantity,
        round(p.price * o.quantity * CASE WHEN pg_temp.uniform(o.id, 26) < 0.2 THEN 0.85 ELSE 1 END, 2),
        (ARRAY['shipped', 'paid', 'returned', 'cancelled'])[
            width_bucket(pg_temp.uniform(o.id, 24), ARRAY[0, 0.66, 0.88, 0.95])],
-       c.signed_up + pg_temp.uniform(o.id, 25) * ('2026-11-01 00:00:00+00'::timestamptz - c.signed_up)
+       greatest(c.signed_up, '2020-01-01 00:00:00+00'::timestamptz + interval '1 day' * pg_temp.in_season(
+           c.first_day + pg_temp.uniform(o.id, 25) ^ c.lateness * (s.last_day - c.first_day), s.size, s.peak))
 FROM (
     SELECT id,
            floor(5000 * pg_temp.uniform(id, 21) ^ 1.6)::integer * 7919 % 5000 + 1 AS customer_id,
@@ -56,5 +80,11 @@ FROM (
            1 + floor(5 * pg_temp.uniform(id, 23) ^ 2.5)::integer AS quantity
     FROM generate_series(1, 60000) AS id
 ) o
-JOIN shop.customers c ON c.id = o.customer_id
-JOIN shop.products p ON p.id = o.product_id;
+JOIN (
+    SELECT *, extract(epoch FROM signed_up - '2020-01-01 00:00:00+00'::timestamptz)::double precision / 86400 AS first_day,
+           CASE WHEN state IN ('CA', 'TX') THEN 0.5 WHEN state IN ('NY', 'IL', 'PA', 'OH', 'MI') THEN 1.8
+                ELSE 0.9 END AS lateness
+    FROM shop.customers
+) c ON c.id = o.customer_id
+JOIN shop.products p ON p.id = o.product_id
+JOIN seasons s ON s.category = p.category;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -17,13 +18,16 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.cli.commands import Serving, dpproxy, serving
+from tests.cli.demo_statements import Row, contradictions, demo_statements
 from tests.waiting import until
 
 _READY = "Ctrl-C stops everything."
 _START_SECONDS = 15.0
+_SEED = 27
 
 
 @pytest.fixture(scope="module")
@@ -141,11 +145,7 @@ def test_the_budget_is_enough_for_a_newcomer(demo: Serving) -> None:
     counts = re.search(r"in statements a month: (\d+) of census and (\d+) of shop", demo.printed)
     assert counts is not None
     assert min(map(int, counts.groups())) >= 20
-    address = re.search(r"-h (\S+) -p (\d+) -U analyst shop", demo.printed)
-    password = re.search(r"password (\S+)\. Copy", demo.printed)
-    assert address is not None and password is not None
-    host, port = address.groups()
-    dsn = f"host={host} port={port} user=analyst password={password[1]} dbname=shop"
+    dsn = _analyst_dsn(demo, "shop")
     with psycopg.connect(dsn, autocommit=True) as connection:
         left = connection.execute("SELECT min(epsilon_remaining) FROM dp.budget").fetchone()
         assert left is not None
@@ -153,6 +153,61 @@ def test_the_budget_is_enough_for_a_newcomer(demo: Serving) -> None:
             connection.execute(f"SELECT count(*) FROM shop.orders WHERE total > {number}")
         with pytest.raises(psycopg.errors.ConfigurationLimitExceeded):
             connection.execute("SELECT count(*) FROM shop.orders WHERE total > 400")
+
+
+def _without_limit(folder: Path) -> None:
+    """Budgets alone are other than in the delivered demo: they end after some fifty statements."""
+    ledger = EmbeddedPostgres(folder / "state", "ledger")
+    assert ledger.attach()
+    with psycopg.connect(ledger.dsn("dpproxy_ledger")) as connection:
+        connection.execute("UPDATE ledger.allowance SET epsilon = 100000, delta = 1")
+
+
+def _analyst_dsn(demo: Serving, database: str) -> str:
+    address = re.search(r"-h (\S+) -p (\d+) -U analyst shop", demo.printed)
+    password = re.search(r"password (\S+)\. Copy", demo.printed)
+    assert address is not None and password is not None
+    host, port = address.groups()
+    return f"host={host} port={port} user=analyst password={password[1]} dbname={database}"
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.long)])
+def test_no_answer_contradicts_another(demo: Serving, folder: Path, count: int) -> None:
+    """Of statements as an analyst writes them. What is refused says what to run instead."""
+    _without_limit(folder)
+    protected = EmbeddedPostgres(folder / "state", "protected")
+    assert protected.attach()
+    wrong: list[str] = []
+    refused = 0
+    heard: list[str] = []
+    with contextlib.ExitStack() as stack:
+        asked, exact = {}, {}
+        for database in ("census", "shop"):
+            dsn = _analyst_dsn(demo, database)
+            asked[database] = stack.enter_context(
+                psycopg.connect(dsn, autocommit=True, row_factory=dict_row)
+            )
+            asked[database].add_notice_handler(
+                lambda said: heard.append(f"{said.message_primary} {said.message_detail}")
+            )
+            exact[database] = stack.enter_context(
+                psycopg.connect(protected.dsn(database), options="-c TimeZone=UTC")
+            )
+        for statement in demo_statements(_SEED, count):
+            heard.clear()
+            try:
+                cursor = asked[statement.database].execute(statement.sql.encode())
+            except psycopg.Error as error:
+                assert error.diag.message_hint and error.sqlstate != "58000", statement.sql
+                refused += 1
+                continue
+            rows: list[Row] = list(cursor.fetchall())
+            text = (statement.groups or "SELECT WHERE false").encode()
+            groups = set(exact[statement.database].execute(text).fetchall())
+            found = [*contradictions(statement, rows, groups, heard)]
+            wrong += [f"{statement.sql}: {one}" for one in found]
+    assert wrong == []
+    assert refused <= count // 20
 
 
 def test_the_python_line(demo: Serving) -> None:

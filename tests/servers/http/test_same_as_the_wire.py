@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from psycopg.pq import DiagnosticField
@@ -239,12 +240,18 @@ def test_nearly_spent(listeners: BothListeners) -> None:
     assert lines[0] == (poor, Decimal("4.5")) and lines[-1][0] == "(everybody together)"
 
 
+def _without_expectation(entry: dict[str, Any]) -> dict[str, Any]:
+    """EXPLAIN says more of an answer than an answer does."""
+    return {key: value for key, value in entry.items() if key not in ("name", "expected")}
+
+
 def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
     sql = (
         "SELECT count(*), max(age), var_pop(age), corr(age, hours_per_week),"
         f" percentile_disc(0.5) WITHIN GROUP (ORDER BY age) FROM {_CENSUS}"
     )
-    planned = listeners.query(sql, database="census", path="/v1/explain").json()["aggregates"]
+    told = listeners.query(sql, database="census", path="/v1/explain").json()["aggregates"]
+    planned = [_without_expectation(entry) for entry in told]
     assert listeners.query(sql, database="census").json()["accuracy"] == planned
     heard: list[str] = []
     with listeners.proxy.connect("census") as connection:
@@ -252,10 +259,7 @@ def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
         assert row is not None
         document = json.loads(row[0]) if isinstance(row[0], str) else row[0]
         (explained,) = document if isinstance(document, list) else (document,)
-        assert [
-            {key: value for key, value in entry.items() if key not in ("name", "expected")}
-            for entry in explained["aggregates"]
-        ] == planned
+        assert explained["aggregates"] == told
         rows = connection.execute(f"EXPLAIN (VERBOSE) {sql}".encode()).fetchall()
         text = re.sub(r"\s+", " ", " ".join(line for (line,) in rows))
         connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
