@@ -225,7 +225,7 @@ def mechanism_of(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
     wanted = context.mechanism
     if wanted is None or aggregate.kind not in _ROUTED:
         return own
-    if wanted not in (own, Mechanism.SMOOTH_MEDIAN, _resolved(context.privacy.mechanism, context)):
+    if wanted not in (own, Mechanism.SMOOTH_MEDIAN, mechanism_of_all(context)):
         raise Refusal(
             Code.SETTING,
             f"dp.mechanism = {wanted.value} is not allowed for this {aggregate.kind.value}: the policy gives it"
@@ -233,6 +233,11 @@ def mechanism_of(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
             f"{how_to_reset('dp.mechanism')}, or {how_to_set('dp.mechanism', 'smooth_median')}.",
         )
     return wanted
+
+
+def mechanism_of_all(context: MeasureContext) -> Mechanism:
+    """What the policy says for columns of which it says nothing else; never AUTO."""
+    return _resolved(context.privacy.mechanism, context)
 
 
 def _by_policy(aggregate: Aggregate, context: MeasureContext) -> Mechanism:

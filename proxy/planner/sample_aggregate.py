@@ -22,9 +22,15 @@ from proxy.kernel.statistics import Measured
 from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median, split
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
-from proxy.planner.measuring import MeasureContext, Priced, check_size, measured_of
+from proxy.planner.measuring import (
+    MeasureContext,
+    Priced,
+    check_size,
+    measured_of,
+    mechanism_of_all,
+)
 from proxy.planner.needed_loss import LARGEST_DELTA, NeedsEpsilon, needs_delta
-from proxy.policy.policy_model import MedianNoise
+from proxy.policy.policy_model import Mechanism, MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
@@ -222,6 +228,8 @@ def _refused(aggregate: Aggregate, priced: Priced, share: Fraction | None) -> Re
     context = priced.context
     name, most = aggregate.kind.value, context.privacy.max_epsilon
     best = "with `mechanism: best`, which the data owner can set, it is answered at any epsilon"
+    if mechanism_of_all(context) is Mechanism.BEST:
+        best = f"{how_to_set('dp.mechanism', 'best')} answers it at any epsilon"
     if context.mechanism is not None:
         best = f"{how_to_reset('dp.mechanism')} for the mechanism of the policy"
     if share is None:

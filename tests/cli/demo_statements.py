@@ -346,6 +346,7 @@ def _wrong_row(one: DemoStatement, row: Row) -> Iterator[str]:
             yield f"mean {mean} beyond {name} {value}"
     if row.get("spread") is not None and float(row["spread"]) < 0:
         yield "a negative deviation"
+    yield from _wrong_mean(row)
     if "count" not in row:
         return
     if row["count"] is None:
@@ -357,7 +358,6 @@ def _wrong_row(one: DemoStatement, row: Row) -> Iterator[str]:
     if one.floor is not None and count <= one.floor:
         yield f"count {count} in spite of HAVING"
     yield from _wrong_share(row, count, error)
-    yield from _wrong_mean(row)
 
 
 def _wrong_share(row: Row, count: float, error: float) -> Iterator[str]:
