@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,15 +11,7 @@ from tests.cli.demo_statements import DemoStatement, contradictions, demo_statem
 
 _ALL = DemoStatement(database="shop", sql="SELECT ...")
 _BY_STATUS = DemoStatement(database="shop", sql="SELECT ...", keys=("status",), groups="SELECT ...")
-_TOP = DemoStatement(
-    database="shop",
-    sql="SELECT ...",
-    keys=("status",),
-    groups="SELECT ...",
-    is_cut=True,
-    order="count",
-    floor=5,
-)
+_TOP = replace(_BY_STATUS, is_cut=True, order="count", floor=5)
 _ROW = {"count": 100, "count_error": 5}
 _MEAN = {
     "total": 5000,
@@ -28,6 +21,10 @@ _MEAN = {
     "known": 100,
     "known_error": 5,
 }
+_WRITTEN = (
+    *("LEFT JOIN", "HAVING", "LIMIT", "OVER (", "FILTER", "PERCENTILE", "GROUP BY", "WHERE"),
+    "(SELECT",
+)
 _PAID, _SHIPPED = {"status": "paid"}, {"status": "shipped"}
 
 
@@ -64,23 +61,16 @@ def test_each_is_found(statement: DemoStatement, rows: list[dict[str, Any]], sai
 
 
 def test_an_answer_that_agrees_is_left_alone() -> None:
-    rows = [{**_PAID, **_ROW, **_MEAN, "least": 2, "most": 500}, {**_SHIPPED, **_ROW, **_MEAN}]
+    rows: list[dict[str, Any]] = [
+        {**_PAID, **_ROW, **_MEAN, "least": 2, "most": 500},
+        {**_SHIPPED, **_ROW, **_MEAN},
+    ]
     assert list(contradictions(_BY_STATUS, rows, {("paid",), ("shipped",)}, [])) == []
 
 
 def test_statements_have_all_that_an_analyst_writes() -> None:
     texts = [one.sql for one in demo_statements(27, 200)]
     assert texts[:40] == [one.sql for one in demo_statements(27, 40)]
-    for words in (
-        "LEFT JOIN",
-        "HAVING",
-        "LIMIT",
-        "OVER (",
-        "FILTER",
-        "PERCENTILE",
-        "GROUP BY",
-        "WHERE",
-        "(SELECT",
-    ):
+    for words in _WRITTEN:
         assert sum(words in text.upper() for text in texts[:40]) >= 1, words
         assert sum(words in text.upper() for text in texts) >= 5, words
