@@ -10,6 +10,12 @@ from proxy.base.slots import Slots
 from proxy.query.syntax.placeholders import ScalarAnswer
 
 
+# A statement of two parts is read through a cursor. Its first row has this as its first value, and the number
+# of rows of the first part as its third. Before the second part is read, the proxy sets the setting.
+FIRST_PART = -1
+BETWEEN_PARTS = "dpproxy.between_parts"
+
+
 @dataclass(frozen=True, slots=True)
 class PublicList:
     """The values of a column of a public table: a query of its own, which runs whatever the protected rows

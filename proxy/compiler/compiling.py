@@ -12,7 +12,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.clip_scan import clip_scan
-from proxy.compiler.deviation_scan import centre_scan, deviation_scan
+from proxy.compiler.deviation_scan import centred_scan, deviation_scan
 from proxy.compiler.extreme_scan import extreme_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
@@ -56,8 +56,9 @@ def compile_choices(plan: BlockPlan) -> BackendQuery | None:
 
 
 def compile_centres(plan: BlockPlan) -> BackendQuery | None:
-    """What the centres of means are released by; None without such means."""
-    return centre_scan(plan) if plan.deviation_means else None
+    """What means of deviations are released by, in two parts, the first of which their centres are released by;
+    None without such means."""
+    return centred_scan(plan) if plan.deviation_means else None
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:

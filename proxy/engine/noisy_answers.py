@@ -10,7 +10,7 @@ from typing import Protocol
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
-from proxy.compiler.deviation_scan import deviation_scan
+from proxy.compiler.deviation_scan import centres_text
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
@@ -125,8 +125,9 @@ class NoisyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledBlock:
-    """choosing: what bounds are chosen by, which runs first; centring: what centres of means are released by,
-    which runs next; queries: what is released."""
+    """choosing: what bounds are chosen by, which runs first; centring: what means of deviations are released by,
+    with their centres in its first part, which runs next; queries: what is released. That of means is among
+    them with the middle of each range for centres; what centring gives stands for it."""
 
     choosing: BackendQuery | None
     centring: BackendQuery | None
@@ -206,13 +207,19 @@ async def noisy_relation(
         assert session is not None, "a statement that reads is charged"
         return await session.run(query, values, select)
 
+    async def read_in_two_parts(query: BackendQuery, between: Between) -> ExactTable:
+        values = {**_values(query, answers, bits), **values_of(query, lists)}
+        assert session is not None, "a statement that reads is charged"
+        return await session.run_in_two_parts(query, values, between)
+
     for number, planned in enumerate(private.blocks):
         lift = lifts[number] if lifts else None
         wanted = planned if lift is None else lift.block
         cached = await store.ready(number, wanted)
         if cached is None:
             to_draw = await store.to_draw(number, wanted)
-            drawn = await _drawn(to_draw, number, compiled[number], bounded, read, bits)
+            reads = _Reads(at_once=read, in_two_parts=read_in_two_parts)
+            drawn = await _drawn(to_draw, number, compiled[number], bounded, reads, bits)
             cached = await store.stored(number, wanted, drawn)
         if lift is not None:
             cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)
@@ -241,7 +248,15 @@ async def noisy_relation(
     return NoisyRelation(json, tuple(withheld), columns, private, tuple(clipped), tuple(shown))
 
 
-Read = Callable[[BackendQuery, Callable[[int], bool] | None], Awaitable[ExactTable]]
+Between = Callable[[ExactTable], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reads:
+    """How statements are read, and those of two parts."""
+
+    at_once: Callable[[BackendQuery, Callable[[int], bool] | None], Awaitable[ExactTable]]
+    in_two_parts: Callable[[BackendQuery, Between], Awaitable[ExactTable]]
 
 
 async def _drawn(
@@ -249,7 +264,7 @@ async def _drawn(
     number: int,
     compiled: CompiledBlock,
     bounded: Bounded,
-    read: Read,
+    reads: _Reads,
     bits: RandomBits,
 ) -> CachedBlock:
     """One block is read and drawn."""
@@ -257,16 +272,19 @@ async def _drawn(
     exact: list[ExactTable] = []
     chosen: Mapping[int | None, ChosenBound] = {}
     if compiled.choosing is not None:
-        table = await read(compiled.choosing, None)
+        table = await reads.at_once(compiled.choosing, None)
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
         choice = await in_thread(_with_bounds, block, number, table, bounded, bits)
         block, queries, exact, chosen = choice.block, choice.queries, choice.exact, choice.chosen
+    means: ExactTable | None = None
     if compiled.centring is not None:
-        table = await read(compiled.centring, None)
-        block, queries = await in_thread(_with_centres, block, queries, table, bits)
+        block, means = await _with_centres(block, compiled.centring, reads, bits)
     is_selected = group_selector(block, bits)
     for place, query in enumerate(queries):
-        exact.append(await read(query, is_selected if place == 0 else None))
+        if means is not None and query.releases == means.releases:
+            exact.append(means)
+        else:
+            exact.append(await reads.at_once(query, is_selected if place == 0 else None))
     drawn = await beside(_draws(block, exact), drawn_block, block, exact, bits)
     return CachedBlock(chosen=chosen, drawn=drawn)
 
@@ -300,16 +318,20 @@ def _with_bounds(
     )
 
 
-def _with_centres(
-    block: BlockPlan, queries: tuple[BackendQuery, ...], table: ExactTable, bits: RandomBits
-) -> tuple[BlockPlan, tuple[BackendQuery, ...]]:
-    """The block about centres that are released here, and its statements, of which one depends on them."""
-    centred = with_centres(block, drawn_centres(block, table, bits))
-    check_centred(centred, block)
-    return centred, tuple(
-        deviation_scan(centred) if query.releases == tuple(block.deviation_means) else query
-        for query in queries
-    )
+async def _with_centres(
+    block: BlockPlan, query: BackendQuery, reads: _Reads, bits: RandomBits
+) -> tuple[BlockPlan, ExactTable]:
+    """The block about centres that are released here, and what is read about them."""
+    centred = block
+
+    async def between(first: ExactTable) -> str:
+        nonlocal centred
+        centred = with_centres(block, await in_thread(drawn_centres, block, first, bits))
+        check_centred(centred, block)
+        return centres_text(centred)
+
+    table = await reads.in_two_parts(query, between)
+    return centred, table
 
 
 def _bounded(
