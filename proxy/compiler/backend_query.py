@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from proxy.base.slots import Slots
 from proxy.query.syntax.placeholders import ScalarAnswer
 
-
 # A statement of two parts is read through a cursor. Its first row has this as its first value, and the number
 # of rows of the first part as its third. Before the second part is read, the proxy sets the setting.
 FIRST_PART = -1

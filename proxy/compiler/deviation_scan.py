@@ -5,8 +5,8 @@ Each result row has the keys, then six numbers: place, band, total, share, mean,
 mean, place 2 i is about rows and place 2 i + 1 about deviations. `mean` is of rows alone. `units` counts each
 unit once, in one of its groups, so that it says something of all groups together only.
 
-Rows are gathered by unit and group once. `centred_scan` is one statement for a cursor: what centres are released
-by comes first, and deviations are taken from the same gathered rows once the centres are known.
+Rows are gathered by unit and group once. `centred_scan` is one statement for a cursor: what centres are
+released by comes first, and deviations are taken from the same gathered rows once the centres are known.
 """
 
 from __future__ import annotations

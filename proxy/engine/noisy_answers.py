@@ -125,9 +125,9 @@ class NoisyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledBlock:
-    """choosing: what bounds are chosen by, which runs first; centring: what means of deviations are released by,
-    with their centres in its first part, which runs next; queries: what is released. That of means is among
-    them with the middle of each range for centres; what centring gives stands for it."""
+    """choosing: what bounds are chosen by, which runs first; centring: what means of deviations are released
+    by, with their centres in its first part, which runs next; queries: what is released. That of means is among
+    them about the middle of each range; what centring gives stands for it."""
 
     choosing: BackendQuery | None
     centring: BackendQuery | None
