@@ -11,16 +11,18 @@ released by comes first, and deviations are taken from the same gathered rows on
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import RowSource, values_sql
-from proxy.compiler.backend_query import BETWEEN_PARTS, FIRST_PART, BackendQuery
+from proxy.compiler.backend_query import BETWEEN_PARTS, FIRST_PART, OTHERS, BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.select_list import Output, finished, key_sql
 from proxy.compiler.statistic_sql import centred_sql
 from proxy.compiler.unit_gathering import gathered_sql
+from proxy.compiler.unit_scan import unit_sums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import PARTS, deviation_bounds, fineness, row_bounds
@@ -31,6 +33,7 @@ _TIMES_PARTS = 2**42  # PARTS times this fits in a bigint
 _OF_A_MEAN = (
     3  # what the setting has of each mean: centres, whether it is single, edges of its bands
 )
+_NUMBERS = ("band", "total", "share", "mean", "units")  # of a place
 _UNITS = "pg_catalog.count(*) FILTER (WHERE g.one)"
 
 
@@ -51,16 +54,44 @@ def deviation_scan(plan: BlockPlan) -> BackendQuery:
     return _finished(sql, plan, tuple(plan.deviation_means), binds)
 
 
-def centred_scan(plan: BlockPlan) -> BackendQuery:
-    """Print both scans as one statement of two parts (`backend_query.FIRST_PART`).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CentredScan:
+    """One statement for the means of a block, and for other releases that its rows serve.
 
-    The first part has the rows of `centre_scan`. The setting between the parts takes the text of the centres
-    (`centres_text`).
+    Attributes:
+        query: Of two parts (`backend_query.FIRST_PART`). The first one has the rows of `centre_scan`. The
+            setting between the parts takes the text of the centres (`centres_text`).
+        others, slots: Of the other releases. Their rows have the place OTHERS.
+    """
+
+    query: BackendQuery
+    others: tuple[int, ...]
+    slots: tuple[Slots, ...]
+
+
+def centred_scan(plan: BlockPlan, others: tuple[int, ...]) -> CentredScan:
+    """Print the scan of rows, deviations and other releases as one statement.
+
+    Args:
+        plan: The block.
+        others: Releases that the scan of units takes together. They are left out if that reads other rows.
     """
     unit, binds = _of_units(plan), Binds()
     setting = f"pg_catalog.current_setting({binds.add(BETWEEN_PARTS, 'text')})"
-    sql = _Columns(plan, unit, binds, setting).in_two_parts()
-    return _finished(sql, plan, tuple(plan.deviation_means), binds)
+    shared = others if others and _reads_the_same(plan, unit) else ()
+    columns = _Columns(plan, unit, binds, setting, shared)
+    query = _finished(columns.in_two_parts(), plan, tuple(plan.deviation_means), binds)
+    return CentredScan(query=query, others=shared, slots=columns.slots)
+
+
+def _reads_the_same(plan: BlockPlan, unit: UnitNeighbours) -> bool:
+    """Whether the scan of units has all rows of all listed groups, and no others."""
+    if plan.sub_partitions or plan.selection is not None:
+        return False
+    if not plan.keys or plan.groups() == 1:
+        return True
+    combinations = math.prod(len(key.values or ()) for key in plan.keys)
+    return unit.groups is None and len(plan.listed_groups) == combinations
 
 
 def centres_text(plan: BlockPlan) -> str:
@@ -124,11 +155,17 @@ class _Mean:
 class _Columns:
     """What is made of the rows of each unit and group, one subquery around the other.
 
-    Given    centres: the SQL of their text; None: no deviations are taken
+    Given    centres: the SQL of their text; None: no deviations are taken; others: releases that the rows are
+             taken for as well
     """
 
     def __init__(
-        self, plan: BlockPlan, unit: UnitNeighbours, binds: Binds, centres: str | None
+        self,
+        plan: BlockPlan,
+        unit: UnitNeighbours,
+        binds: Binds,
+        centres: str | None,
+        others: tuple[int, ...] = (),
     ) -> None:
         self._plan, self._unit, self._binds, self._centres = plan, unit, binds, centres
         self._keys = [f"k{number}" for number in range(1, len(plan.keys) + 1)]
@@ -136,6 +173,12 @@ class _Columns:
         self._inner = Output()
         rows = RowSource(binds, inner=False)
         self._means = [self._mean(release, rows) for release in plan.deviation_means.values()]
+        self._others = unit_sums(plan, others, unit, self._inner, rows)
+
+    @property
+    def slots(self) -> tuple[Slots, ...]:
+        """Of the other releases."""
+        return self._others.slots
 
     def _mean(self, release: DeviationMean, rows: RowSource) -> _Mean:
         measured = release.measured
@@ -162,15 +205,31 @@ class _Columns:
         as it is read: nothing of the second one is computed before its first row is wanted."""
         binds = self._binds
         first = " UNION ALL ".join(self._counted_rows())
-        names = [*self._keys, "place", "band", "total", "share", "mean", "units"]
+        names = [*self._keys, "place", *_NUMBERS]
         place = binds.number(FIRST_PART, "integer")
         nothing = "NULL::integer, pg_catalog.count(*)::numeric, NULL::numeric, NULL::numeric, NULL::bigint"
         number = ", ".join([*("NULL::text" for _ in self._keys), place, nothing])
         parts = [f"SELECT {number} FROM f", "SELECT * FROM f", *self._counted_deviations()]
+        if self._others.slots:
+            parts = [*self._as_wide(parts), self._other_sums()]
         return (
             f"WITH {self._gathered()}, f({', '.join(names)}) AS MATERIALIZED ({first})"
             f"{self._deviating()} {' UNION ALL '.join(parts)}"
         )
+
+    def _as_wide(self, parts: Sequence[str]) -> Iterator[str]:
+        """Each part with as many columns as other releases need."""
+        more = ["NULL::numeric"] * (len(self._others.outer.expressions) - len(_NUMBERS))
+        for part in parts:
+            yield f"SELECT {', '.join(['*', *more])} FROM ({part}) p" if more else part
+
+    def _other_sums(self) -> str:
+        """The sums of other releases by group, in the columns of their slots."""
+        place = self._binds.number(OTHERS, "integer")
+        sums = [f"({sql})::numeric" for sql in self._others.outer.expressions]
+        sums += ["NULL::numeric"] * (len(_NUMBERS) - len(sums))
+        by = f" GROUP BY {', '.join(self._keys)}" if self._keys else ""
+        return f"SELECT {', '.join([*self._keys, place, *sums])} FROM g{by}"
 
     def _gathered(self) -> str:
         """g, a row for each unit and group. place: of the group; one: whether it is the first of its unit; all:
@@ -182,6 +241,7 @@ class _Columns:
             return f"g AS MATERIALIZED (SELECT {', '.join(listed)} FROM ({sums}) t)"
         listed = ["*", "pg_catalog.row_number() OVER w = 1 AS one"]
         listed += [f"{self._in_all(f'n{place}', 'bigint')} AS all{place}" for place in places]
+        listed += self._others.totals
         window = "WINDOW w AS (PARTITION BY unit)"
         return f"g AS MATERIALIZED (SELECT {', '.join(listed)} FROM ({sums}) t {window})"
 
@@ -203,6 +263,8 @@ class _Columns:
             # A sum is within what so many values can add up to, so that no cast raises.
             total = f"least(greatest(g.v{mean.total}, {least}), {most})::{mean.kind}"
             columns.append(f"{total} AS y{place}")
+        if self._others.slots:
+            columns += [f"g.v{number}" for number in self._inner.expressions.values()]
         joined = ""
         if self._is_spread:
             columns.append("c.place::integer AS place")

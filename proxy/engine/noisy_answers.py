@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from proxy.base.result_columns import IntervalColumn, subquery_name
-from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.backend_query import OTHERS, BackendQuery
 from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
-from proxy.compiler.deviation_scan import centres_text
+from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
@@ -126,16 +126,17 @@ class NoisyRelation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledBlock:
     """choosing: what bounds are chosen by, which runs first; centring: what means of deviations are released
-    by, with their centres in its first part, which runs next; queries: what is released. That of means is among
-    them about the middle of each range; what centring gives stands for it."""
+    by, with their centres in its first part, which runs next; queries: what is released. What centring gives
+    stands for those of them that read the same."""
 
     choosing: BackendQuery | None
-    centring: BackendQuery | None
+    centring: CentredScan | None
     queries: tuple[BackendQuery, ...]
 
     @property
     def all(self) -> tuple[BackendQuery, ...]:
-        before = (one for one in (self.choosing, self.centring) if one is not None)
+        centring = None if self.centring is None else self.centring.query
+        before = (one for one in (self.choosing, centring) if one is not None)
         return (*before, *self.queries)
 
 
@@ -268,7 +269,7 @@ async def _drawn(
     bits: RandomBits,
 ) -> CachedBlock:
     """One block is read and drawn."""
-    block, queries = planned, compiled.queries
+    block, queries, centring = planned, compiled.queries, compiled.centring
     exact: list[ExactTable] = []
     chosen: Mapping[int | None, ChosenBound] = {}
     if compiled.choosing is not None:
@@ -276,13 +277,14 @@ async def _drawn(
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
         choice = await in_thread(_with_bounds, block, number, table, bounded, bits)
         block, queries, exact, chosen = choice.block, choice.queries, choice.exact, choice.chosen
-    means: ExactTable | None = None
-    if compiled.centring is not None:
-        block, means = await _with_centres(block, compiled.centring, reads, bits)
+        centring = choice.centring
+    found: dict[tuple[int, ...], ExactTable] = {}
+    if centring is not None:
+        block, found = await _with_centres(block, centring, reads, bits)
     is_selected = group_selector(block, bits)
     for place, query in enumerate(queries):
-        if means is not None and query.releases == means.releases:
-            exact.append(means)
+        if query.releases in found:
+            exact.append(found[query.releases])
         else:
             exact.append(await reads.at_once(query, is_selected if place == 0 else None))
     drawn = await beside(_draws(block, exact), drawn_block, block, exact, bits)
@@ -296,6 +298,7 @@ class _BoundedBlock:
 
     block: BlockPlan
     queries: tuple[BackendQuery, ...]
+    centring: CentredScan | None
     exact: list[ExactTable]
     chosen: Mapping[int | None, ChosenBound]
 
@@ -313,15 +316,16 @@ def _with_bounds(
     return _BoundedBlock(
         block=block,
         queries=compile_block(block),
+        centring=compile_centres(block),
         exact=[clamped_totals(block, totals)] if block.is_of_totals else [],
         chosen=chosen,
     )
 
 
 async def _with_centres(
-    block: BlockPlan, query: BackendQuery, reads: _Reads, bits: RandomBits
-) -> tuple[BlockPlan, ExactTable]:
-    """The block about centres that are released here, and what is read about them."""
+    block: BlockPlan, scan: CentredScan, reads: _Reads, bits: RandomBits
+) -> tuple[BlockPlan, dict[tuple[int, ...], ExactTable]]:
+    """The block about centres that are released here, and what is read about them, by the releases."""
     centred = block
 
     async def between(first: ExactTable) -> str:
@@ -330,8 +334,21 @@ async def _with_centres(
         check_centred(centred, block)
         return centres_text(centred)
 
-    table = await reads.in_two_parts(query, between)
-    return centred, table
+    return centred, _of_releases(scan, await reads.in_two_parts(scan.query, between))
+
+
+def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], ExactTable]:
+    """What was read for the means, and for the other releases."""
+    if not scan.others:
+        return {read.releases: read}
+    means = tuple(row for row in read.rows if row.values[0] != OTHERS)
+    others = tuple(
+        replace(row, values=row.values[1:]) for row in read.rows if row.values[0] == OTHERS
+    )
+    return {
+        read.releases: ExactTable(means, read.slots, read.releases),
+        scan.others: ExactTable(others, scan.slots, scan.others),
+    }
 
 
 def _bounded(

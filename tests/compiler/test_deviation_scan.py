@@ -200,8 +200,8 @@ def test_in_two_parts_rows_are_those_of_both_scans(
     """The centres are told between the parts, and the second one is about them."""
     database, connection = served
     for block in _blocks(database, question):
-        query = compile_centres(block)
-        assert query is not None
+        scan = compile_centres(block)
+        assert scan is not None
         told: list[list[_Exact]] = []
 
         async def between(
@@ -210,7 +210,7 @@ def test_in_two_parts_rows_are_those_of_both_scans(
             told.append(_of(first))
             return centres_text(block)
 
-        whole = asyncio.run(_in_two_parts(database, query, between))
+        whole = asyncio.run(_in_two_parts(database, scan.query, between))
         assert told == [_rows(connection, centre_scan(block))]
         assert _of(whole) == _rows(connection, deviation_scan(block))
 
@@ -222,8 +222,9 @@ def test_deviations_are_not_taken_before_the_centres_are_told(
     """A cursor that is read on without them raises: nothing else stands for centres."""
     database, connection = served
     (block,) = planned(database, question).blocks
-    query = compile_centres(block)
-    assert query is not None
+    scan = compile_centres(block)
+    assert scan is not None
+    query = scan.query
     with connection.transaction(force_rollback=True):
         connection.execute(
             b"DECLARE parts NO SCROLL CURSOR FOR " + query.sql.encode(), dict(query.parameters)
