@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import Database
-from proxy.compiler.backend_query import FIRST_PART, BackendQuery
+from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
 from proxy.compiler.compiling import compile_block, compile_centres
 from proxy.compiler.deviation_scan import centre_scan, centres_text, deviation_scan
 from proxy.exact.table import ExactTable
@@ -146,7 +146,8 @@ def _read(connection: psycopg.Connection, block: BlockPlan) -> _Found:
 
 
 def _rows(connection: psycopg.Connection, query: BackendQuery) -> list[_Exact]:
-    rows = connection.execute(query.sql.encode(), dict(query.parameters)).fetchall()
+    values = {**query.parameters, **dict.fromkeys(query.seeds, 1)}
+    rows = connection.execute(query.sql.encode(), values).fetchall()
     return sorted(
         ((tuple(row[: query.keys]), _numbers(row[query.keys :])) for row in rows), key=repr
     )
@@ -238,6 +239,44 @@ def test_deviations_are_not_taken_before_the_centres_are_told(
             connection.execute("FETCH ALL FROM parts")
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT k, count(*), avg(b) FROM t GROUP BY k",
+        "SELECT k, avg(c), sum(b), count(a), stddev(a), avg(a) FROM t GROUP BY k",
+        "SELECT k, avg(c), count(a), stddev(a), avg(a) FROM t GROUP BY k",
+    ],
+)
+def test_other_releases_have_the_sums_of_a_scan_of_their_own(
+    served: tuple[Database, psycopg.Connection], question: str
+) -> None:
+    database, connection = served
+    for block in _blocks(database, question):
+        scan = compile_centres(block)
+        assert scan is not None
+        alone, of_means = compile_block(block)
+        assert scan.others == alone.releases and of_means.releases == scan.query.releases
+
+        async def between(_: ExactTable, block: BlockPlan = block) -> str:
+            return centres_text(block)
+
+        read = _of(asyncio.run(_in_two_parts(database, scan.query, between)))
+        found = (
+            (one.count, one.total, one.extreme, one.units)[place]
+            for one in scan.slots
+            for place in range(4)
+        )
+        columns = {column for column in found if column is not None}
+        others = [
+            (keys, tuple(numbers[1 + column] for column in sorted(columns)))
+            for keys, numbers in read
+            if numbers[0] == OTHERS
+        ]
+        assert others == _rows(connection, alone) != []
+        means = [(keys, numbers[:6]) for keys, numbers in read if numbers[0] != OTHERS]
+        assert means == _rows(connection, deviation_scan(block))
+
+
 def _of(table: ExactTable) -> list[_Exact]:
     return sorted(((row.keys, row.values) for row in table.rows), key=repr)
 
@@ -249,7 +288,7 @@ async def _in_two_parts(
     await protected.open()
     try:
         async with protected.session("") as session:
-            found = await session.run_in_two_parts(query, {}, between)
+            found = await session.run_in_two_parts(query, dict.fromkeys(query.seeds, 1), between)
             await asyncio.wait({session.end()})
             return found
     finally:
