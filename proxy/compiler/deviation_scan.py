@@ -30,9 +30,8 @@ from proxy.mechanisms.deviation_mean import PARTS, deviation_bounds, fineness, r
 _MOST_ROWS = 2**40  # of a unit; a table has less than twice as many
 _LARGEST = 2**60 // _MOST_ROWS  # fine steps of a value for which the sums of a unit fit in a bigint
 _TIMES_PARTS = 2**42  # PARTS times this fits in a bigint
-_OF_A_MEAN = (
-    3  # what the setting has of each mean: centres, whether it is single, edges of its bands
-)
+# What the setting has of each mean: centres, whether it is single, edges of its bands.
+_OF_A_MEAN = 3
 _NUMBERS = ("band", "total", "share", "mean", "units")  # of a place
 _UNITS = "pg_catalog.count(*) FILTER (WHERE g.one)"
 

@@ -376,8 +376,9 @@ class _FetchedRows:
         if place != FIRST_PART:
             raise psycopg.InternalError
         self._came.clear()
-        connection.send(b"FETCH %d FROM %b" % (number, _CURSOR), ())
-        await self._take_all(connection)
+        if number:  # FETCH 0 gives the row before once more
+            connection.send(b"FETCH %d FROM %b" % (int(number), _CURSOR), ())
+            await self._take_all(connection)
 
     async def fetch_others(self, connection: ProtectedConnection, text: str) -> None:
         """The rows of the second part, which is told the text.

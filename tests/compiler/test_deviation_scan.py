@@ -216,6 +216,29 @@ def test_in_two_parts_rows_are_those_of_both_scans(
         assert _of(whole) == _rows(connection, deviation_scan(block))
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT avg(a) FROM t WHERE b > 100000",
+        "SELECT k, count(*), avg(b) FROM t WHERE b > 100000 GROUP BY k",
+    ],
+)
+def test_nobody_is_there(served: tuple[Database, psycopg.Connection], question: str) -> None:
+    """The first part has no row then, and the second one none either."""
+    database, _ = served
+    (block,) = planned(database, question).blocks
+    scan = compile_centres(block)
+    assert scan is not None
+    told = []
+
+    async def between(first: ExactTable) -> str:
+        told.append(_of(first))
+        return centres_text(block)
+
+    assert _of(asyncio.run(_in_two_parts(database, scan.query, between))) == []
+    assert told == [[]]
+
+
 @pytest.mark.parametrize("question", [*_QUESTIONS][3:4])
 def test_deviations_are_not_taken_before_the_centres_are_told(
     served: tuple[Database, psycopg.Connection], question: str
