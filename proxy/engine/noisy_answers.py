@@ -135,9 +135,13 @@ class CompiledBlock:
 
     @property
     def all(self) -> tuple[BackendQuery, ...]:
-        centring = None if self.centring is None else self.centring.query
-        before = (one for one in (self.choosing, centring) if one is not None)
-        return (*before, *self.queries)
+        """What is run, in its order."""
+        found = [] if self.choosing is None else [self.choosing]
+        if self.centring is None:
+            return (*found, *self.queries)
+        stands_for = {self.centring.query.releases, *filter(None, (self.centring.others,))}
+        others = (one for one in self.queries if one.releases not in stands_for)
+        return (*found, self.centring.query, *others)
 
 
 def compiled_block(block: BlockPlan) -> CompiledBlock:
