@@ -33,6 +33,8 @@ _TIMES_PARTS = 2**42  # PARTS times this fits in a bigint
 # What the setting has of each mean: centres, whether it is single, edges of its bands.
 _OF_A_MEAN = 3
 _NUMBERS = ("band", "total", "share", "mean", "units")  # of a place
+# As unit_scan writes it: equal windows are computed together.
+_OF_UNIT = "OVER (PARTITION BY unit)"
 _UNITS = "pg_catalog.count(*) FILTER (WHERE g.one)"
 
 
@@ -238,15 +240,14 @@ class _Columns:
         if not self._is_spread:
             listed = ["*", "TRUE AS one", *(f"n{place} AS all{place}" for place in places)]
             return f"g AS MATERIALIZED (SELECT {', '.join(listed)} FROM ({sums}) t)"
-        listed = ["*", "pg_catalog.row_number() OVER w = 1 AS one"]
+        listed = ["*", f"pg_catalog.row_number() {_OF_UNIT} = 1 AS one"]
         listed += [f"{self._in_all(f'n{place}', 'bigint')} AS all{place}" for place in places]
         listed += self._others.totals
-        window = "WINDOW w AS (PARTITION BY unit)"
-        return f"g AS MATERIALIZED (SELECT {', '.join(listed)} FROM ({sums}) t {window})"
+        return f"g AS MATERIALIZED (SELECT {', '.join(listed)} FROM ({sums}) t)"
 
     def _in_all(self, number: str, kind: str) -> str:
         """The sum over all groups of a unit."""
-        return f"(pg_catalog.sum({number}) OVER w)::{kind}"
+        return f"(pg_catalog.sum({number}) {_OF_UNIT})::{kind}"
 
     def _with_sums(self) -> str:
         """n: number of values, NULL for none; y: their sum about the middle."""
@@ -306,9 +307,8 @@ class _Columns:
             if self._is_spread:
                 size = self._in_all(size, mean.kind)
             sizes.append(f"{size} AS size{place}")
-        window = " WINDOW w AS (PARTITION BY unit)" if self._is_spread else ""
         deviating = f"SELECT {', '.join(columns)} FROM g LIMIT ALL"
-        return f", h AS (SELECT {', '.join(sizes)} FROM ({deviating}) t{window} LIMIT ALL)"
+        return f", h AS (SELECT {', '.join(sizes)} FROM ({deviating}) t LIMIT ALL)"
 
     def _group(self) -> str:
         return "g.place" if self._is_spread else self._binds.number(1, "integer")
