@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from unittest import mock
@@ -160,20 +160,18 @@ def sides() -> Iterator[Sides]:
     ):
         database = served_database(pair, name, script, attacks.TABLES)
         made.append(Side(name, open_http(start_proxy(pair, [database]))))
-    real = DatabaseSession.run
+    real = DatabaseSession._parameters
 
-    async def run(
-        self: DatabaseSession,
-        query: BackendQuery,
-        values: dict[str, int | str | None],
-        is_selected: Callable[[int], bool] | None = None,
-    ) -> ExactTable:
+    async def parameters(
+        self: DatabaseSession, query: BackendQuery, values: Mapping[str, int | str | None]
+    ) -> Mapping[str, object]:
+        """What every statement takes, of one part or of two."""
         for side in made:
             if side.listeners.proxy.assembly.databases[side.name].protected is self.database:
                 side.reads.append(query.sql)
-        return await real(self, query, values, is_selected)
+        return await real(self, query, values)
 
-    with mock.patch.object(DatabaseSession, "run", run):
+    with mock.patch.object(DatabaseSession, "_parameters", parameters):
         yield Sides(*made)
     for side in made:
         side.listeners.close()
