@@ -104,6 +104,8 @@ NOISY = {
     "CMP-040": _AFTER,
     "CMP-043": _AFTER,
 }
+# They say now(): the session evaluates it before they are planned.
+OF_THE_PRESENT = {"ERR-058", "SEN-118"}
 # They divide by a noisy number: where it is 0 they are NULL, with a NOTICE.
 MAY_BE_NULL = {"ERR-079", "SEN-061"}
 # "reject" as well, which an answer holds to "where the statement touches only the shadow, an answer that cannot
@@ -112,14 +114,13 @@ MAY_BE_NULL = {"ERR-079", "SEN-061"}
 _SETTINGS = "a setting of the analyst's own session or role on the shadow"
 _CATALOGUE = "the catalogue and statistics of the shadow, which has no data"
 RELAYED = {
-    **dict.fromkeys(["TIM-025", "TIM-028", "TIM-031", "EFF-022", "EFF-025", "EFF-028"], _SETTINGS),
+    **dict.fromkeys(["TIM-025", "TIM-028", "TIM-031", "EFF-022", "EFF-028"], _SETTINGS),
     **dict.fromkeys(["EFF-031", "EFF-034", "EFF-040", "EFF-043", "EFF-055"], _SETTINGS),
     "EFF-049": "locks of the analyst's own session on the shadow",
     "EFF-052": "nobody notifies on the shadow",
     "EFF-058": "the shadow's own transaction number",
     "EFF-067": "a view on the guarded shadow table: reading it is refused",
     "EFF-073": "a statement kept on the shadow: EXECUTE is looked into, and refused",
-    "EFF-079": "the plan of the shadow's empty table",
     "EFF-082": "names no table",
     "PAR-031": "names no table",
     "PAR-034": "names no table",
