@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from proxy.base.errors import Fault
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.compiler.backend_query import OTHERS, BackendQuery
 from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
@@ -329,16 +330,25 @@ def _with_bounds(
 async def _with_centres(
     block: BlockPlan, scan: CentredScan, reads: _Reads, bits: RandomBits
 ) -> tuple[BlockPlan, dict[tuple[int, ...], ExactTable]]:
-    """The block about centres that are released here, and what is read about them, by the releases."""
-    centred = block
+    """The block about centres that are released here, and what is read about them, by the releases.
+
+    Raises:
+        Fault: Nothing was read between the parts. The block that is returned must be the one whose centres were
+            released: released once more about others they would be paid once and drawn twice.
+    """
+    centred: BlockPlan | None = None
 
     async def between(first: ExactTable) -> str:
         nonlocal centred
-        centred = with_centres(block, await in_thread(drawn_centres, block, first, bits))
-        check_centred(centred, block)
-        return centres_text(centred)
+        found = with_centres(block, await in_thread(drawn_centres, block, first, bits))
+        check_centred(found, block)
+        centred = found
+        return centres_text(found)
 
-    return centred, _of_releases(scan, await reads.in_two_parts(scan.query, between))
+    read = await reads.in_two_parts(scan.query, between)
+    if centred is None:
+        raise Fault("means were read without their centres")
+    return centred, _of_releases(scan, read)
 
 
 def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], ExactTable]:
