@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from proxy.base.slots import Slots
 from proxy.query.syntax.placeholders import ScalarAnswer
 
+# A statement of two parts is read through a cursor. Its first row has this as its first value, and the number
+# of rows of the first part as its third. Before the second part is read, the proxy sets the setting.
+# Rows of other releases have OTHERS there.
+FIRST_PART, OTHERS = -1, -2
+BETWEEN_PARTS = "dpproxy.between_parts"
+
 
 @dataclass(frozen=True, slots=True)
 class PublicList:

@@ -12,7 +12,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.clip_scan import clip_scan
-from proxy.compiler.deviation_scan import centre_scan, deviation_scan
+from proxy.compiler.deviation_scan import CentredScan, centred_scan, deviation_scan
 from proxy.compiler.extreme_scan import extreme_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
@@ -20,6 +20,7 @@ from proxy.compiler.value_scan import value_scan
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     OrderStatistic,
@@ -39,13 +40,23 @@ def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
     numbers = range(len(plan.releases))
     apart = tuple(n for n in numbers if _stands_apart(plan.releases[n], plan))
     extremes = tuple(n for n in numbers if isinstance(plan.releases[n], UnitExtreme | KeptUnits))
-    together = tuple(n for n in numbers if n not in {*apart, *extremes, *means})
+    together = _together(plan)
     queries = [value_scan(plan, n, Binds()) for n in apart] + of_means
     if extremes:
         queries.insert(0, extreme_scan(plan, extremes, Binds()))
     if together or plan.selection is not None:
         queries.insert(0, _scan(plan, together, Binds()))
     return tuple(queries)
+
+
+def _together(plan: BlockPlan) -> tuple[int, ...]:
+    """The releases of the one scan for all that need none of their own."""
+    return tuple(
+        number
+        for number, release in enumerate(plan.releases)
+        if not isinstance(release, UnitExtreme | KeptUnits | DeviationMean)
+        and not _stands_apart(release, plan)
+    )
 
 
 def compile_choices(plan: BlockPlan) -> BackendQuery | None:
@@ -55,9 +66,12 @@ def compile_choices(plan: BlockPlan) -> BackendQuery | None:
     return bound_scan(plan) if plan.choices else None
 
 
-def compile_centres(plan: BlockPlan) -> BackendQuery | None:
-    """What the centres of means are released by; None without such means."""
-    return centre_scan(plan) if plan.deviation_means else None
+def compile_centres(plan: BlockPlan) -> CentredScan | None:
+    """What means of deviations are released by, in two parts, the first of which their centres are released by;
+    None without such means. Other releases have their rows of it where they can."""
+    if not plan.deviation_means:
+        return None
+    return centred_scan(plan, () if plan.is_of_totals else _together(plan))
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:

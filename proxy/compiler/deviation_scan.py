@@ -1,23 +1,28 @@
-"""Scans for means of deviations: rows by group and band of a unit's rows, deviations by group and band of a
-unit's deviation, and units by both bands (mechanisms.deviation_mean).
+"""Scans for means of deviations: rows by group and band of a unit's rows, and deviations by group and band of
+a unit's deviation, each with the units that it counts (mechanisms.deviation_mean).
 
-Each result row has the keys, then five numbers: place, band, total, share, mean. Of the block's i-th mean,
-place 4 i is about rows in groups, 4 i + 1 about deviations in groups; the next two are about units by their
-rows and by their deviations: `total` is a number of units there, and keys are NULL. `mean` is of rows alone.
+Each result row has the keys, then six numbers: place, band, total, share, mean, units. Of the block's i-th
+mean, place 2 i is about rows and place 2 i + 1 about deviations. `mean` is of rows alone. `units` counts each
+unit once, in one of its groups, so that it says something of all groups together only.
+
+Rows are gathered by unit and group once. `centred_scan` is one statement for a cursor: what centres are
+released by comes first, and deviations are taken from the same gathered rows once the centres are known.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import RowSource, values_sql
-from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.backend_query import BETWEEN_PARTS, FIRST_PART, OTHERS, BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.select_list import Output, finished, key_sql
 from proxy.compiler.statistic_sql import centred_sql
 from proxy.compiler.unit_gathering import gathered_sql
+from proxy.compiler.unit_scan import unit_sums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import PARTS, deviation_bounds, fineness, row_bounds
@@ -25,29 +30,109 @@ from proxy.mechanisms.deviation_mean import PARTS, deviation_bounds, fineness, r
 _MOST_ROWS = 2**40  # of a unit; a table has less than twice as many
 _LARGEST = 2**60 // _MOST_ROWS  # fine steps of a value for which the sums of a unit fit in a bigint
 _TIMES_PARTS = 2**42  # PARTS times this fits in a bigint
+# What the setting has of each mean: centres, whether it is single, edges of its bands.
+_OF_A_MEAN = 3
+_NUMBERS = ("band", "total", "share", "mean", "units")  # of a place
+# As unit_scan writes it: equal windows are computed together.
+_OF_UNIT = "OVER (PARTITION BY unit)"
+_UNITS = "pg_catalog.count(*) FILTER (WHERE g.one)"
 
 
 def centre_scan(plan: BlockPlan) -> BackendQuery:
-    """Print the scan by which the centres of all means of a block are released."""
-    return _scan(plan, has_deviations=False)
+    """Print the scan by which the centres of all means of a block are released, by itself."""
+    unit, binds = _of_units(plan), Binds()
+    sql = _Columns(plan, unit, binds, None).centres()
+    return _finished(sql, plan, (), binds)
 
 
 def deviation_scan(plan: BlockPlan) -> BackendQuery:
-    """Print the scan of rows and deviations, about the centres of the plan.
+    """Print the scan of rows and deviations, about the centres of the plan, by itself.
 
     Before centres are released the middle of the range stands for them.
     """
-    return _scan(plan, has_deviations=True)
+    unit, binds = _of_units(plan), Binds()
+    sql = _Columns(plan, unit, binds, binds.add(centres_text(plan), "text")).all()
+    return _finished(sql, plan, tuple(plan.deviation_means), binds)
 
 
-def _scan(plan: BlockPlan, *, has_deviations: bool) -> BackendQuery:
-    unit, binds = plan.neighbours, Binds()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CentredScan:
+    """One statement for the means of a block, and for other releases that its rows serve.
+
+    Attributes:
+        query: Of two parts (`backend_query.FIRST_PART`). The first one has the rows of `centre_scan`. The
+            setting between the parts takes the text of the centres (`centres_text`).
+        others, slots: Of the other releases. Their rows have the place OTHERS.
+    """
+
+    query: BackendQuery
+    others: tuple[int, ...]
+    slots: tuple[Slots, ...]
+
+
+def centred_scan(plan: BlockPlan, others: tuple[int, ...]) -> CentredScan:
+    """Print the scan of rows, deviations and other releases as one statement.
+
+    Args:
+        plan: The block.
+        others: Releases that the scan of units takes together. They are left out if that reads other rows.
+    """
+    unit, binds = _of_units(plan), Binds()
+    setting = f"pg_catalog.current_setting({binds.add(BETWEEN_PARTS, 'text')})"
+    shared = others if others and _reads_the_same(plan, unit) else ()
+    columns = _Columns(plan, unit, binds, setting, shared)
+    query = _finished(columns.in_two_parts(), plan, tuple(plan.deviation_means), binds)
+    return CentredScan(query=query, others=shared, slots=columns.slots)
+
+
+def _reads_the_same(plan: BlockPlan, unit: UnitNeighbours) -> bool:
+    """Whether the scan of units has all rows of all listed groups, and no others."""
+    if plan.sub_partitions or plan.selection is not None:
+        return False
+    if not plan.keys or plan.groups() == 1:
+        return True
+    combinations = math.prod(len(key.values or ()) for key in plan.keys)
+    return unit.groups is None and len(plan.listed_groups) == combinations
+
+
+def centres_text(plan: BlockPlan) -> str:
+    """Write the centres of all means as scans take them.
+
+    Before centres are released the middle of the range stands for them.
+    """
+    return "{" + ",".join(f'"{text}"' for text in _centre_texts(plan)) + "}"
+
+
+def _centre_texts(plan: BlockPlan) -> Iterator[str]:
+    for release in plan.deviation_means.values():
+        centres = release.centres
+        is_single = centres is not None and centres.is_single
+        numbers = (0,) * len(plan.listed_groups) if centres is None else centres.centres
+        low, high = _range(release)
+        edges = _edges(deviation_bounds(low, high, is_single=is_single))
+        yield _array(numbers)
+        yield str(is_single).lower()
+        yield _array(edges)
+
+
+def _array(numbers: Sequence[object]) -> str:
+    return "{" + ",".join(map(str, numbers)) + "}"
+
+
+def _of_units(plan: BlockPlan) -> UnitNeighbours:
+    unit = plan.neighbours
     assert isinstance(unit, UnitNeighbours), "rows by themselves have no deviations of units"
-    numbers = tuple(plan.deviation_means)
-    sql = _Columns(plan, unit, binds, has_deviations).sql()
+    return unit
+
+
+def _finished(sql: str, plan: BlockPlan, releases: tuple[int, ...], binds: Binds) -> BackendQuery:
     found = replace(plan, sub_partitions=0)
-    releases = numbers if has_deviations else ()
     return finished(sql, found, releases, binds, (), (Slots(),) * len(releases), None)
+
+
+def _range(release: DeviationMean) -> tuple[int, int]:
+    """One step at least: of a range of one value all deviations are 0."""
+    return release.measured.low, max(release.measured.low + 1, release.measured.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,36 +146,44 @@ class _Mean:
 
     @property
     def low(self) -> int:
-        return self.release.measured.low
+        return _range(self.release)[0]
 
     @property
     def high(self) -> int:
-        """One step above the low end at least: of a range of one value all deviations are 0."""
-        return max(self.low + 1, self.release.measured.high)
-
-    @property
-    def is_single(self) -> bool:
-        centres = self.release.centres
-        return centres is not None and centres.is_single
+        return _range(self.release)[1]
 
 
 class _Columns:
-    """What is made of the rows of each unit and group, one subquery around the other."""
+    """What is made of the rows of each unit and group, one subquery around the other.
+
+    Given    centres: the SQL of their text; None: no deviations are taken; others: releases that the rows are
+             taken for as well
+    """
 
     def __init__(
-        self, plan: BlockPlan, unit: UnitNeighbours, binds: Binds, has_deviations: bool
+        self,
+        plan: BlockPlan,
+        unit: UnitNeighbours,
+        binds: Binds,
+        centres: str | None,
+        others: tuple[int, ...] = (),
     ) -> None:
-        self._plan, self._unit, self._binds = plan, unit, binds
-        self._has_deviations = has_deviations
+        self._plan, self._unit, self._binds, self._centres = plan, unit, binds, centres
         self._keys = [f"k{number}" for number in range(1, len(plan.keys) + 1)]
         self._is_spread = bool(plan.keys) and plan.groups() != 1
         self._inner = Output()
         rows = RowSource(binds, inner=False)
         self._means = [self._mean(release, rows) for release in plan.deviation_means.values()]
+        self._others = unit_sums(plan, others, unit, self._inner, rows)
+
+    @property
+    def slots(self) -> tuple[Slots, ...]:
+        """Of the other releases."""
+        return self._others.slots
 
     def _mean(self, release: DeviationMean, rows: RowSource) -> _Mean:
         measured = release.measured
-        low, high = measured.low, max(measured.low + 1, measured.high)
+        low, high = _range(release)
         is_small = (high - low) * fineness(low, high) < _LARGEST
         return _Mean(
             release=release,
@@ -99,29 +192,65 @@ class _Columns:
             total=self._inner.add(centred_sql(measured, rows)),
         )
 
-    def sql(self) -> str:
-        """One statement: rows by unit and group, totals of each unit over all groups, both counted by bands."""
-        parts = {"g": self._with_deviations()}
-        rows, units = "g", "g"
-        if self._is_spread:
-            parts["a"] = f"SELECT unit, {', '.join(self._in_all())} FROM g GROUP BY unit"
-            units = "a"
-            if any(mean.is_single for mean in self._means):
-                divided, sizes = ", ".join(self._divided()), ", ".join(self._sizes())
-                parts["r"] = f"SELECT g.unit, {divided} FROM g JOIN a ON a.unit = g.unit"
-                joined = "a JOIN r ON r.unit = a.unit"
-                parts["s"] = f"SELECT a.unit, {sizes} FROM {joined} GROUP BY a.unit"
-                rows, units = "r", "s"
-        parts["b"] = f"SELECT *, {', '.join(self._bands())} FROM {units}"
-        source = f"{rows} g JOIN b ON b.unit = g.unit" if self._is_spread else "b g"
-        counted = [
-            part for place in range(len(self._means)) for part in self._counted(place, source)
-        ]
-        named = ", ".join(f"{name} AS MATERIALIZED ({sql})" for name, sql in parts.items())
-        return f"WITH {named} {' UNION ALL '.join(counted)}"
+    def centres(self) -> str:
+        """Rows by group and band."""
+        return f"WITH {self._gathered()} {' UNION ALL '.join(self._counted_rows())}"
+
+    def all(self) -> str:
+        """Rows and deviations by group and band."""
+        parts = [*self._counted_rows(), *self._counted_deviations()]
+        return f"WITH {self._gathered()}{self._deviating()} {' UNION ALL '.join(parts)}"
+
+    def in_two_parts(self) -> str:
+        """The same, with the number of rows of the first part before it. Parts are run in their order, each
+        as it is read: nothing of the second one is computed before its first row is wanted."""
+        binds = self._binds
+        first = " UNION ALL ".join(self._counted_rows())
+        names = [*self._keys, "place", *_NUMBERS]
+        place = binds.number(FIRST_PART, "integer")
+        nothing = "NULL::integer, pg_catalog.count(*)::numeric, NULL::numeric, NULL::numeric, NULL::bigint"
+        number = ", ".join([*("NULL::text" for _ in self._keys), place, nothing])
+        parts = [f"SELECT {number} FROM f", "SELECT * FROM f", *self._counted_deviations()]
+        if self._others.slots:
+            parts = [*self._as_wide(parts), self._other_sums()]
+        return (
+            f"WITH {self._gathered()}, f({', '.join(names)}) AS MATERIALIZED ({first})"
+            f"{self._deviating()} {' UNION ALL '.join(parts)}"
+        )
+
+    def _as_wide(self, parts: Sequence[str]) -> Iterator[str]:
+        """Each part with as many columns as other releases need."""
+        more = ["NULL::numeric"] * (len(self._others.outer.expressions) - len(_NUMBERS))
+        for part in parts:
+            yield f"SELECT {', '.join(['*', *more])} FROM ({part}) p" if more else part
+
+    def _other_sums(self) -> str:
+        """The sums of other releases by group, in the columns of their slots."""
+        place = self._binds.number(OTHERS, "integer")
+        sums = [f"({sql})::numeric" for sql in self._others.outer.expressions]
+        sums += ["NULL::numeric"] * (len(_NUMBERS) - len(sums))
+        by = f" GROUP BY {', '.join(self._keys)}" if self._keys else ""
+        return f"SELECT {', '.join([*self._keys, place, *sums])} FROM g{by}"
+
+    def _gathered(self) -> str:
+        """g, a row for each unit and group. place: of the group; one: whether it is the first of its unit; all:
+        values of the unit in all groups."""
+        sums = self._with_sums()
+        places = range(len(self._means))
+        if not self._is_spread:
+            listed = ["*", "TRUE AS one", *(f"n{place} AS all{place}" for place in places)]
+            return f"g AS MATERIALIZED (SELECT {', '.join(listed)} FROM ({sums}) t)"
+        listed = ["*", f"pg_catalog.row_number() {_OF_UNIT} = 1 AS one"]
+        listed += [f"{self._in_all(f'n{place}', 'bigint')} AS all{place}" for place in places]
+        listed += self._others.totals
+        return f"g AS MATERIALIZED (SELECT {', '.join(listed)} FROM ({sums}) t)"
+
+    def _in_all(self, number: str, kind: str) -> str:
+        """The sum over all groups of a unit."""
+        return f"(pg_catalog.sum({number}) {_OF_UNIT})::{kind}"
 
     def _with_sums(self) -> str:
-        """n: number of values, NULL for none; y: their sum about the middle; c: the centre."""
+        """n: number of values, NULL for none; y: their sum about the middle."""
         plan, binds = self._plan, self._binds
         head = [f"{key_sql(key, binds)} AS k{n}" for n, key in enumerate(plan.keys, 1)]
         gathered = gathered_sql(plan, self._unit, head, len(head), self._inner, binds)
@@ -134,96 +263,60 @@ class _Columns:
             # A sum is within what so many values can add up to, so that no cast raises.
             total = f"least(greatest(g.v{mean.total}, {least}), {most})::{mean.kind}"
             columns.append(f"{total} AS y{place}")
+        if self._others.slots:
+            columns += [f"g.v{number}" for number in self._inner.expressions.values()]
         joined = ""
-        if self._has_deviations:
-            columns += [f"{self._centre(place)} AS c{place}" for place in range(len(self._means))]
-            joined = self._centres() if self._is_spread else ""
+        if self._is_spread:
+            columns.append("c.place::integer AS place")
+            joined = self._listed()
         # LIMIT ALL keeps the planner from merging this with what stands around it, where each column is named
         # several times.
         return f"SELECT {', '.join(columns)} FROM ({gathered}) g{joined} LIMIT ALL"
 
-    def _centre(self, place: int) -> str:
-        mean = self._means[place]
-        centres = mean.release.centres
-        if centres is None:
-            return self._binds.number(0, mean.kind)
-        if self._is_spread:
-            return f"c.c{place}"
-        return self._binds.number(centres.centres[0] if centres.centres else 0, mean.kind)
-
-    def _centres(self) -> str:
-        """Join the centres of all groups. A group has one row there, so that no row of a unit is repeated; rows
+    def _listed(self) -> str:
+        """Join the places of all groups. A group has one row there, so that no row of a unit is repeated; rows
         of other groups are left out."""
-        binds, groups = self._binds, self._plan.listed_groups
-        given = []
-        for position in range(len(self._keys)):
-            texts = [_text_of(keys[position]) for keys in groups]
-            given.append(f"pg_catalog.unnest({binds.add(texts, 'text[]')})")
-        for mean in self._means:
-            centres = mean.release.centres
-            numbers = [0] * len(groups) if centres is None else centres.centres
-            given.append(
-                f"pg_catalog.unnest({binds.add([str(n) for n in numbers], mean.kind + '[]')})"
-            )
-        names = [*self._keys, *(f"c{place}" for place in range(len(self._means)))]
-        own = ", ".join(
-            f"(CASE WHEN g.{key} IS NULL THEN '' ELSE 'v' || g.{key} END) COLLATE pg_catalog.\"C\""
-            for key in self._keys
-        )
-        other = ", ".join(f"c.{key}" for key in self._keys)
+        groups, given, same = self._plan.listed_groups, [], []
+        for position, key in enumerate(self._keys):
+            texts = [keys[position] for keys in groups]
+            own = f"g.{key}"
+            if None in texts:
+                texts = [_text_of(text) for text in texts]
+                own = f"(CASE WHEN {own} IS NULL THEN '' ELSE 'v' || {own} END)"
+            given.append(f"pg_catalog.unnest({self._binds.add(texts, 'text[]')})")
+            same.append(f'{own} COLLATE pg_catalog."C" = c.{key}')
+        names = ", ".join([*self._keys, "place"])
         return (
-            f" JOIN ROWS FROM ({', '.join(given)}) AS c({', '.join(names)})"
-            f" ON ARRAY[{own}] = ARRAY[{other}]"
+            f" JOIN ROWS FROM ({', '.join(given)}) WITH ORDINALITY AS c({names})"
+            f" ON {' AND '.join(same)}"
         )
 
-    def _with_deviations(self) -> str:
-        """With d: the sum of y - c, in fine steps. Without groups a unit has all of it in one row."""
-        columns = ["*"]
+    def _deviating(self) -> str:
+        """h, the rows of g with d: the sum of y - c, in fine steps, or of PARTS of it divided by the unit's
+        number of values where single; and size, of a unit's deviations in all groups."""
+        columns = ["g.unit", *(f"g.{key}" for key in self._keys), "g.one"]
+        sizes = ["*"]
         for place, mean in enumerate(self._means):
             fine = self._binds.number(fineness(mean.low, mean.high), mean.kind)
-            found = f"(y{place} * {fine} - c{place} * n{place})"
-            if not self._is_spread:
-                columns.append(f"n{place} AS all{place}")
-                if mean.is_single:
-                    found = self._share(found, f"n{place}", mean.kind)
-            if self._has_deviations:
-                columns.append(f"{found} AS d{place}")
-                if not self._is_spread:
-                    columns.append(f"pg_catalog.abs({found}) AS size{place}")
-        return f"SELECT {', '.join(columns)} FROM ({self._with_sums()}) t"
+            centre = f"({self._taken(place, 0, f'{mean.kind}[]')})[{self._group()}]"
+            found = f"(g.y{place} * {fine} - {centre} * g.n{place})"
+            shared = self._share(found, f"g.all{place}", mean.kind)
+            single = self._taken(place, 1, "boolean")
+            columns.append(f"(CASE WHEN {single} THEN {shared} ELSE {found} END) AS d{place}")
+            size = f"pg_catalog.abs(d{place})"
+            if self._is_spread:
+                size = self._in_all(size, mean.kind)
+            sizes.append(f"{size} AS size{place}")
+        deviating = f"SELECT {', '.join(columns)} FROM g LIMIT ALL"
+        return f", h AS (SELECT {', '.join(sizes)} FROM ({deviating}) t LIMIT ALL)"
 
-    def _in_all(self) -> Iterator[str]:
-        """all, size: values of a unit in all groups, and of its deviations there."""
-        for place, mean in enumerate(self._means):
-            yield f"pg_catalog.sum(n{place})::bigint AS all{place}"
-            if self._has_deviations and not mean.is_single:
-                yield f"pg_catalog.sum(pg_catalog.abs(d{place}))::{mean.kind} AS size{place}"
+    def _group(self) -> str:
+        return "g.place" if self._is_spread else self._binds.number(1, "integer")
 
-    def _divided(self) -> Iterator[str]:
-        """Rows again; deviations of single rows are divided by their number, in PARTS."""
-        yield from (f"g.{key}" for key in self._keys)
-        for place, mean in enumerate(self._means):
-            found = f"g.d{place}"
-            if mean.is_single:
-                found = f"{self._share(found, f'a.all{place}', mean.kind)}"
-            yield f"g.n{place}, g.y{place}, {found} AS d{place}"
-
-    def _sizes(self) -> Iterator[str]:
-        """Units again, with the sizes of deviations that were divided."""
-        for place, mean in enumerate(self._means):
-            yield f"pg_catalog.min(a.all{place}) AS all{place}"
-            size = f"pg_catalog.sum(pg_catalog.abs(r.d{place}))::{mean.kind}"
-            yield f"{size} AS size{place}"
-
-    def _bands(self) -> Iterator[str]:
-        binds = self._binds
-        for place, mean in enumerate(self._means):
-            edges = binds.add(_edges(row_bounds(mean.release.declared)), "bigint[]")
-            yield f"pg_catalog.width_bucket(all{place}, {edges}) AS band{place}"
-            if self._has_deviations:
-                bounds = deviation_bounds(mean.low, mean.high, is_single=mean.is_single)
-                edges = binds.add(_edges(bounds), f"{mean.kind}[]")
-                yield f"pg_catalog.width_bucket(size{place}, {edges}) AS size_band{place}"
+    def _taken(self, place: int, number: int, kind: str) -> str:
+        """Part of the text of the centres. A subquery: it is read once, not for each row."""
+        of_mean = self._binds.number(_OF_A_MEAN * place + number + 1, "integer")
+        return f"(SELECT ({self._centres}::text[])[{of_mean}]::{kind})"
 
     def _share(self, value: str, of: str, kind: str) -> str:
         """PARTS times a value, divided by a number, towards 0. Its size is at most PARTS times the range."""
@@ -235,48 +328,33 @@ class _Columns:
         quick = f"{value} * {self._binds.number(PARTS, 'bigint')} / {of}"
         return f"(CASE WHEN {value} BETWEEN {low} AND {high} THEN {quick} ELSE {exact}::bigint END)"
 
-    def _counted(self, place: int, source: str) -> Iterator[str]:
-        """Rows and deviations in groups, first by both bands of a mean together, then by each; and units."""
-        mean, keys, first = self._means[place], self._keys, 4 * place
-        n, in_all, size = f"g.n{place}", f"b.all{place}", f"b.size{place}"
-        if not self._is_spread:
-            in_all, size = f"g.all{place}", f"g.size{place}"
+    def _counted_rows(self) -> Iterator[str]:
         parts = self._binds.number(PARTS, "bigint")
-        band = in_all.replace("all", "band")
-        bands, rows = [f"{band} AS b0"], [(first, "b0", "total0", "share0", "mean0")]
-        sums = {
-            "total0": n,
-            "share0": f"{parts} * {n} / {in_all}",
-            "mean0": self._share(f"g.y{place}", in_all, mean.kind),
-        }
-        if self._has_deviations:
-            d = f"g.d{place}"
-            bands.append(f"{size.replace('size', 'size_band')} AS b1")
-            sums |= {"total1": d, "share1": self._share(d, f"nullif({size}, 0)", mean.kind)}
-            rows.append((first + 1, "b1", "total1", "share1", "NULL::numeric"))
-        listed = [f"g.{key}" for key in keys] + bands
-        listed += [f"pg_catalog.sum({sql}) AS {name}" for name, sql in sums.items()]
-        by = ", ".join(str(number) for number in range(1, len(keys) + len(bands) + 1))
-        together = f"SELECT {', '.join(listed)} FROM {source} WHERE {n} IS NOT NULL GROUP BY {by}"
-        head = [*(f"t.{key}" for key in keys), "c.place", "c.band"]
-        summed = [f"pg_catalog.sum(c.{column})" for column in ("total", "share", "mean")]
-        values = ", ".join(
-            f"({self._binds.number(number, 'integer')}, {', '.join(named)})"
-            for number, *named in rows
+        for place, mean in enumerate(self._means):
+            edges = self._binds.add(_edges(row_bounds(mean.release.declared)), "bigint[]")
+            n, in_all = f"g.n{place}", f"g.all{place}"
+            sums = [n, f"{parts} * {n} / {in_all}", self._share(f"g.y{place}", in_all, mean.kind)]
+            yield self._counted("g", 2 * place, in_all, edges, sums)
+
+    def _counted_deviations(self) -> Iterator[str]:
+        for place, mean in enumerate(self._means):
+            edges = self._taken(place, 2, f"{mean.kind}[]")
+            d, size = f"g.d{place}", f"g.size{place}"
+            sums = [d, self._share(d, f"nullif({size}, 0)", mean.kind)]
+            yield self._counted("h", 2 * place + 1, size, edges, sums)
+
+    def _counted(self, source: str, place: int, by: str, edges: str, sums: Sequence[str]) -> str:
+        """Sums by group and band of a unit's total, with the number of units."""
+        listed = [f"g.{key}" for key in self._keys]
+        listed.append(f"{self._binds.number(place, 'integer')} AS place")
+        listed.append(f"pg_catalog.width_bucket({by}, {edges}) AS band")
+        by_these = ", ".join(str(number) for number in range(1, len(listed) + 1))
+        listed += [f"pg_catalog.sum({one})::numeric" for one in sums]
+        listed += ["NULL::numeric"] * (3 - len(sums))
+        listed.append(_UNITS)
+        return (
+            f"SELECT {', '.join(listed)} FROM {source} g WHERE {by} IS NOT NULL GROUP BY {by_these}"
         )
-        by = ", ".join(str(number) for number in range(1, len(head) + 1))
-        yield (
-            f"SELECT {', '.join([*head, *summed])} FROM ({together}) t,"
-            f" LATERAL (VALUES {values}) c(place, band, total, share, mean) GROUP BY {by}"
-        )
-        names = [f"band{place}", *([f"size_band{place}"] if self._has_deviations else [])]
-        for number, name in enumerate(names, first + 2):
-            nothing = ["NULL::text"] * len(keys)
-            columns = [*nothing, self._binds.number(number, "integer"), name]
-            columns += ["pg_catalog.count(*)", "NULL::numeric", "NULL::numeric"]
-            yield (
-                f"SELECT {', '.join(columns)} FROM b WHERE all{place} IS NOT NULL GROUP BY {name}"
-            )
 
 
 def _edges(bounds: Sequence[int]) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
@@ -43,10 +46,10 @@ def unit_scan(
     plan: BlockPlan, releases: tuple[int, ...], unit: UnitNeighbours, binds: Binds
 ) -> BackendQuery:
     """SELECT ... FROM (per unit [and key], groups cut where a unit may be in too many) GROUP BY keys, cell."""
-    inner, outer = Output(), Output()
-    rows = RowSource(binds, inner=False)
+    inner = Output()
     spread = bool(plan.keys) and plan.groups() != 1
-    slots = tuple(_slots(plan.releases[n], unit, spread, inner, outer, rows) for n in releases)
+    found = unit_sums(plan, releases, unit, inner, RowSource(binds, inner=False))
+    outer = found.outer
     units = None if plan.selection is None else outer.add("pg_catalog.count(*)")
     head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
     names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
@@ -59,25 +62,55 @@ def unit_scan(
     if spread and unit.groups is not None:
         source, seed = select_groups(source, plan, unit, unit.groups, binds)
         seeds += (seed,)
-    if spread:
-        source = _with_totals(source, plan, releases, unit, inner, rows)
+    if found.totals:
+        source = f"SELECT *, {', '.join(found.totals)} FROM ({source}) g"
     listed = [*names, *outer.expressions] or ["pg_catalog.count(*)"]
     hashed = spread_texts_sql(private_key_names(plan), binds)
     group = ", ".join([*(str(i + 1) for i in range(len(names))), *hashed])
     sql = f"SELECT {', '.join(listed)} FROM ({source}) u"
     sql += f" GROUP BY {group}" if group else ""
-    return finished(sql, plan, releases, binds, seeds, slots, units)
+    return finished(sql, plan, releases, binds, seeds, found.slots, units)
 
 
-def _with_totals(
-    source: str,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitSums:
+    """What is added up of what was gathered by unit. totals: columns over all groups of a unit; outer: sums of
+    each group; slots: where they are, of each release."""
+
+    totals: tuple[str, ...]
+    outer: Output
+    slots: tuple[Slots, ...]
+
+
+def unit_sums(
     plan: BlockPlan,
     releases: tuple[int, ...],
     unit: UnitNeighbours,
     inner: Output,
     rows: RowSource,
-) -> str:
-    """Adds for every count that is bounded how many rows of the unit count in all its groups together, and the
+) -> UnitSums:
+    """Print the sums of some releases, over rows gathered by unit and group.
+
+    Args:
+        plan, releases: The block, and the numbers of the releases.
+        unit: The block's neighbours.
+        inner: What is gathered; what the sums need is added.
+        rows: Rows of the scan.
+    """
+    outer, spread = Output(), bool(plan.keys) and plan.groups() != 1
+    slots = tuple(_slots(plan.releases[n], unit, spread, inner, outer, rows) for n in releases)
+    totals = tuple(_totals(plan, releases, unit, inner, rows)) if spread else ()
+    return UnitSums(totals=totals, outer=outer, slots=slots)
+
+
+def _totals(
+    plan: BlockPlan,
+    releases: tuple[int, ...],
+    unit: UnitNeighbours,
+    inner: Output,
+    rows: RowSource,
+) -> Iterator[str]:
+    """For every count that is bounded how many rows of the unit count in all its groups together, and the
     sizes of what has a bound of its own. No order is needed, so that an index on (unit, keys) serves it: a
     third of the time that running sums in hash order took."""
     found = [plan.releases[number] for number in releases]
@@ -93,15 +126,12 @@ def _with_totals(
                 counts.add(inner.add(values_sql(release.measured, rows)))
             case _:
                 pass
-    totals = [
-        f"(pg_catalog.sum({in_group_sql(number, unit, rows.binds)}) OVER (PARTITION BY unit))::bigint"
-        f" AS total{number}"
-        for number in sorted(counts)
-    ]
+    for number in sorted(counts):
+        there = in_group_sql(number, unit, rows.binds)
+        yield f"(pg_catalog.sum({there}) OVER (PARTITION BY unit))::bigint AS total{number}"
     for number, is_signed in sorted(sizes.items()):
         size = f"pg_catalog.abs(v{number}::numeric)" if is_signed else f"v{number}"
-        totals.append(f"pg_catalog.sum({size}) OVER (PARTITION BY unit) AS size{number}")
-    return f"SELECT *, {', '.join(totals)} FROM ({source}) g" if totals else source
+        yield f"pg_catalog.sum({size}) OVER (PARTITION BY unit) AS size{number}"
 
 
 def _slots(

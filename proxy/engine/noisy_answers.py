@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from proxy.base.errors import Fault
 from proxy.base.result_columns import IntervalColumn, subquery_name
-from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.backend_query import OTHERS, BackendQuery
 from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
-from proxy.compiler.deviation_scan import deviation_scan
+from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
@@ -125,17 +126,23 @@ class NoisyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledBlock:
-    """choosing: what bounds are chosen by, which runs first; centring: what centres of means are released by,
-    which runs next; queries: what is released."""
+    """choosing: what bounds are chosen by, which runs first; centring: what means of deviations are released
+    by, with their centres in its first part, which runs next; queries: what is released. What centring gives
+    stands for those of them that read the same."""
 
     choosing: BackendQuery | None
-    centring: BackendQuery | None
+    centring: CentredScan | None
     queries: tuple[BackendQuery, ...]
 
     @property
     def all(self) -> tuple[BackendQuery, ...]:
-        before = (one for one in (self.choosing, self.centring) if one is not None)
-        return (*before, *self.queries)
+        """What is run, in its order."""
+        found = [] if self.choosing is None else [self.choosing]
+        if self.centring is None:
+            return (*found, *self.queries)
+        stands_for = {self.centring.query.releases, *filter(None, (self.centring.others,))}
+        others = (one for one in self.queries if one.releases not in stands_for)
+        return (*found, self.centring.query, *others)
 
 
 def compiled_block(block: BlockPlan) -> CompiledBlock:
@@ -206,13 +213,19 @@ async def noisy_relation(
         assert session is not None, "a statement that reads is charged"
         return await session.run(query, values, select)
 
+    async def read_in_two_parts(query: BackendQuery, between: Between) -> ExactTable:
+        values = {**_values(query, answers, bits), **values_of(query, lists)}
+        assert session is not None, "a statement that reads is charged"
+        return await session.run_in_two_parts(query, values, between)
+
     for number, planned in enumerate(private.blocks):
         lift = lifts[number] if lifts else None
         wanted = planned if lift is None else lift.block
         cached = await store.ready(number, wanted)
         if cached is None:
             to_draw = await store.to_draw(number, wanted)
-            drawn = await _drawn(to_draw, number, compiled[number], bounded, read, bits)
+            reads = _Reads(at_once=read, in_two_parts=read_in_two_parts)
+            drawn = await _drawn(to_draw, number, compiled[number], bounded, reads, bits)
             cached = await store.stored(number, wanted, drawn)
         if lift is not None:
             cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)
@@ -241,7 +254,15 @@ async def noisy_relation(
     return NoisyRelation(json, tuple(withheld), columns, private, tuple(clipped), tuple(shown))
 
 
-Read = Callable[[BackendQuery, Callable[[int], bool] | None], Awaitable[ExactTable]]
+Between = Callable[[ExactTable], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reads:
+    """How statements are read, and those of two parts."""
+
+    at_once: Callable[[BackendQuery, Callable[[int], bool] | None], Awaitable[ExactTable]]
+    in_two_parts: Callable[[BackendQuery, Between], Awaitable[ExactTable]]
 
 
 async def _drawn(
@@ -249,24 +270,28 @@ async def _drawn(
     number: int,
     compiled: CompiledBlock,
     bounded: Bounded,
-    read: Read,
+    reads: _Reads,
     bits: RandomBits,
 ) -> CachedBlock:
     """One block is read and drawn."""
-    block, queries = planned, compiled.queries
+    block, queries, centring = planned, compiled.queries, compiled.centring
     exact: list[ExactTable] = []
     chosen: Mapping[int | None, ChosenBound] = {}
     if compiled.choosing is not None:
-        table = await read(compiled.choosing, None)
+        table = await reads.at_once(compiled.choosing, None)
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
         choice = await in_thread(_with_bounds, block, number, table, bounded, bits)
         block, queries, exact, chosen = choice.block, choice.queries, choice.exact, choice.chosen
-    if compiled.centring is not None:
-        table = await read(compiled.centring, None)
-        block, queries = await in_thread(_with_centres, block, queries, table, bits)
+        centring = choice.centring
+    found: dict[tuple[int, ...], ExactTable] = {}
+    if centring is not None:
+        block, found = await _with_centres(block, centring, reads, bits)
     is_selected = group_selector(block, bits)
     for place, query in enumerate(queries):
-        exact.append(await read(query, is_selected if place == 0 else None))
+        if query.releases in found:
+            exact.append(found[query.releases])
+        else:
+            exact.append(await reads.at_once(query, is_selected if place == 0 else None))
     drawn = await beside(_draws(block, exact), drawn_block, block, exact, bits)
     return CachedBlock(chosen=chosen, drawn=drawn)
 
@@ -278,6 +303,7 @@ class _BoundedBlock:
 
     block: BlockPlan
     queries: tuple[BackendQuery, ...]
+    centring: CentredScan | None
     exact: list[ExactTable]
     chosen: Mapping[int | None, ChosenBound]
 
@@ -295,21 +321,48 @@ def _with_bounds(
     return _BoundedBlock(
         block=block,
         queries=compile_block(block),
+        centring=compile_centres(block),
         exact=[clamped_totals(block, totals)] if block.is_of_totals else [],
         chosen=chosen,
     )
 
 
-def _with_centres(
-    block: BlockPlan, queries: tuple[BackendQuery, ...], table: ExactTable, bits: RandomBits
-) -> tuple[BlockPlan, tuple[BackendQuery, ...]]:
-    """The block about centres that are released here, and its statements, of which one depends on them."""
-    centred = with_centres(block, drawn_centres(block, table, bits))
-    check_centred(centred, block)
-    return centred, tuple(
-        deviation_scan(centred) if query.releases == tuple(block.deviation_means) else query
-        for query in queries
+async def _with_centres(
+    block: BlockPlan, scan: CentredScan, reads: _Reads, bits: RandomBits
+) -> tuple[BlockPlan, dict[tuple[int, ...], ExactTable]]:
+    """The block about centres that are released here, and what is read about them, by the releases.
+
+    Raises:
+        Fault: Nothing was read between the parts. The block that is returned must be the one whose centres were
+            released: released once more about others they would be paid once and drawn twice.
+    """
+    centred: BlockPlan | None = None
+
+    async def between(first: ExactTable) -> str:
+        nonlocal centred
+        found = with_centres(block, await in_thread(drawn_centres, block, first, bits))
+        check_centred(found, block)
+        centred = found
+        return centres_text(found)
+
+    read = await reads.in_two_parts(scan.query, between)
+    if centred is None:
+        raise Fault("means were read without their centres")
+    return centred, _of_releases(scan, read)
+
+
+def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], ExactTable]:
+    """What was read for the means, and for the other releases."""
+    if not scan.others:
+        return {read.releases: read}
+    means = tuple(row for row in read.rows if row.values[0] != OTHERS)
+    others = tuple(
+        replace(row, values=row.values[1:]) for row in read.rows if row.values[0] == OTHERS
     )
+    return {
+        read.releases: ExactTable(means, read.slots, read.releases),
+        scan.others: ExactTable(others, scan.slots, scan.others),
+    }
 
 
 def _bounded(

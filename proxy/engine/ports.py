@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -62,6 +62,21 @@ class ProtectedSession(Protocol):
                  memory grows with what is shown, whatever the number of groups
 
         Refuses  Fault, with a text that says nothing about the data, whatever went wrong
+        """
+        ...
+
+    async def run_in_two_parts(
+        self,
+        query: BackendQuery,
+        values: Mapping[str, int | str | None],
+        between: Callable[[ExactTable], Awaitable[str]],
+    ) -> ExactTable:
+        """The exact results of one compiled statement of two parts.
+
+        Given    values: as of run; between: what the second part is told, made of the results of the first
+        Gives    the results of both parts
+
+        Refuses  as run, and what between refuses
         """
         ...
 

@@ -58,6 +58,17 @@ class ProtectedConnection(psycopg.AsyncConnection[Any]):
         else:
             self.pgconn.set_chunked_rows_mode(ROWS_AT_ONCE)
 
+    async def done(self) -> None:
+        """A statement without rows that was sent by `send` has ended.
+
+        Refuses  psycopg.Error
+        """
+        while (result := await self._next_result()) is not None:
+            if result.status == ExecStatus.FATAL_ERROR:
+                raise psycopg.errors.error_from_result(result)
+            if result.status != ExecStatus.COMMAND_OK:
+                raise psycopg.InternalError
+
     async def next_rows(self) -> list[tuple[Any, ...]] | None:
         """
         Gives    ROWS_AT_ONCE of them, those that are left, or None

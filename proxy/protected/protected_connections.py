@@ -41,6 +41,7 @@ SESSION = (
     # What a hash table may use is ours to say, whatever the server's default is. With 1 grouping two million
     # rows by unit writes ten times as much to temporary files.
     "SET hash_mem_multiplier = 2",
+    "SET cursor_tuple_fraction = 1",  # what a cursor is opened for is read to its end
     # A nested loop reads one side again for each row of the other. Full joins need none (docs/adr/0083).
     "SET enable_nestloop = off",
     "SET application_name = 'dpproxy'",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from decimal import Decimal
 from types import TracebackType
@@ -14,7 +14,12 @@ import structlog
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.limits import PROTECTED_SECONDS
-from proxy.compiler.backend_query import BackendQuery, PublicList
+from proxy.compiler.backend_query import (
+    BETWEEN_PARTS,
+    FIRST_PART,
+    BackendQuery,
+    PublicList,
+)
 from proxy.engine.fair_share import Busy, FairShare
 from proxy.engine.ports import ListValues
 from proxy.engine.threads import in_thread
@@ -38,6 +43,9 @@ _OFFSETS = (
 )
 
 _LOOK = "dpproxy_look"
+_CURSOR = b"dpproxy_parts"
+_OPEN = b"DECLARE " + _CURSOR + b" NO SCROLL CURSOR FOR "
+_TELL = b"SELECT pg_catalog.set_config($1::text, $2::text, true)"
 _CHANGED = Refusal(
     Code.UNAVAILABLE,
     "a public table is not what the policy was checked against",
@@ -190,6 +198,34 @@ class DatabaseSession:
 
         Refuses  Fault, the same for whatever went wrong: an error's text or SQLSTATE could depend on rows
         """
+        parameters = await self._parameters(query, values)
+        rows = _FetchedRows(query, is_selected)
+        await self._reads(rows.read, parameters)
+        return await self._fails_alike(rows.table())
+
+    async def run_in_two_parts(
+        self,
+        query: BackendQuery,
+        values: Mapping[str, int | str | None],
+        between: Callable[[ExactTable], Awaitable[str]],
+    ) -> ExactTable:
+        """The exact results of one compiled statement of two parts (`backend_query.FIRST_PART`).
+
+        A cursor computes the second part when it is wanted, from what it has gathered for the first.
+
+        Refuses  as run, and what between refuses
+        """
+        parameters = await self._parameters(query, values)
+        first = _FetchedRows(query, None)
+        await self._reads(first.open, parameters)
+        await self._fails_alike(first.fetch_first(self._connection))
+        text = await between(await self._fails_alike(first.table()))
+        await self._fails_alike(first.fetch_others(self._connection, text))
+        return await self._fails_alike(first.table())
+
+    async def _parameters(
+        self, query: BackendQuery, values: Mapping[str, int | str | None]
+    ) -> Mapping[str, object]:
         parameters = {**query.parameters, **values}
         for wanted in query.lists:
             if wanted.name not in values:
@@ -199,15 +235,18 @@ class DatabaseSession:
                 ):  # too long: the engine refuses that, and NULL would be another question
                     raise Fault
                 parameters[wanted.name] = found
-        may_try_again, self._has_run = not self._has_run, True
+        return parameters
+
+    async def _fails_alike(self, reading: Awaitable[T]) -> T:
+        """Refuses  Fault, the same for whatever went wrong"""
         self._is_reading = True
         try:
-            table = await self._read(query, parameters, is_selected, may_try_again)
+            found = await reading
         except Exception as error:
             kind, reason = type(error).__name__, reason_of(error)
         else:
             self._is_reading = False
-            return table
+            return found
         # Here, where the error is no part of what is raised.
         _LOG.error("protected_statement_failed", kind=kind, reason=reason)
         raise Fault(is_logged=True)
@@ -273,17 +312,24 @@ class DatabaseSession:
             )
         return self._ended
 
-    async def _read(
+    async def _reads(
         self,
-        query: BackendQuery,
+        read: Callable[[ProtectedConnection, Mapping[str, object]], Awaitable[None]],
         parameters: Mapping[str, object],
-        is_selected: IsSelected | None,
+    ) -> None:
+        """What is sent first, once more where the connection was lost before."""
+        may_try_again, self._has_run = not self._has_run, True
+        await self._fails_alike(self._tried(read, parameters, may_try_again))
+
+    async def _tried(
+        self,
+        read: Callable[[ProtectedConnection, Mapping[str, object]], Awaitable[None]],
+        parameters: Mapping[str, object],
         may_try_again: bool,
-    ) -> ExactTable:
-        rows = _FetchedRows(query, is_selected)
+    ) -> None:
         self._connection.replied = False
         try:
-            await rows.read(self._connection, parameters)
+            await read(self._connection, parameters)
         except psycopg.Error as error:
             if not may_try_again or self._connection.replied or not self._connection.broken:
                 raise
@@ -292,8 +338,7 @@ class DatabaseSession:
             )
             self._connections.drop(self._connection)
             self._connection = await self._connections.begun(_SESSION_SECONDS)
-            await rows.read(self._connection, parameters)
-        return await rows.table()
+            await read(self._connection, parameters)
 
 
 class _FetchedRows:
@@ -309,6 +354,46 @@ class _FetchedRows:
         """Refuses  psycopg.Error"""
         text, names = numbered(self._query.sql)
         connection.send(text, [parameters[name] for name in names])
+        await self._take_all(connection)
+
+    async def open(self, connection: ProtectedConnection, parameters: Mapping[str, object]) -> None:
+        """A cursor on a statement of two parts: nothing is read yet.
+
+        Refuses  psycopg.Error
+        """
+        text, names = numbered(self._query.sql)
+        connection.send(_OPEN + text, [parameters[name] for name in names])
+        await connection.done()
+
+    async def fetch_first(self, connection: ProtectedConnection) -> None:
+        """The rows of the first part, and no more of the statement.
+
+        Refuses  psycopg.Error
+        """
+        connection.send(b"FETCH 1 FROM " + _CURSOR, ())
+        await self._take_all(connection)
+        ((place, _, number, *_),) = (row[self._query.keys :] for row in self._came)
+        if place != FIRST_PART:
+            raise psycopg.InternalError
+        self._came.clear()
+        if number:  # FETCH 0 gives the row before once more
+            connection.send(b"FETCH %d FROM %b" % (int(number), _CURSOR), ())
+            await self._take_all(connection)
+
+    async def fetch_others(self, connection: ProtectedConnection, text: str) -> None:
+        """The rows of the second part, which is told the text.
+
+        Refuses  psycopg.Error
+        """
+        connection.send(_TELL, [BETWEEN_PARTS, text])
+        while await connection.next_rows() is not None:
+            pass
+        connection.send(b"FETCH ALL FROM " + _CURSOR, ())
+        await self._take_all(connection)
+        connection.send(b"CLOSE " + _CURSOR, ())
+        await connection.done()
+
+    async def _take_all(self, connection: ProtectedConnection) -> None:
         number = 0
         while (rows := await connection.next_rows()) is not None:
             self._take(rows)

@@ -200,13 +200,11 @@ def _read(plan: BlockPlan, table: ExactTable) -> list[_Place]:
     places = [_Place() for _ in range(2 * len(plan.deviation_means))]
     listed = frozenset(plan.listed_groups)
     for row in table.rows:
-        number, band, total, share, mean = (value or 0 for value in row.values)
-        place, is_of_units = places[number // 4 * 2 + number % 2], number % 4 >= 2
-        if is_of_units:
-            place.units[band] = place.units.get(band, 0) + total
-            continue
+        number, band, total, share, mean, units = (value or 0 for value in row.values)
         if row.keys not in listed:
             continue
+        place = places[number]
+        place.units[band] = place.units.get(band, 0) + units
         bands = place.groups.setdefault(row.keys, _Bands())
         bands.totals[band] = bands.totals.get(band, 0) + total
         bands.shares[band] = bands.shares.get(band, 0) + share

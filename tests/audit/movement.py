@@ -208,9 +208,7 @@ def _deviations_moved(
     width = release.measured.high - release.measured.low
     mine, theirs = (_Bands.of(numbers) for numbers in (here.numbers[number], there.numbers[number]))
     for kind, name in enumerate(("rows", "deviations")):
-        counted = mine.apart(
-            theirs, lambda row: row[2], of=(kind + 2,), by=lambda keys, row: row[1]
-        )
+        counted = mine.apart(theirs, lambda row: row[5], of=(kind,), by=lambda keys, row: row[1])
         if counted > times:
             yield f"units by {name} move by {counted}"
     weights = mine.apart(theirs, lambda row: row[3], of=(0,), by=lambda keys, row: keys)
@@ -235,7 +233,7 @@ def _deviations_moved(
 
 @dataclass(frozen=True)
 class _Bands:
-    """Rows of a scan, of five numbers each: kind, band, total, share, mean; by group."""
+    """Rows of a scan, of six numbers each: kind, band, total, share, mean, units; by group."""
 
     rows: tuple[tuple[Keys, Numbers], ...]
 
@@ -243,9 +241,9 @@ class _Bands:
     def of(cls, numbers: Mapping[Keys, Numbers]) -> _Bands:
         return cls(
             tuple(
-                (keys, found[at : at + 5])
+                (keys, found[at : at + 6])
                 for keys, found in numbers.items()
-                for at in range(0, len(found), 5)
+                for at in range(0, len(found), 6)
             )
         )
 

@@ -82,6 +82,7 @@ def _changes(name: str, auditor: Auditor, table: TableProposals) -> Iterator[tup
                 yield schema, [a - b for a, b in zip(one, other, strict=True)]
 
 
+@pytest.mark.long
 @pytest.mark.every(9)
 @pytest.mark.parametrize("name", _TABLES)
 def test_a_unit_raises_each_count_by_one_at_most(name: str, auditor: Auditor) -> None:

@@ -24,7 +24,7 @@ def test_neighbours_move_by_no_more_than_planned(number: int, auditor: Auditor) 
     assert auditor.audit(golden_pipeline(CASES[number]).plan) == []
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: CASES[n].name)
 def test_the_mechanisms_cost_what_is_charged(number: int) -> None:
     pipeline = golden_pipeline(CASES[number])

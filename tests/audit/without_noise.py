@@ -104,8 +104,8 @@ class _Watch:
                 table.rows, key=lambda row: tuple(value or 0 for value in row.values)
             ):
                 kind, *numbers = (value or 0 for value in row.values)
-                if kind // 4 == place:
-                    found.setdefault(row.keys, []).extend((kind % 4, *numbers))
+                if kind // 2 == place:
+                    found.setdefault(row.keys, []).extend((kind % 2, *numbers))
             self.seen.means[number] = {keys: tuple(numbers) for keys, numbers in found.items()}
         nothing = dict.fromkeys(plan.listed_groups, NOTHING)
         return dict.fromkeys(plan.deviation_means, nothing)

@@ -196,11 +196,22 @@ def _serve(found: Served, pipe: Connection, stages: Path | None) -> None:
         recorder.write(stages)
 
 
+def _built(policy: Policy, way: _Way) -> Shadow:
+    """A shadow that was built by another process, with its right to the public rows."""
+    shadow = Shadow(*way)
+    shadow.rows = unjudged(policy.source)
+    return shadow
+
+
 async def _serving(found: Served, pipe: Connection) -> None:
     assembly = Assembly(
         [
             assemble(
-                policy, catalog, Shadow(*way), BudgetLease(ledger, source, policy), LEDGER_CIPHER
+                policy,
+                catalog,
+                _built(policy, way),
+                BudgetLease(ledger, source, policy),
+                LEDGER_CIPHER,
             )
             for policy, catalog, way, ledger, source in found.values()
         ]

@@ -51,6 +51,7 @@ def _run(*arguments: str | Path) -> Done:
     return dpproxy(*arguments, environment={"CLINIC_DSN": source()})
 
 
+@pytest.mark.long
 def test_serve_refuses_what_publishes_people(clinic: Superuser, tmp_path: Path) -> None:
     path = _file(tmp_path, _POLICY)
     done = _run("serve", "--policy", path, "--state", tmp_path / "s", *_ANY)

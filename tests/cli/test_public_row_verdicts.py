@@ -264,6 +264,7 @@ def test_another_table_can_be_mended_first(club: Club) -> None:
     assert len(club.shown(_HALLS)) == 2 and club.is_taken()
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("change", "back"),
@@ -308,6 +309,7 @@ def test_what_shows_rows_of_a_closed_table_is_closed(club: Club) -> None:
 _CODES = "  club.hall_codes: public\n"
 
 
+@pytest.mark.long
 def test_a_protected_table_is_closed_by_its_own_finding(club: Club) -> None:
     """Its unit leads elsewhere now. Other tables go on."""
     club.run("CREATE TABLE club.visits (id int PRIMARY KEY, member_id int NOT NULL, minutes int)")
@@ -325,6 +327,7 @@ def test_a_protected_table_is_closed_by_its_own_finding(club: Club) -> None:
     assert club.copied() == [] and not club.is_taken()
 
 
+@pytest.mark.long
 def test_nobody_judges_by_a_protected_table_that_does_not_fit(club: Club) -> None:
     """Whom public tables are about is told by the units: without them no public row is copied."""
     club.run("ALTER TABLE club.members RENAME id TO number")
@@ -458,6 +461,7 @@ def test_a_change_between_verdict_and_copy_is_noticed(
     assert club.shown() == _HONEST and "@" not in str(club.database.engine.public)
 
 
+@pytest.mark.long
 def test_a_start_and_a_reload_ask_when_they_copy(
     club: Club, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -269,6 +269,7 @@ def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> Non
     assert [cost for _, cost, _ in served.receipts()] == [1.0] * 5
 
 
+@pytest.mark.long
 def test_what_is_prepared_says_the_present_as_it_was_read(served: Served) -> None:
     """The shadow holds the words that round it: they are refused, not taken for those of the new policy."""
     question = "SELECT count(*) FROM visits WHERE cost < extract(year FROM now())::int"
@@ -329,6 +330,7 @@ _ACCEPTED = (
 )
 
 
+@pytest.mark.long
 def test_the_log_tells_what_is_found_of_a_policy_that_is_taken(served: Served) -> None:
     """What was told before is not told again."""
     with capture_logs() as logged:
@@ -344,6 +346,7 @@ def test_the_log_tells_what_is_found_of_a_policy_that_is_taken(served: Served) -
     assert [one["event"] for one in logged[first:]] == ["policy_taken"]
 
 
+@pytest.mark.long
 def test_the_log_tells_that_a_policy_is_in_force_again(served: Served) -> None:
     text = served.file.read_text()
     with capture_logs() as logged:
@@ -355,6 +358,7 @@ def test_the_log_tells_that_a_policy_is_in_force_again(served: Served) -> None:
     assert logged[1]["digest"] == served.database.policy.digest[:12]
 
 
+@pytest.mark.long
 def test_an_acceptance_does_not_cover_a_column_that_comes_later(
     served: Served, pair: Servers
 ) -> None:
@@ -421,6 +425,7 @@ def test_what_a_view_shows_is_judged_at_each_look(served: Served, pair: Servers)
             served.database.look_for_changes()
 
 
+@pytest.mark.long
 def test_a_finding_that_comes_with_the_database_alone_is_told(
     served: Served, pair: Servers
 ) -> None:
@@ -585,6 +590,7 @@ def test_a_column_that_is_made_anew_is_one_that_came_later(served: Served, pair:
             database.look_for_changes()
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.parametrize("name", ["stays", "seen_stays"])
 def test_a_column_of_a_unit_that_is_made_anew_closes_its_table(
@@ -714,6 +720,7 @@ def test_limits_change_with_the_policy(served: Served) -> None:
     assert len(served.receipts()) == 2
 
 
+@pytest.mark.long
 def test_limits_of_tables_and_rho_change_with_the_policy(served: Served) -> None:
     served.value(_SUM)  # what was drawn before counts for a table that gets a limit
     head = policy_head(_NAME, "best", _MOST)
@@ -736,6 +743,7 @@ def test_limits_of_tables_and_rho_change_with_the_policy(served: Served) -> None
     assert len(served.receipts()) == 2
 
 
+@pytest.mark.long
 def test_statements_are_kept_from_the_policy_on_that_says_so(served: Served) -> None:
     served.value(_SUM)
     served.write(f"statements: encrypted\n{_TABLES}")

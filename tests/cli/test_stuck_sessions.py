@@ -128,6 +128,7 @@ def test_a_stuck_session_that_comes_back_is_killed_once(
     assert len(events(operator, "policy_taken")) == 1
 
 
+@pytest.mark.long
 def test_who_is_removed_is_ended(served: tuple[Operator, Listening]) -> None:
     operator, listening = served
     session, process = stopped(listening, "mallory")
@@ -147,6 +148,7 @@ def test_who_is_removed_is_ended(served: tuple[Operator, Listening]) -> None:
         listening.connect("mallory")
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_a_proxy_stops_soon(served: tuple[Operator, Listening]) -> None:
     operator, listening = served

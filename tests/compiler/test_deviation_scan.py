@@ -3,16 +3,19 @@ numeric, about centres at both ends and between."""
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import psycopg
 import pytest
 
 from proxy.cli.assembly import Database
+from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
 from proxy.compiler.compiling import compile_block, compile_centres
-from proxy.compiler.deviation_scan import deviation_scan
+from proxy.compiler.deviation_scan import centre_scan, centres_text, deviation_scan
+from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import (
     PARTS,
@@ -21,6 +24,7 @@ from proxy.mechanisms.deviation_mean import (
     fineness,
     row_bounds,
 )
+from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.deviation_means import with_centres
 from tests.compiler.test_bound_scan import (
     _A,
@@ -40,8 +44,10 @@ from tests.servers_fixture import servers
 
 _NAME = "deviation_scan"
 
-# By group: the sums of a row, of each place and band.
+# By group, place and band: the sums of a row. Numbers of units, over all groups: under no group.
 _Found = dict[tuple[str | None, int, int], tuple[int, ...]]
+_OF_ALL = "all groups"
+_Exact = tuple[tuple[object, ...], tuple[int | None, ...]]
 
 
 def _d_if_a(row: _Row) -> int | None:
@@ -112,14 +118,14 @@ def _expected(block: BlockPlan, values: list[_Value]) -> _Found:
             if not own:
                 continue
             band, size_band = bisect_left(row_bounds(None), whole), bisect_left(bounds, size)
-            for kind, at in ((2, band), (3, size_band)):
-                found.setdefault((None, 4 * number + kind, at), [0, 0, 0])[0] += 1
+            for kind, at in ((0, band), (1, size_band)):
+                found.setdefault((_OF_ALL, 2 * number + kind, at), [0])[0] += 1
             for key, (count, total, _) in own.items():
                 of_rows = (count, PARTS * count // whole, _cut(PARTS * total, whole))
                 share = _cut(PARTS * deviations[key], size) if size else 0
                 of_size = (deviations[key], share, 0)
                 for kind, (at, added) in enumerate(((band, of_rows), (size_band, of_size))):
-                    before = found.setdefault((key, 4 * number + kind, at), [0, 0, 0])
+                    before = found.setdefault((key, 2 * number + kind, at), [0, 0, 0])
                     before[:] = [a + b for a, b in zip(before, added, strict=True)]
     return {place: tuple(numbers) for place, numbers in found.items()}
 
@@ -127,13 +133,28 @@ def _expected(block: BlockPlan, values: list[_Value]) -> _Found:
 def _read(connection: psycopg.Connection, block: BlockPlan) -> _Found:
     query = deviation_scan(block)
     rows = connection.execute(query.sql.encode(), dict(query.parameters)).fetchall()
-    found = {}
+    found: dict[tuple[str | None, int, int], tuple[int, ...]] = {}
     for row in rows:
         key = row[0] if block.keys else None
-        place, band, *numbers = row[query.keys :]
-        found[key, place, band] = tuple(int(number or 0) for number in numbers)
-    assert len(found) == len(rows)
+        place, band, *numbers, units = row[query.keys :]
+        assert (key, place, band) not in found
+        if any(number is not None for number in numbers):  # a unit may be there without a value
+            found[key, place, band] = tuple(int(number or 0) for number in numbers)
+        (before,) = found.get((_OF_ALL, place, band), (0,))
+        found[_OF_ALL, place, band] = (before + units,)
     return found
+
+
+def _rows(connection: psycopg.Connection, query: BackendQuery) -> list[_Exact]:
+    values = {**query.parameters, **dict.fromkeys(query.seeds, 1)}
+    rows = connection.execute(query.sql.encode(), values).fetchall()
+    return sorted(
+        ((tuple(row[: query.keys]), _numbers(row[query.keys :])) for row in rows), key=repr
+    )
+
+
+def _numbers(row: Sequence[object]) -> tuple[int | None, ...]:
+    return tuple(None if value is None else int(value) for value in row)  # type: ignore[call-overload]
 
 
 def _blocks(database: Database, question: str) -> Iterator[BlockPlan]:
@@ -156,7 +177,7 @@ def test_bands_are_those_of_the_definition(
     for block in _blocks(database, question):
         found, expected = _read(connection, block), _expected(block, _QUESTIONS[question])
         assert found == expected
-        assert len({place for _, place, _ in found}) == 4 * len(block.deviation_means)
+        assert len({place for _, place, _ in found}) == 2 * len(block.deviation_means)
         assert len(Counter(band for _, _, band in found)) > 3
 
 
@@ -167,14 +188,132 @@ def test_the_first_scan_reads_the_rows_of_the_second(
 ) -> None:
     database, connection = served
     (block,) = planned(database, question).blocks
-    query, (second,) = compile_centres(block), compile_block(block)
-    assert query is not None and query.releases == () != second.releases
-    first, later = (
-        sorted(
-            map(tuple, connection.execute(one.sql.encode(), dict(one.parameters)).fetchall()),
-            key=repr,
+    first, (second,) = centre_scan(block), compile_block(block)
+    assert first.releases == () != second.releases
+    read = [row for row in _rows(connection, second) if (row[1][0] or 0) % 2 == 0]
+    assert _rows(connection, first) == read != []
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+def test_in_two_parts_rows_are_those_of_both_scans(
+    served: tuple[Database, psycopg.Connection],
+    question: str,
+) -> None:
+    """The centres are told between the parts, and the second one is about them."""
+    database, connection = served
+    for block in _blocks(database, question):
+        scan = compile_centres(block)
+        assert scan is not None
+        told: list[list[_Exact]] = []
+
+        async def between(
+            first: ExactTable, block: BlockPlan = block, told: list[list[_Exact]] = told
+        ) -> str:
+            told.append(_of(first))
+            return centres_text(block)
+
+        whole = asyncio.run(_in_two_parts(database, scan.query, between))
+        assert told == [_rows(connection, centre_scan(block))]
+        assert _of(whole) == _rows(connection, deviation_scan(block))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT avg(a) FROM t WHERE b > 100000",
+        "SELECT k, count(*), avg(b) FROM t WHERE b > 100000 GROUP BY k",
+    ],
+)
+def test_nobody_is_there(served: tuple[Database, psycopg.Connection], question: str) -> None:
+    """The first part has no row then, and the second one none either."""
+    database, _ = served
+    (block,) = planned(database, question).blocks
+    scan = compile_centres(block)
+    assert scan is not None
+    told = []
+
+    async def between(first: ExactTable) -> str:
+        told.append(_of(first))
+        return centres_text(block)
+
+    assert _of(asyncio.run(_in_two_parts(database, scan.query, between))) == []
+    assert told == [[]]
+
+
+@pytest.mark.parametrize("question", [*_QUESTIONS][3:4])
+def test_deviations_are_not_taken_before_the_centres_are_told(
+    served: tuple[Database, psycopg.Connection], question: str
+) -> None:
+    """A cursor that is read on without them raises: nothing else stands for centres."""
+    database, connection = served
+    (block,) = planned(database, question).blocks
+    scan = compile_centres(block)
+    assert scan is not None
+    query = scan.query
+    with connection.transaction(force_rollback=True):
+        connection.execute(
+            b"DECLARE parts NO SCROLL CURSOR FOR " + query.sql.encode(), dict(query.parameters)
         )
-        for one in (query, second)
-    )
-    place = query.keys
-    assert first == [row for row in later if row[place] % 2 == 0]
+        head = connection.execute("FETCH 1 FROM parts").fetchone()
+        assert head is not None and head[query.keys] == FIRST_PART
+        number = int(head[query.keys + 2])
+        first = connection.execute(f"FETCH {number} FROM parts".encode()).fetchall()
+        assert len(first) == number == len(_rows(connection, centre_scan(block)))
+        with pytest.raises(psycopg.errors.UndefinedObject), connection.transaction():
+            connection.execute("FETCH ALL FROM parts")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "SELECT k, count(*), avg(b) FROM t GROUP BY k",
+        "SELECT k, avg(c), sum(b), count(a), stddev(a), avg(a) FROM t GROUP BY k",
+        "SELECT k, avg(c), count(a), stddev(a), avg(a) FROM t GROUP BY k",
+    ],
+)
+def test_other_releases_have_the_sums_of_a_scan_of_their_own(
+    served: tuple[Database, psycopg.Connection], question: str
+) -> None:
+    database, connection = served
+    for block in _blocks(database, question):
+        scan = compile_centres(block)
+        assert scan is not None
+        alone, of_means = compile_block(block)
+        assert scan.others == alone.releases and of_means.releases == scan.query.releases
+
+        async def between(_: ExactTable, block: BlockPlan = block) -> str:
+            return centres_text(block)
+
+        read = _of(asyncio.run(_in_two_parts(database, scan.query, between)))
+        found = (
+            (one.count, one.total, one.extreme, one.units)[place]
+            for one in scan.slots
+            for place in range(4)
+        )
+        columns = {column for column in found if column is not None}
+        others = [
+            (keys, tuple(numbers[1 + column] for column in sorted(columns)))
+            for keys, numbers in read
+            if numbers[0] == OTHERS
+        ]
+        assert others == _rows(connection, alone) != []
+        means = [(keys, numbers[:6]) for keys, numbers in read if numbers[0] != OTHERS]
+        assert means == _rows(connection, deviation_scan(block))
+
+
+def _of(table: ExactTable) -> list[_Exact]:
+    return sorted(((row.keys, row.values) for row in table.rows), key=repr)
+
+
+async def _in_two_parts(
+    database: Database, query: BackendQuery, between: Callable[[ExactTable], Awaitable[str]]
+) -> ExactTable:
+    protected = ProtectedDatabase(database.policy.source, sessions_max=1)
+    await protected.open()
+    try:
+        async with protected.session("") as session:
+            found = await session.run_in_two_parts(query, dict.fromkeys(query.seeds, 1), between)
+            await asyncio.wait({session.end()})
+            return found
+    finally:
+        await protected.close()

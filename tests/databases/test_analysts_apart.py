@@ -82,7 +82,7 @@ _LOOKS = [
 ]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("text", _LOOKS)
 @pytest.mark.parametrize("as_group", [False, True])
 def test_nobody_sees_another(

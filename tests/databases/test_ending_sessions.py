@@ -131,6 +131,7 @@ def test_a_session_without_a_client_is_told_to_end(
         mallory.close()
 
 
+@pytest.mark.long
 def test_a_kill_ends_stuck_sessions_and_the_server_comes_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

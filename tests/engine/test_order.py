@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from fractions import Fraction
 
@@ -67,6 +67,16 @@ class Recorder:
         if self._fails == "slow run":
             await asyncio.sleep(1.2)
         return ExactTable(self._rows, query.slots, query.releases)
+
+    async def run_in_two_parts(
+        self,
+        query: BackendQuery,
+        values: Mapping[str, int | str | None],
+        between: Callable[[ExactTable], Awaitable[str]],
+    ) -> ExactTable:
+        self.calls.append("between")
+        await between(ExactTable((), query.slots, query.releases))
+        return await self.run(query, values)
 
     async def understand(self, queries: Sequence[BackendQuery]) -> None:
         self.calls.append("understand")

@@ -41,6 +41,7 @@ def _texts(path: Path) -> Iterator[str]:
             yield str(part.value)
 
 
+@pytest.mark.long
 def test_one_function_writes_how_a_statement_is_set() -> None:
     found = {
         path.relative_to(_PRODUCT).as_posix()

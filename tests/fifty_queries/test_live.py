@@ -254,6 +254,7 @@ def _derived(case: Case, exact: Exact, text: str, column: int, answers: list[lis
     assert found == [("t",)] * len(answers), case.place
 
 
+@pytest.mark.long
 def test_the_catalogue_of_the_golden_cases_is_the_servers(listeners: BothListeners) -> None:
     for database, catalog in CATALOGS.items():
         assert read_catalog(_exact_dsn(database)) == catalog

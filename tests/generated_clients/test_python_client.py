@@ -108,6 +108,7 @@ def test_an_analyst(python: str, served: Served, tmp_path: Path) -> None:
     assert "shop.customers" in [table["name"] for table in told["show_schema"]["tables"]]
 
 
+@pytest.mark.long
 def test_an_administrator(python: str, served: Served, tmp_path: Path) -> None:
     with served.connect():
         (session,) = served.administer("/sessions")["sessions"]

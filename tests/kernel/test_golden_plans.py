@@ -68,6 +68,7 @@ def test_golden_plans_are_let_through() -> None:
     assert blocks > 400
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_broken_is_refused(kind: str) -> None:
     refused, lived = 0, []

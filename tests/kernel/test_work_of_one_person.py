@@ -83,6 +83,7 @@ def _check_dearest(states: TwoStates, family: Family) -> None:
     assert here - there <= _LIMIT
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_long_texts_of_the_person(states: TwoStates, monkeypatch: pytest.MonkeyPatch) -> None:
     """A join repeats them: their beginnings are looked at."""

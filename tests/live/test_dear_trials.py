@@ -56,6 +56,7 @@ def _flood(live: LiveProxy, analyst: str) -> Iterator[list[str]]:
         yield states
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_another_analyst_is_answered_within_a_second(live: LiveProxy, analyst: str) -> None:
     other = live.servers.new_analyst()

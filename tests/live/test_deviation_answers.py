@@ -12,8 +12,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from proxy.compiler.compiling import compile_centres
-from proxy.compiler.deviation_scan import deviation_scan
+from proxy.compiler.deviation_scan import centre_scan, deviation_scan
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.plan_check import check_centred
@@ -74,9 +73,7 @@ async def _answers(block: BlockPlan, draws: int) -> list[NoisyTable]:
     await protected.open()
     found = []
     try:
-        query = compile_centres(block)
-        assert query is not None
-        first = await protected.run(query, {})
+        first = await protected.run(centre_scan(block), {})
         for _ in range(draws):
             centred = with_centres(block, drawn_centres(block, first, bits))
             check_centred(centred, block)

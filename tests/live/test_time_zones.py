@@ -138,6 +138,7 @@ def test_there_are_forty() -> None:
     assert len(STATEMENTS) >= 40
 
 
+@pytest.mark.long
 @pytest.mark.every(8)
 @pytest.mark.parametrize("zone", ZONES)
 def test_as_in_postgresql(clocks: LiveProxy, zone: str) -> None:

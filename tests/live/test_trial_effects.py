@@ -125,6 +125,7 @@ def test_timeouts_are_off_after_a_trial(live: LiveProxy, analyst: str) -> None:
         connection.execute("ROLLBACK")
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_a_slow_error_is_not_tried_again(live: LiveProxy, analyst: str) -> None:
     """So it is not known to be certain, and is charged."""

@@ -94,6 +94,7 @@ def test_nothing_raises_of_pairs(hostile: psycopg.Connection) -> None:
     assert seen.accepted > 20
 
 
+@pytest.mark.long
 def test_nothing_raises_at_the_limits(hostile: psycopg.Connection) -> None:
     ran, found = errors(hostile, long_texts=False)
     print(f"{ran} statements at the limits")

@@ -112,6 +112,7 @@ def _bounded(plan: Planned) -> Iterator[tuple[BlockPlan, BlockPlan]]:
                 yield block, plan.bounded(number, chosen)
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.parametrize("epsilon", _EPSILONS)
 def test_no_bound_costs_more_than_was_charged(epsilon: str) -> None:

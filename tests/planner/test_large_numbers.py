@@ -122,6 +122,7 @@ def _statement(random_: random.Random) -> str:
     return f"SELECT {', '.join(items)} FROM {inner} WHERE {where}"
 
 
+@pytest.mark.every(3)
 @pytest.mark.timed
 @pytest.mark.parametrize("seed", range(120))
 def test_any_arithmetic_is_planned_quickly(seed: int) -> None:

@@ -47,7 +47,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Counts]:
     yield parsed, bound
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case.name)
 def test_each_from_is_read_once(case: Case, counts: _Counts) -> None:
     try:

@@ -116,7 +116,7 @@ def test_a_fault_that_was_logged_below(faulty: Faulty, monkeypatch: pytest.Monke
     async def broken(*_: object) -> None:
         raise psycopg.OperationalError(f"secret of {_COUNT}")
 
-    monkeypatch.setattr(DatabaseSession, "_read", broken)
+    monkeypatch.setattr(DatabaseSession, "_tried", broken)
     for run in (faulty.over_the_wire, lambda: faulty.over_http(503)):
         told, line = faulty.once(run)
         assert told == ("58000", _NEUTRAL, _HINT)

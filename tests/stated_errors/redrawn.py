@@ -14,10 +14,11 @@ from fractions import Fraction
 from proxy.base.result_columns import IntervalEnd
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
+from proxy.compiler.deviation_scan import centre_scan
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.clipped_units import bounds_of, with_chosen
 from proxy.engine.column_errors import ColumnError, column_errors
-from proxy.engine.noisy_answers import CompiledBlock, _with_centres, compiled_block
+from proxy.engine.noisy_answers import CompiledBlock, compiled_block
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.bits import RandomBits
@@ -31,6 +32,7 @@ from proxy.release.choosing_bounds import (
     clamped_totals,
     totals_of,
 )
+from proxy.release.deviation_means import drawn_centres, with_centres
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable
@@ -215,16 +217,23 @@ class Redrawn:
             tables = []
             if bounds is not None and block.is_of_totals:
                 tables.append(clamped_totals(block, self._totals[number]))
-            queries, centring = compile_block(block), self._compiled[number].centring
+            queries = compile_block(block)
             tables += self._public.tables(queries, answers)
             self._known[place] = _Bounded(
                 block=block,
                 queries=queries,
                 tables=tables,
                 exact=_without_noise(block, tables),
-                centring=self._public.tables([centring], answers)[0] if centring else None,
+                centring=self._centring(block, answers),
             )
         return self._known[place]
+
+    def _centring(
+        self, block: BlockPlan, answers: Mapping[ScalarAnswer, str | None]
+    ) -> ExactTable | None:
+        if not block.deviation_means:
+            return None
+        return self._public.tables([centre_scan(block)], answers)[0]
 
     def _centred(
         self, found: _Bounded, answers: Mapping[ScalarAnswer, str | None], bits: RandomBits
@@ -232,11 +241,13 @@ class Redrawn:
         """About centres that are drawn here: what depends on them is read again."""
         if found.centring is None:
             return found.block, found.tables
-        block, queries = _with_centres(found.block, found.queries, found.centring, bits)
-        tables, before = list(found.tables), len(found.tables) - len(queries)
-        for place, (query, planned) in enumerate(zip(queries, found.queries, strict=True)):
-            if query is not planned:
-                (tables[before + place],) = self._public.tables([query], answers)
+        block = with_centres(found.block, drawn_centres(found.block, found.centring, bits))
+        tables, before = list(found.tables), len(found.tables) - len(found.queries)
+        for place, (query, planned) in enumerate(
+            zip(compile_block(block), found.queries, strict=True), start=before
+        ):
+            if query != planned:
+                (tables[place],) = self._public.tables([query], answers)
         return block, tables
 
 

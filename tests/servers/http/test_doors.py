@@ -354,6 +354,7 @@ def test_whole_requests_keep_nobody_else_out(
             _watch_all_doors(doors)
 
 
+@pytest.mark.long
 @pytest.mark.every(3)
 @pytest.mark.timed
 @pytest.mark.parametrize("misused", ["right", "wrong", "stalled"])

@@ -31,6 +31,7 @@ def impatient(listeners: BothListeners, certificate: tuple[Path, Path]) -> Itera
     http.close()
 
 
+@pytest.mark.long
 def test_https_only(encrypted: BothListeners) -> None:
     large = "SELECT repeat('x', 1000) FROM generate_series(1, 20000)"
     response = encrypted.query(large)
