@@ -121,6 +121,9 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Read it in the FROM of a SELECT with aggregates, without TABLE, LATERAL or a function.": (
         "WITH w AS (SELECT total FROM shop.orders) SELECT sum(total) FROM w",
     ),
+    "Nothing was read or charged. EXPLAIN (VERBOSE) shows mechanisms and SQL.": (
+        f"EXPLAIN (VERBOSE) {_COUNT}",
+    ),
     "EXPLAIN SELECT ... alone shows what the statement would cost.": (f"EXPLAIN {_COUNT}",),
     "Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.": (
         "SELECT count(*) FROM (SELECT customer_id FROM shop.orders) o JOIN shop.customers c"

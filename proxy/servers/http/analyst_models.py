@@ -238,7 +238,9 @@ class ExplainResponse(ResponseModel):
     remaining: PrivacyAmount | None
     blocks: list[ExplainedBlock]
     aggregates: list[ExplainedAggregate]
-    mechanism: str | None = Field(None, description="What was SET as dp.mechanism.")
+    mechanism: str | None = Field(
+        None, description="The member `mechanism` of the request, or the session's."
+    )
     times: list[str] | None = Field(None, description="How times were rounded.")
 
 
