@@ -340,7 +340,8 @@ async def _with_centres(
         check_centred(centred, block)
         return centres_text(centred)
 
-    return centred, _of_releases(scan, await reads.in_two_parts(scan.query, between))
+    read = await reads.in_two_parts(scan.query, between)
+    return centred, _of_releases(scan, read)  # `between` has centred the block meanwhile
 
 
 def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], ExactTable]:
