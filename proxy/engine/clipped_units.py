@@ -90,6 +90,9 @@ def clipped_units(
         bounded = block.bounded_by(choice)
         release = None if choice is None else block.releases[choice]
         grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
+        of_values = block.value_choice(choice)
+        if of_values is not None:
+            grid = of_values.measured.grid
         yield ClippedUnits(
             block=number,
             unit=one_unit(block),
@@ -101,7 +104,7 @@ def clipped_units(
                     if bounded & set(answer.releases)
                 )
             ),
-            of_rows=release is None or release.aggregate.kind in _COUNTS,
+            of_rows=release is None or (of_values is None and release.aggregate.kind in _COUNTS),
             most=None if chosen.bound is None else chosen.bound * grid,
             units=chosen.units,
             above=chosen.above,

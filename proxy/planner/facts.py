@@ -74,6 +74,8 @@ class ColumnFacts:
     )
     mechanism: Mechanism | None = None
     characters: int | None = None  # the column's type holds no longer text
+    open_rows: int | None = None  # its bounds are of so many rows of a unit: releases choose others
+    kept: Bounds | None = None  # a total of a unit, which releases cut to this bound of the policy
     per_unit: Bounds | None = None  # of the sum over all rows of a unit
     chooses_per_unit: bool = False
     of_row: PublicRow | None = None

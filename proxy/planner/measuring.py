@@ -18,12 +18,15 @@ from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.narrowed_operands import OperandFacts, is_much_narrower
+from proxy.planner.open_values import OpenValue, kept_facts
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 # Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
 _LARGEST_INDEX = 2**52
+# They find their range by places that grow (mechanisms.growing_places).
+_EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +54,13 @@ class MeasureContext:
         default_factory=dict
     )  # facts of what is aggregated, narrowed by conditions
 
+    # Of operands whose range follows from how many rows a unit may have.
+    open_values: Mapping[Expression, OpenValue] = field(default_factory=dict)
+
     def facts_of(self, aggregate: Aggregate) -> Facts:
         """Of what it aggregates. Conditions are computed with `facts`."""
-        return self.operands.get(aggregate.condition, self.facts)
+        found = self.operands.get(aggregate.condition, self.facts)
+        return found if aggregate.kind in _EXTREMES else kept_facts(found)
 
     @property
     def rows(self) -> int:
@@ -291,7 +298,11 @@ def _measured(
     facts = context.facts_of(aggregate)
     found = bounded(operand, facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
-    grid = grids.of_expression(found.expression, interval, facts)
+    open_value = context.open_values.get(operand)
+    if open_value is None:
+        grid = grids.of_expression(found.expression, interval, facts)
+    else:
+        interval, grid = open_value.within(interval), open_value.grid
     farthest = max(abs(interval.low), abs(interval.high))
     while steps is not None and (
         (interval.high - interval.low) / grid > steps or farthest / grid > _LARGEST_INDEX

@@ -169,7 +169,8 @@ def unit_aggregate(
             ownership.rows < limits.GROUPS_PER_STATEMENT
         ):  # a join's rows may be a product of large numbers
             values = tuple(str(n) for n in range(ownership.rows + 1))
-        known = ColumnFacts(SqlType.INT8, span, Fraction(1), values)
+        rows = ownership.rows if ownership.is_chosen else None
+        known = ColumnFacts(SqlType.INT8, span, Fraction(1), values, open_rows=rows)
         return replace(aggregate, operand=operand, condition=only), known
     if kind not in (AggregateKind.SUM, AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX):
         _refuse(f"{kind.value} per unit is not available", "Use count, sum, avg, min or max.")
@@ -177,17 +178,46 @@ def unit_aggregate(
     found = bounded(typed(aggregate.operand, facts), facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
     grid = grids.of_expression(found.expression, interval, facts)
+    of_total = ColumnFacts(SqlType.NUMERIC)
     if kind is AggregateKind.SUM:
-        interval = Bounds(
-            ownership.rows * min(interval.low, Fraction(0)),
-            ownership.rows * max(interval.high, Fraction(0)),
-        )
+        of_total = _total(aggregate.operand, interval, ownership, facts)
+        interval = of_total.bounds or interval
     elif kind is AggregateKind.AVG:
         grid = grids.of_average(grid, interval)
     of = aggregate.operand.type
     times = of is not None and of.is_time
-    known = ColumnFacts(of if of is not None and times else SqlType.NUMERIC, interval, grid)
+    number = of if of is not None and times else SqlType.NUMERIC
+    known = ColumnFacts(number, interval, grid, open_rows=of_total.open_rows, kept=of_total.kept)
     return replace(aggregate, operand=found.expression, condition=only), known
+
+
+def _total(operand: Expression, each: Bounds, ownership: UnitRows, facts: Facts) -> ColumnFacts:
+    """Describe the sum over the rows of a unit.
+
+    Args:
+        operand: What is added up.
+        each: What one row adds.
+        ownership: Of the rows.
+        facts: Of their columns.
+
+    Returns:
+        Its bounds, which are those of as many rows as count. A bound that the policy gives on what a unit adds
+        is kept in answers alone: conditions and groups see the total.
+    """
+    rows = ownership.rows
+    bounds = Bounds(rows * min(each.low, Fraction(0)), rows * max(each.high, Fraction(0)))
+    column = None
+    if isinstance(operand, ColumnRef):
+        column = facts.get((operand.relation, operand.column))
+    given, chooses = (None, False) if column is None else (column.per_unit, column.chooses_per_unit)
+    kept = None
+    if given is not None:
+        kept = Bounds(
+            max(bounds.low, min(given.low, Fraction(0))),
+            min(bounds.high, max(given.high, Fraction(0))),
+        )
+    is_open = chooses or (ownership.is_chosen and given is None)
+    return ColumnFacts(SqlType.NUMERIC, bounds, open_rows=rows if is_open else None, kept=kept)
 
 
 def _refuse(message: str, hint: str) -> NoReturn:
