@@ -47,7 +47,7 @@ def bound_scan(plan: BlockPlan) -> BackendQuery:
 
 def _row_scan(plan: BlockPlan, unit: RowNeighbours, binds: Binds) -> BackendQuery:
     """Bands of values of units that have one row each."""
-    assert unit.rows == 1 and not plan.total_choices, "rows by themselves have no totals"
+    assert not plan.total_choices, "rows by themselves have no totals"
     rows, columns = RowSource(binds, inner=False), dict[str, str]()
     places = [
         _banded_value(one, index_sql(one.measured, rows), columns, binds)

@@ -298,7 +298,8 @@ def _measured(
     facts = context.facts_of(aggregate)
     found = bounded(operand, facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
-    open_value = context.open_values.get(operand)
+    is_extreme = aggregate.kind in _EXTREMES
+    open_value = None if is_extreme else context.open_values.get(operand)
     if open_value is None:
         grid = grids.of_expression(found.expression, interval, facts)
     else:

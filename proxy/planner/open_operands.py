@@ -176,6 +176,8 @@ def _operands(release: Release) -> frozenset[Expression]:
     match release:
         case DistinctCount():
             return frozenset()
+        case _ if release.aggregate.kind in _WITHOUT_RANGE:
+            return frozenset()
         case NoisyStatistic():
             if isinstance(release.of, Counted) or release.statistic is Statistic.ROWS:
                 return frozenset()

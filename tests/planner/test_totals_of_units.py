@@ -1,0 +1,186 @@
+"""Totals of a unit that a subquery computes: their range is chosen privately, or is the policy's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proxy.engine.policy_limits import policy_limits
+from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, RecentredMean, UnitExtreme
+from proxy.kernel.plan_check import check_plan
+from proxy.kernel.statistics import Statistic
+from proxy.kernel.world import World
+from proxy.mechanisms.loss import NOTHING
+from proxy.planner.loss_events import loss_events
+from proxy.planner.planning import ChosenBounds
+from proxy.policy.policy_model import Bounds, Policy, ProtectedTable
+from proxy.reuse.block_question import question_of
+from tests.audit.test_private_bounds import chosen_by_choice
+from tests.pipeline_world import CATALOG, POLICIES, Pipeline, walk
+
+_POLICY = chosen_by_choice(POLICIES["best"])
+_TOTALS = "(SELECT uid, sum(i4) AS t, count(*) AS n, sum(n2) AS m FROM orders GROUP BY uid) q"
+
+
+def _walked(
+    select: str, policy: Policy = _POLICY, bounds: dict[int, int] | None = None
+) -> Pipeline:
+    chosen: ChosenBounds | None = None if bounds is None else {0: {**bounds}}
+    found = walk(f"SELECT {select}", policy, chosen=None if chosen is None else lambda _: chosen)
+    assert found is not None
+    return found
+
+
+def _block(
+    select: str, policy: Policy = _POLICY, bounds: dict[int, int] | None = None
+) -> BlockPlan:
+    (block,) = _walked(select, policy, bounds).plan.blocks
+    return block
+
+
+def _with_total(column: str, low: int, high: int) -> Policy:
+    total = Bounds(Fraction(low), Fraction(high))
+
+    def table(one: object) -> object:
+        if not isinstance(one, ProtectedTable):
+            return one
+        columns = {**one.columns, column: replace(one.columns[column], per_unit=total)}
+        return replace(one, columns=columns)
+
+    return replace(_POLICY, tables={name: table(one) for name, one in _POLICY.tables.items()})  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "avg(t)",
+        "sum(t)",
+        "stddev(t)",
+        "percentile_cont(0.5) WITHIN GROUP (ORDER BY t)",
+        "avg(n)",
+        "avg(t / 12)",
+        "sum(t) FILTER (WHERE t > 100)",
+        "avg(CASE WHEN n > 3 THEN t END)",
+    ],
+)
+def test_a_bound_is_chosen_and_paid(select: str) -> None:
+    found = _walked(f"{select} FROM {_TOTALS}")
+    (block,) = found.plan.blocks
+    (chosen,) = block.value_choices
+    assert block.choices == {chosen.number: chosen.choice}
+    assert chosen.choice.walk.epsilon > 0 and chosen.bound is None
+    paid = sum((release.loss for release in block.releases), NOTHING) + chosen.choice.loss
+    assert paid.epsilon == _POLICY.privacy.epsilon == found.plan.loss.epsilon
+    check_plan(found.plan, loss_events(found.plan), World(_POLICY, CATALOG))
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        "count(*) FILTER (WHERE t > 100)",
+        "count(t)",
+        "min(t), max(t)",
+        "avg(least(t, 1000)), sum(least(n, 10))",
+        "avg(CASE WHEN t > 100 THEN 1 ELSE 0 END)",
+        "avg(width_bucket(t, 0, 1000, 10))",
+    ],
+)
+def test_none_is_chosen_where_no_answer_needs_it(select: str) -> None:
+    assert _block(f"{select} FROM {_TOTALS}").choices == {}
+
+
+@pytest.mark.parametrize("condition", ["t < 500", "t BETWEEN 10 AND 500"])
+def test_conditions_of_the_analyst_are_a_bound(condition: str) -> None:
+    assert _block(f"avg(t) FROM {_TOTALS} WHERE {condition}").choices == {}
+    assert _block(f"avg(t) FROM {_TOTALS} WHERE t > 10").choices != {}
+
+
+def test_aggregates_of_one_total_share_a_choice() -> None:
+    select = (
+        "avg(t), stddev(t), sum(t) FILTER (WHERE t > 10), count(*),"
+        " percentile_cont(0.9) WITHIN GROUP (ORDER BY t), max(t)"
+    )
+    block = _block(f"{select} FROM {_TOTALS}")
+    (chosen,) = block.value_choices
+    bounded = {n: block.releases[n] for n in chosen.releases}
+    assert {type(one) for one in bounded.values()} == {
+        RecentredMean,
+        NoisyStatistic,
+        OrderStatistic,
+    }
+    counted = [
+        number
+        for number, one in enumerate(block.releases)
+        if isinstance(one, NoisyStatistic) and one.statistic is Statistic.ROWS
+    ]
+    assert counted and chosen.releases.isdisjoint(counted)
+
+
+def test_each_total_has_a_choice_of_its_own() -> None:
+    block = _block(f"corr(t, n), avg(t), avg(n) FROM {_TOTALS}")
+    one, other = block.value_choices
+    assert one.number != other.number
+    assert one.number not in other.releases and other.number not in one.releases
+    assert one.releases & other.releases, "sums of products"
+
+
+def test_the_bound_is_the_clamp() -> None:
+    block = _block(f"avg(t), percentile_cont(0.5) WITHIN GROUP (ORDER BY t) FROM {_TOTALS}")
+    (chosen,) = block.value_choices
+    bound = chosen.choice.bounds[5]
+    bounded = _block(
+        f"avg(t), percentile_cont(0.5) WITHIN GROUP (ORDER BY t) FROM {_TOTALS}",
+        bounds={chosen.number: bound},
+    )
+    most = bound * chosen.measured.grid
+    for release in bounded.releases:
+        assert isinstance(release, RecentredMean | OrderStatistic)
+        clamp = release.measured.clamp
+        assert max(-clamp.low, clamp.high) <= most
+    assert bounded.value_choices == (replace(chosen, bound=bound),)
+    assert (bounded.source, bounded.where) == (block.source, block.where)
+
+
+def test_a_total_by_further_keys_is_counted_once_a_unit() -> None:
+    block = _block("avg(t) FROM (SELECT uid, t AS k, sum(i4) AS t FROM orders GROUP BY uid, t) q")
+    (chosen,) = block.value_choices
+    assert chosen.releases == {0}
+
+
+def test_windows_over_a_unit_are_totals() -> None:
+    median = "percentile_cont(0.5) WITHIN GROUP (ORDER BY t)"
+    block = _block(f"{median} FROM (SELECT sum(i4) OVER (PARTITION BY uid) AS t FROM orders) q")
+    assert len(block.value_choices) == 1 and None in block.choices
+
+
+def test_the_policys_bound_on_a_total_is_kept_in_answers_alone() -> None:
+    policy = _with_total("i4", 0, 300)
+    block = _block(f"avg(t), avg(t / 3) FROM {_TOTALS} WHERE t > 200 AND t / 2 < 5000", policy)
+    assert block.choices == {}
+    first, second = block.releases
+    assert isinstance(first, RecentredMean) and isinstance(second, RecentredMean)
+    assert first.measured.clamp.high == 300 and second.measured.clamp.high == 100
+    assert "300" not in repr(block.where)
+    assert list(policy_limits(block)) == [
+        "avg(t): at most 300 of a person count.",
+        "avg: at most 100 of a person count.",
+    ]
+    largest, _ = _block(f"max(t) FROM {_TOTALS}", policy).releases
+    assert isinstance(largest, UnitExtreme) and largest.measured.clamp.high > 300
+
+
+def test_equal_questions_are_equal_in_another_order() -> None:
+    median = "percentile_cont(0.5) WITHIN GROUP (ORDER BY t)"
+    one, other = (
+        question_of(_block(f"{select} FROM {_TOTALS}"))
+        for select in (f"avg(t), {median}", f"{median}, avg(t)")
+    )
+    assert one is not None and other is not None
+    assert (one.question, one.terms) == (other.question, other.terms)
+
+
+def test_declared_rows_choose_nothing() -> None:
+    block = _block(f"avg(t) FROM {_TOTALS}", POLICIES["best"])
+    assert block.choices == {}
