@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.engine.accuracy import number_of, text_of
-from proxy.engine.unit_words import one_unit, units_word
+from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.choosing_bounds import ChosenBound, share_of
@@ -100,6 +100,8 @@ def clipped_units(
             aggregates=tuple(
                 dict.fromkeys(
                     answer.aggregate.kind.value
+                    if of_values is None
+                    else aggregate_word(answer.aggregate)
                     for answer in block.answers
                     if bounded & set(answer.releases)
                 )

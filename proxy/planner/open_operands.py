@@ -16,7 +16,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.bounds import bounded
 from proxy.planner.budget_allocation import BudgetAllocation
-from proxy.planner.measuring import MeasureContext, has_total
+from proxy.planner.measuring import MeasureContext, has_range
 from proxy.planner.open_values import (
     LARGEST_INDEX,
     OpenValue,
@@ -30,11 +30,7 @@ from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
-# Counts need no range. MIN and MAX find theirs by places that grow (mechanisms.growing_places).
-_WITHOUT_RANGE = (
-    *(AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT),
-    *(AggregateKind.MIN, AggregateKind.MAX),
-)
+_EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
 
 
 def with_open_values(aggregates: Sequence[Aggregate], context: MeasureContext) -> MeasureContext:
@@ -110,7 +106,7 @@ def kept_totals(
 ) -> Iterator[tuple[Aggregate, Fraction]]:
     """Give the aggregates of totals that the policy's own bounds cut, and these bounds."""
     for aggregate in aggregates:
-        if aggregate.kind in _WITHOUT_RANGE or has_total(aggregate, context):
+        if not has_range(aggregate, context):
             continue
         for operand in aggregate.operands:
             kept = kept_range(operand, context.facts)
@@ -119,7 +115,7 @@ def kept_totals(
 
 
 def _open_operands(aggregate: Aggregate, context: MeasureContext) -> Iterator[Expression]:
-    if aggregate.kind in _WITHOUT_RANGE or has_total(aggregate, context):
+    if not has_range(aggregate, context):
         return
     facts, unnarrowed = context.facts_of(aggregate), kept_facts(context.facts)
     for operand in aggregate.operands:
@@ -176,10 +172,11 @@ def _operands(release: Release) -> frozenset[Expression]:
     match release:
         case DistinctCount():
             return frozenset()
-        case _ if release.aggregate.kind in _WITHOUT_RANGE:
+        case _ if release.aggregate.kind in _EXTREMES:
             return frozenset()
         case NoisyStatistic():
-            if isinstance(release.of, Counted) or release.statistic is Statistic.ROWS:
+            is_of_rows = release.statistic is Statistic.ROWS or release.total is not None
+            if isinstance(release.of, Counted) or is_of_rows:
                 return frozenset()
             return frozenset(one.operand for one in release.of)
         case _:

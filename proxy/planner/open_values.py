@@ -77,7 +77,7 @@ def kept_facts(facts: Facts) -> Facts:
     kept = {name: known for name, known in facts.items() if known.kept is not None}
     if not kept:
         return facts
-    return {**facts, **{name: _kept(known) for name, known in kept.items()}}
+    return {**facts, **{name: cut_to_kept(known) for name, known in kept.items()}}
 
 
 def kept_range(expression: Expression, facts: Facts) -> Bounds | None:
@@ -118,7 +118,8 @@ def _facts_in(expression: Expression, facts: Facts) -> Iterator[ColumnFacts]:
             yield facts[name]
 
 
-def _kept(known: ColumnFacts) -> ColumnFacts:
+def cut_to_kept(known: ColumnFacts) -> ColumnFacts:
+    """Cut a total of units to the bound that the policy gives on it."""
     kept, bounds = known.kept, known.bounds
     if kept is None or bounds is None:
         return known

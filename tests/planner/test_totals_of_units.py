@@ -7,15 +7,22 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType
 from proxy.engine.policy_limits import policy_limits
+from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, RecentredMean, UnitExtreme
 from proxy.kernel.plan_check import check_plan
 from proxy.kernel.statistics import Statistic
 from proxy.kernel.world import World
-from proxy.mechanisms.loss import NOTHING
+from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.facts import ColumnFacts
 from proxy.planner.loss_events import loss_events
+from proxy.planner.measuring import MeasureContext
+from proxy.planner.open_operands import with_open_values
 from proxy.planner.planning import ChosenBounds
 from proxy.policy.policy_model import Bounds, Policy, ProtectedTable
+from proxy.query.ir.expressions import ColumnRef
 from proxy.reuse.block_question import question_of
 from tests.audit.test_private_bounds import chosen_by_choice
 from tests.pipeline_world import CATALOG, POLICIES, Pipeline, walk
@@ -25,16 +32,16 @@ _TOTALS = "(SELECT uid, sum(i4) AS t, count(*) AS n, sum(n2) AS m FROM orders GR
 
 
 def _walked(
-    select: str, policy: Policy = _POLICY, bounds: dict[int, int] | None = None
+    select: str, policy: Policy = _POLICY, bounds: dict[int | None, int] | None = None
 ) -> Pipeline:
-    chosen: ChosenBounds | None = None if bounds is None else {0: {**bounds}}
+    chosen: ChosenBounds | None = None if bounds is None else {0: bounds}
     found = walk(f"SELECT {select}", policy, chosen=None if chosen is None else lambda _: chosen)
     assert found is not None
     return found
 
 
 def _block(
-    select: str, policy: Policy = _POLICY, bounds: dict[int, int] | None = None
+    select: str, policy: Policy = _POLICY, bounds: dict[int | None, int] | None = None
 ) -> BlockPlan:
     (block,) = _walked(select, policy, bounds).plan.blocks
     return block
@@ -184,3 +191,48 @@ def test_equal_questions_are_equal_in_another_order() -> None:
 def test_declared_rows_choose_nothing() -> None:
     block = _block(f"avg(t) FROM {_TOTALS}", POLICIES["best"])
     assert block.choices == {}
+
+
+_BY_KEY = "(SELECT uid, t AS k, sum(i4) AS t, count(*) AS n FROM orders GROUP BY uid, t) q"
+
+
+@pytest.mark.parametrize("kind", ["avg", "max", "sum"])
+def test_what_is_made_of_totals_is_one(kind: str) -> None:
+    inner = f"(SELECT uid, {kind}(t) AS a FROM {_BY_KEY} GROUP BY uid) p"
+    assert len(_block(f"avg(a) FROM {inner}").value_choices) == 1
+    assert _block(f"avg(least(a, 100)) FROM {inner}").choices == {}
+
+
+def test_a_sum_of_totals_by_keys_chooses_what_a_unit_adds() -> None:
+    block = _block(f"sum(t), sum(n) FROM {_BY_KEY}")
+    assert block.value_choices == () and set(block.choices) == {0, 1}
+    policy = _with_total("i4", 0, 300)
+    (sums, counts) = _block(f"sum(t), sum(n) FROM {_BY_KEY}", policy).releases
+    assert isinstance(sums, NoisyStatistic) and isinstance(counts, NoisyStatistic)
+    assert sums.total is not None and sums.total.choice is None and sums.total.most == 300
+    assert counts.choice is not None
+
+
+def test_rows_that_change_together_have_no_bound_to_choose() -> None:
+    """No statement asks for it by now: the refusal says what helps."""
+    (aggregate,) = (answer.aggregate for answer in _block(f"avg(t) FROM {_TOTALS}").answers)
+    facts = {
+        ("r3", "t"): ColumnFacts(SqlType.NUMERIC, Bounds(Fraction(0), Fraction(50)), open_rows=5)
+    }
+    operand = ColumnRef("t", SqlType.NUMERIC, None, "r3")
+    context = MeasureContext(
+        facts=facts,
+        neighbours=RowNeighbours(rows=2, hashed_by=(), not_null=None),
+        groups=1,
+        privacy=_POLICY.privacy,
+        wanted=Loss(Fraction(1), Fraction(0)),
+    )
+    with pytest.raises(Refusal, match="needs a bound on it") as refused:
+        with_open_values([replace(aggregate, operand=operand)], context)
+    assert "least(sum(x), 1000)" in refused.value.hint
+    assert (
+        _block(
+            "avg(b) FROM (SELECT uid, least(sum(i4), 1000) AS b FROM orders GROUP BY uid) q"
+        ).choices
+        == {}
+    )
