@@ -8,11 +8,20 @@ from fractions import Fraction
 
 from proxy.engine.accuracy import number_of, text_of
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
+from proxy.kernel.bound_choices import ValueChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.choosing_bounds import ChosenBound, share_of
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
+_SPREADS = {
+    *(AggregateKind.VAR_POP, AggregateKind.VAR_SAMP),
+    *(AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP),
+}
+_GROWING = {
+    *(AggregateKind.SUM, AggregateKind.AVG),
+    *(AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +36,7 @@ class ClippedUnits:
     needed, enough: Units for a choice, and for a good one.
     is_poor: By the noisy number there are fewer than enough.
     is_given: The policy gives the bound.
+    is_lower: What is cut can only make the answers smaller.
     """
 
     block: int
@@ -42,6 +52,7 @@ class ClippedUnits:
     enough: int
     is_poor: bool
     is_given: bool
+    is_lower: bool = False
 
     def text(self) -> str:
         named = ", ".join(self.aggregates)
@@ -60,7 +71,8 @@ class ClippedUnits:
                 f"{named}: {limit}, and the error is not known. About {self.enough:,} {self.units_word} are"
                 f" needed to know it. Raise dp.epsilon, or ask for fewer aggregates or groups at once."
             )
-        return f"{named}: {limit}; about {self._clipped()} have more."
+        lower = "; without this limit the answer is at least so large" if self.is_lower else ""
+        return f"{named}: {limit}; about {self._clipped()} have more{lower}."
 
     def _clipped(self) -> str:
         above, units = max(0, self.above), max(0, self.units)
@@ -115,7 +127,14 @@ def clipped_units(
             enough=chosen.enough,
             is_poor=chosen.is_poor,
             is_given=block.choices[choice].is_given,
+            is_lower=of_values is not None and _is_lower(block, of_values),
         )
+
+
+def _is_lower(block: BlockPlan, of_values: ValueChoice) -> bool:
+    """Whether no answer grows where sizes are cut: of values that are not below 0, and of spreads of any."""
+    kinds = {one.aggregate.kind for one in block.answers if of_values.releases & {*one.releases}}
+    return kinds <= _SPREADS or (of_values.measured.low >= 0 and kinds <= _SPREADS | _GROWING)
 
 
 def bounds_of(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> dict[int | None, int]:
