@@ -4,6 +4,7 @@ bound exact results move by no more than is paid for."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -14,6 +15,7 @@ from proxy.compiler import aggregate_sql, bound_scan, unit_gathering
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import numeric_sql
 from proxy.kernel.plan import BlockPlan
+from proxy.policy.policy_model import Mechanism, Policy
 from proxy.query.ir.expressions import Clamped
 from tests.audit.exact_results import Auditor
 from tests.audit.test_private_bounds import chosen_by_choice
@@ -33,10 +35,18 @@ _QUESTIONS = (
 _PLACES = (0, 3, 6)
 
 
+def _policy(name: str) -> Policy:
+    if name != "smoothed":
+        return chosen_by_choice(POLICIES[name])
+    policy = chosen_by_choice(POLICIES["best"])
+    smoothed = replace(policy.privacy, mechanism=Mechanism.SMOOTH_MEDIAN)
+    return replace(policy, privacy=smoothed)
+
+
 def _blocks(policy: str, question: str) -> Iterator[BlockPlan]:
     for place in _PLACES:
         chosen = partial(audited_bounds, place=place)
-        pipeline = walk(question, chosen_by_choice(POLICIES[policy]), chosen=chosen)
+        pipeline = walk(question, _policy(policy), chosen=chosen)
         assert pipeline is not None
         assert all(block.value_choices for block in pipeline.plan.blocks)
         yield from pipeline.plan.blocks
@@ -55,7 +65,7 @@ def _moved(auditor: Auditor, block: BlockPlan) -> Iterator[tuple[str, Measure, o
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("question", _QUESTIONS)
-@pytest.mark.parametrize("policy", ["best", "gaussian"])
+@pytest.mark.parametrize("policy", ["best", "gaussian", "smoothed"])
 def test_neighbours_move_by_no_more_than_planned(
     policy: str, question: str, auditor: Auditor
 ) -> None:
