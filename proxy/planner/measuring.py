@@ -310,7 +310,7 @@ def _measured(
     found = bounded(operand, facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
     open_value = context.open_values.get(operand) if has_range(aggregate, context) else None
-    if open_value is None:
+    if open_value is None or found.expression not in open_value.operands:
         grid = grids.of_expression(found.expression, interval, facts)
     else:
         interval, grid = open_value.within(interval), open_value.grid

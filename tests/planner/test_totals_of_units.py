@@ -13,7 +13,7 @@ from proxy.engine.policy_limits import policy_limits
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, RecentredMean, UnitExtreme
 from proxy.kernel.plan_check import check_plan
-from proxy.kernel.statistics import Statistic
+from proxy.kernel.statistics import Counted, Statistic
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import ColumnFacts
@@ -123,6 +123,16 @@ def test_aggregates_of_one_total_share_a_choice() -> None:
         if isinstance(one, NoisyStatistic) and one.statistic is Statistic.ROWS
     ]
     assert counted and chosen.releases.isdisjoint(counted)
+
+
+def test_a_sum_within_the_analysts_own_bound_keeps_it() -> None:
+    """It is not among the releases that a choice withholds, so no chosen bound may cut it."""
+    select = f"avg(t), sum(t) FILTER (WHERE t < 500) FROM {_TOTALS}"
+    (chosen,) = _block(select).value_choices
+    bounded = _block(select, bounds={chosen.number: chosen.choice.bounds[0]})
+    (own,) = [one for n, one in enumerate(bounded.releases) if n not in chosen.releases]
+    assert isinstance(own, NoisyStatistic) and not isinstance(own.of, Counted)
+    assert own.of[0].clamp.high == 500
 
 
 def test_each_total_has_a_choice_of_its_own() -> None:
