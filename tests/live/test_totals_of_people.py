@@ -129,3 +129,22 @@ def test_the_share_of_few_is_a_share(shop: Asking) -> None:
         assert len(answer.clipped) == 1, "both sums share one bound"
         share = row["a1"] / row["a2"]
         assert 0 <= share <= 1 and share == pytest.approx(part / whole, abs=0.03)
+
+
+def test_means_of_totals_by_further_keys_are_about_their_centres(shop: Asking) -> None:
+    """By the whole path: a bound on the totals, centres within it, and deviations from these."""
+    inner = "SELECT customer_id, quantity AS k, sum(total) AS t FROM shop.orders GROUP BY 1, 2"
+    select = f"avg(t) FROM ({inner}) q"
+    exact = _exact(select)
+    for _ in range(_DRAWS):
+        answer = shop.run(f"SELECT {select}")
+        (row,), (clipped,) = json.loads(answer.relation)["b1"], answer.clipped
+        assert row["a1"] == pytest.approx(exact, rel=0.05)
+        assert clipped.aggregates == ("avg(t)",)
+
+
+def test_means_of_rows_are_about_their_centres(shop: Asking) -> None:
+    exact = _exact("avg(least(total, 500)) FROM shop.orders")
+    for _ in range(_DRAWS):
+        (row,) = shop.rows("avg(total) FROM shop.orders")
+        assert row["a1"] == pytest.approx(exact, rel=0.05)
