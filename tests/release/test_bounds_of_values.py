@@ -40,7 +40,7 @@ def test_a_kept_bound_has_the_name_of_the_statement_that_asks() -> None:
 
 def _told(select: str, bound: ChosenBound = _BOUND) -> str:
     block = _block(select)
-    chosen = {one.number: bound for one in block.value_choices}
+    chosen: dict[int | None, ChosenBound] = {one.number: bound for one in block.value_choices}
     return " ".join(told.text() for told in clipped_units(block, chosen, 1))
 
 
