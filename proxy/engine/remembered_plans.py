@@ -1,8 +1,8 @@
 """Plans of questions that are asked again: whoever asks the same in the same settings gets the same plan.
 
-A plan is a function of what `_request_of` holds, and of the policy, the catalogue and public values
-(PlanningContext, with which all that is remembered ends): of no clock, no chance and no protected row. What
-else may change is asked at each run: budget, session, tables that have changed, the server's rules of time
+A plan is a function of what `_request_of` holds, the day among it, and of the policy, the catalogue and public
+values (PlanningContext, with which all that is remembered ends): of no chance and no protected row. What else
+may change is asked at each run: budget, session, tables that have changed, the server's rules of time
 zones, lists of public tables. Seeds and noise are drawn when it runs.
 """
 
@@ -109,9 +109,10 @@ class RememberedPlans:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
+        day: int | None,
         analyst: str,
     ) -> PreparedQuery | None:
-        request = _request_of(question, arguments, settings, analyst)
+        request = _request_of(question, arguments, settings, day, analyst)
         found = self._cached.get(request)
         if found is None:
             return None
@@ -124,13 +125,14 @@ class RememberedPlans:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
+        day: int | None,
         analyst: str,
         prepared: PreparedQuery,
     ) -> None:
         self._note(question.reading, prepared)
         if _characters(arguments) > _ARGUMENTS or _sql_characters(prepared) > _SQL:
             return
-        request = _request_of(question, arguments, settings, analyst)
+        request = _request_of(question, arguments, settings, day, analyst)
         self._cached[request] = _Remembered(reading=question.reading, prepared=prepared)
         self._cached.move_to_end(request)
         while len(self._cached) > _CACHED:
@@ -186,6 +188,7 @@ def _request_of(
     question: ProtectedQuery,
     arguments: tuple[str | None, ...],
     settings: Mapping[str, str],
+    day: int | None,
     analyst: str,
 ) -> object:
     """A reading is one object for each statement as it was read (PolicyStatements): comparing two by value
@@ -198,4 +201,5 @@ def _request_of(
         question.with_errors,
         arguments,
         frozenset(settings.items()),
+        day,
     )

@@ -131,6 +131,10 @@ class Recorder:
         self.calls.append("remaining")
         return Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
 
+    async def day(self) -> int:
+        self.calls.append("day")
+        return self.today
+
     async def person(self, analyst: str) -> int | None:
         return self.number
 
