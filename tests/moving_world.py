@@ -7,7 +7,9 @@ from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
+from proxy.catalog.catalog_model import TableName
 from proxy.engine.arguments import constants
+from proxy.engine.settings import read_settings
 from proxy.kernel.plan import BlockPlan
 from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import plan
@@ -44,7 +46,7 @@ def moving_columns(grids: Mapping[str, Fraction] | None = None) -> dict[str, Col
 def moving_policy(base: str = "world", grids: Mapping[str, Fraction] | None = None) -> Policy:
     """All times of all protected tables begin with 2018 and end with the present."""
     policy = POLICIES[base]
-    tables: dict[object, ProtectedTable | PublicTable] = {}
+    tables: dict[TableName, ProtectedTable | PublicTable] = {}
     for name, table in policy.tables.items():
         if isinstance(table, ProtectedTable):
             table = replace(table, columns={**table.columns, **moving_columns(grids)})
@@ -66,7 +68,5 @@ def planned_on(day: str | None, text: str, policy: Policy | None = None) -> Bloc
         bounds=KNOWN_HELD,
         day=None if day is None else day_number(day),
     )
-    from proxy.engine.settings import read_settings
-
     (block,) = plan(query, known, read_settings({}, policy.privacy).loss).blocks
     return block
