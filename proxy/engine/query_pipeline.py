@@ -342,7 +342,7 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-        day: int | None,
+        day: int | None = None,
     ) -> PreparedQuery:
         begun = thread_time()
         found = self._planned(question, arguments, settings, day)
@@ -353,7 +353,7 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-        day: int | None,
+        day: int | None = None,
         loss: Loss | None = None,
     ) -> PreparedQuery:
         """day: as of PlanningContext; loss: other than the settings say."""
@@ -403,6 +403,7 @@ class Engine:
                 *((self._whole_steps_text(),) if whole != written else ()),
                 *present_lines(bound, known),
             ),
+            scalars=query.scalars,
         )
 
     def _known_on(self, day: int | None) -> PlanningContext:

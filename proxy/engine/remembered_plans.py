@@ -25,6 +25,7 @@ from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.planner.lifting import Lift, with_lifts
 from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.statement_reading import Reading
 
@@ -46,7 +47,8 @@ class PreparedQuery:
     private bounds chosen. tables: that it reads, whether protected or public. lifts: what is drawn instead of a
     block; none at all: as it is planned. compiled: the statements of what is drawn, queries: all of them;
     has_lists: whether any takes lists of public tables. seconds: of a processor, that planning and compiling
-    took. times: how times of the statement were rounded, a line each."""
+    took. scalars: answers of earlier blocks that stand in later ones. times: how times of the statement were
+    rounded, a line each."""
 
     settings: Settings
     private: PrivatePlan
@@ -60,6 +62,7 @@ class PreparedQuery:
     has_lists: bool = False
     seconds: float = math.inf
     times: tuple[str, ...] = ()
+    scalars: tuple[Scalar, ...] = ()
 
     @property
     def drawn(self) -> PrivatePlan:

@@ -170,7 +170,9 @@ def rows() -> Iterator[psycopg.Connection]:
 def test_postgresql_has_later_rows_in_no_group(rows: psycopg.Connection) -> None:
     text = "SELECT date_trunc('year', ts), count(*) FROM people GROUP BY 1"
     (query,) = compile_block(planned_on(_TODAY, text))
-    found = dict(rows.execute(query.sql.encode(), dict(query.parameters)).fetchall())
+    found: dict[str, int] = dict(
+        rows.execute(query.sql.encode(), dict(query.parameters)).fetchall()
+    )
     # 2017 counts in the first group, as with every bound; 2027 to 2036 and infinity nowhere.
     assert found["2018-01-01 00:00:00"] == 24
     assert found["2025-01-01 00:00:00"] == 12
@@ -185,7 +187,9 @@ def test_the_guard_is_what_leaves_them_out(
     monkeypatch.setattr(planning, "without_later_rows", lambda query, known: query)
     text = "SELECT date_trunc('year', ts), count(*) FROM people GROUP BY 1"
     (query,) = compile_block(planned_on(_TODAY, text))
-    found = dict(rows.execute(query.sql.encode(), dict(query.parameters)).fetchall())
+    found: dict[str, int] = dict(
+        rows.execute(query.sql.encode(), dict(query.parameters)).fetchall()
+    )
     assert found["2026-01-01 00:00:00"] == 12 * 11 + 1
 
 

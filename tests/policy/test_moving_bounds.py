@@ -50,7 +50,7 @@ def _column(policy: Policy, column: str = "signed_up") -> tuple[Fraction, Fracti
 
 def test_a_date_column_ends_with_today() -> None:
     low, high = _column(_policy("[2018-01-01, now]", "birth_date"), "birth_date")
-    assert (low, high) == (day_number("2018-01-01"), _TODAY)
+    assert (low, high) == (Fraction(day_number("2018-01-01")), Fraction(_TODAY))
 
 
 @pytest.mark.parametrize("column", ["signed_up", "last_seen"])
@@ -59,7 +59,7 @@ def test_a_timestamp_column_ends_with_the_instant_before_today(column: str, low:
     """Midnight itself would be a group of its own, of rows at that microsecond."""
     found = _column(_policy(f"[{low}, now]", column), column)
     assert found == (
-        day_number("2018-01-01") * 86_400,
+        Fraction(day_number("2018-01-01") * 86_400),
         _TODAY * 86_400 - Fraction(1, 10**6),
     )
 
