@@ -81,7 +81,8 @@ def proposed(
             lease.close()
             mark.follow(mark_of(dsn))
     receipt = found.charged.receipt
-    return list(bounds_report(plan, found.tables, checked.policy.database, POLICY_BOUNDS, receipt))
+    database, day = checked.policy.database, day_of_machine()
+    return list(bounds_report(plan, found.tables, database, POLICY_BOUNDS, receipt, day))
 
 
 def _plan(checked: CheckedPolicy, wanted: Wanted) -> ProposalPlan:

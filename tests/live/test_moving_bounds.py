@@ -102,6 +102,23 @@ def test_the_next_day_has_its_own_groups_and_a_day_is_one_question(
     assert proxy.when_settled(analyst)[1] == pytest.approx(2)
 
 
+def test_an_open_range_is_not_the_last_group(
+    proxy: LiveProxy, served: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later rows meet a condition without an end, and are in no group: neither is made of the other."""
+    _set_clock(monkeypatch, served, "2026-06-15")
+    analyst = proxy.servers.new_analyst()
+    _, from_june, march = answers_to(
+        proxy,
+        analyst,
+        _BY_MONTH,
+        "SELECT count(*) FROM v.visits WHERE at >= '2026-06-01'",
+        "SELECT count(*) FROM v.visits WHERE at >= '2026-03-01' AND at < '2026-04-01'",
+        published="off",
+    )
+    assert abs(from_june[0][0] - 19_000) < 60 and abs(march[0][0] - 1000) < 60
+
+
 def test_psql_is_told_the_constant(
     proxy: LiveProxy, served: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
