@@ -106,6 +106,19 @@ def test_an_answer_made_of_a_later_and_better_one_is_another_constant(proxy: Liv
     assert proxy.when_settled(analyst)[1] == pytest.approx(2.5)
 
 
+def test_a_budget_that_is_spent_says_what_is_free(proxy: LiveProxy) -> None:
+    """What was paid goes on to be shown, and the refusal of another question says so."""
+    analyst = proxy.servers.new_analyst()
+    proxy.set_limit(DATABASE, analyst, "1.2", "0.01")
+    (one,) = answers_to(proxy, analyst, _ABOVE_MEAN)
+    with pytest.raises(psycopg.Error) as refused:
+        answers_to(proxy, analyst, "SELECT count(*) FROM k.people WHERE age > 77")
+    hint = refused.value.diag.message_hint or ""
+    assert "You were shown 2 answers that cost nothing until" in hint, hint  # the inner, the outer
+    assert answers_to(proxy, analyst, _ABOVE_MEAN) == [one]
+    assert proxy.when_settled(analyst)[1] == pytest.approx(1)
+
+
 def test_the_ledger_keeps_no_constant(proxy: LiveProxy) -> None:
     database: Database = proxy.assembly.databases[DATABASE]
     analyst = proxy.servers.new_analyst()
