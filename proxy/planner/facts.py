@@ -198,8 +198,9 @@ class PlanningContext:
     """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
     bounds of their numbers and times.
 
-    naming_key: under which a plan that is refused has its name in the log. column_facts: of each protected
-    table, once asked for: they follow from the rest (table_rows.py)."""
+    naming_key: under which a plan that is refused has its name in the log. day: the present, in days since
+    1970-01-01, for bounds that end with it; None: nothing is planned that needs it. column_facts: of each
+    protected table, once asked for: they follow from the rest (table_rows.py)."""
 
     policy: Policy
     catalog: Catalog
@@ -210,14 +211,19 @@ class PlanningContext:
     # So many rows of a unit are read of each table, of a statement that is dear for each of them (None: all).
     most_stored: int | None = None
     naming_key: bytes = field(default=b"", repr=False)
+    day: int | None = None
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
 
-def planning_context(policy: Policy, catalog: Catalog, contents: PublicContents) -> PlanningContext:
+def planning_context(
+    policy: Policy, catalog: Catalog, contents: PublicContents, day: int | None = None
+) -> PlanningContext:
     """Combine a policy and its catalogue with what was read of public tables."""
-    return PlanningContext(policy, catalog, contents.values, contents.rows, contents.bounds)
+    return PlanningContext(
+        policy, catalog, contents.values, contents.rows, contents.bounds, day=day
+    )
 
 
 def typed(expression: Expression, facts: Facts) -> Expression:

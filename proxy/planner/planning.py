@@ -35,6 +35,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
+from proxy.planner.later_rows import without_later_rows
 from proxy.planner.left_out_rows import computed_beyond
 from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
 from proxy.planner.loss_events import loss_events
@@ -98,6 +99,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
              more than wanted, or that the kernel does not let through, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
+    query = without_later_rows(query, known)
     with one_statement():
         try:
             return _plan(query, known, wanted)

@@ -137,13 +137,14 @@ class BlockQuestion:
     release_names: tuple[str, ...]
 
 
-def question_of(block: BlockPlan) -> BlockQuestion | None:
-    """None of a block whose answer hangs on an earlier one: it has a question once that is drawn.
+def question_of(block: BlockPlan, *, names_answers: bool = False) -> BlockQuestion | None:
+    """None of a block whose answer hangs on an earlier one, which its text does not say.
 
-    Given    block: bound to its constants; where bounds are chosen, before they are
+    Given    block: bound to its constants; where bounds are chosen, before they are; names_answers: the caller
+             adds to the question which answers these are
     Refuses  NotCanonical
     """
-    if block.uses_answers:
+    if block.uses_answers and not names_answers:
         return None
     form = CanonicalForm(_LEFT_OUT)
     form.number(_aliases(block.source))
