@@ -14,6 +14,8 @@ from typing import TypeVar
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column
+from proxy.engine.machine_clock import day_of_machine
+from proxy.policy.moving_bounds import bounds_on
 from proxy.policy.policy_model import Bounds, ColumnPolicy
 
 Item = TypeVar("Item")
@@ -87,7 +89,7 @@ def synthetic_value(
         usable = [key for key in keys if key is not None or nullable]
         if usable:
             return choices.of(usable) if group is None else usable[group % len(usable)]
-    bounds = None if policy is None else policy.bounds
+    bounds = None if policy is None else bounds_on(policy, day_of_machine())
     if bounds is not None and style is not Style.ANY:
         beyond = _beyond(column, style) if choices.below(2) else None
         return beyond or _at(column, bounds.high if style is Style.HIGH else bounds.low)

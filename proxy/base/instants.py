@@ -13,6 +13,7 @@ _TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?"
     r"(?:Z|([+-])(\d\d)(?::?(\d\d))?)?)?"
 )
+DAY_SECONDS = 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _FIRST = (datetime.min.replace(tzinfo=timezone.utc) - _EPOCH) // _MICROSECOND
@@ -77,7 +78,9 @@ def seconds_of(text: str, *, is_local: bool = False) -> Fraction | None:
     if sign is not None and not is_local:
         east = int(zone_hours) * 3600 + int(zone_minutes or 0) * 60
         clock += east if sign == "-" else -east
-    return (at - _EPOCH).days * 86_400 + clock + Fraction(int((part or "0").ljust(6, "0")), 10**6)
+    return (
+        (at - _EPOCH).days * DAY_SECONDS + clock + Fraction(int((part or "0").ljust(6, "0")), 10**6)
+    )
 
 
 def extracted_field(at: datetime, field: str) -> int:

@@ -14,6 +14,7 @@ from proxy.audit.synthetic_values import Choices
 from proxy.base.errors import Refusal
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.cli.loading import CheckedPolicy
+from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
@@ -80,6 +81,7 @@ async def _on(
         texts = [
             text.strip() for _, text in engine.statements.split(questions) if text.strip(" \n;")
         ]
+    day = day_of_machine()
     audited_query: list[AuditedQuery] = []
     refused: list[tuple[str, str]] = []
     for text in texts:
@@ -93,8 +95,8 @@ async def _on(
             if question is None:
                 refused.append((text, "reads no protected table"))
                 continue
-            plan = engine.planned(question, {}, None, constants)
-            plan = engine.planned(question, {}, audited_bounds(plan), constants)
+            plan = engine.planned(question, {}, None, constants, day)
+            plan = engine.planned(question, {}, audited_bounds(plan), constants, day)
             audited_query.append(AuditedQuery(text, plan, question.reading.query.scalars))
         except Refusal as refusal:
             refused.append((text, refusal.message))

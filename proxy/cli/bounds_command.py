@@ -20,6 +20,7 @@ from proxy.cli.running import run
 from proxy.cli.state_folder import state_folder
 from proxy.engine.accuracy import text_of
 from proxy.engine.bound_proposing import BoundProposals, proposed_bounds
+from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.os_random import OsRandom
 from proxy.kernel.proposal_plan import ProposalPlan
 from proxy.ledger.bounds_account import POLICY_BOUNDS, open_account
@@ -80,11 +81,14 @@ def proposed(
             lease.close()
             mark.follow(mark_of(dsn))
     receipt = found.charged.receipt
-    return list(bounds_report(plan, found.tables, checked.policy.database, POLICY_BOUNDS, receipt))
+    database, day = checked.policy.database, day_of_machine()
+    return list(bounds_report(plan, found.tables, database, POLICY_BOUNDS, receipt, day))
 
 
 def _plan(checked: CheckedPolicy, wanted: Wanted) -> ProposalPlan:
-    known = planning_context(checked.policy, checked.catalog, contents_of(checked))
+    known = planning_context(
+        checked.policy, checked.catalog, contents_of(checked), day_of_machine()
+    )
     table = None
     if wanted.table is not None:
         schema, _, name = wanted.table.rpartition(".")

@@ -27,8 +27,12 @@ def bounds_report(
     database: str,
     account: str,
     receipt: str,
+    day: int,
 ) -> Iterator[str]:
-    """Lines of YAML and comments: a piece of a policy that fits the one that it was made for."""
+    """Lines of YAML and comments: a piece of a policy that fits the one that it was made for.
+
+    Given    day: today, in days since 1970-01-01
+    """
     spent = text_of(plan.loss.epsilon)
     yield f"# Bounds for {database}, proposed privately. It cost epsilon {spent} of the shared budget"
     yield f'# (total); `dpproxy ledger show` has it as "{account}", receipt {receipt}. Another run costs'
@@ -38,10 +42,10 @@ def bounds_report(
     yield "tables:"
     for table in plan.tables:
         yield f"  {_name(str(table.table))}:"
-        yield from _table(table, found[table.table])
+        yield from _table(table, found[table.table], day)
 
 
-def _table(table: TableProposals, found: tuple[ChosenBound, ...]) -> Iterator[str]:
+def _table(table: TableProposals, found: tuple[ChosenBound, ...], day: int) -> Iterator[str]:
     units = "rows" if table.unit is None else "units"
     pairs = list(zip(table.bounds, found, strict=True))
     rows: int | None = None
@@ -65,7 +69,7 @@ def _table(table: TableProposals, found: tuple[ChosenBound, ...]) -> Iterator[st
     ):
         yield "    columns:"
     for name, ends in columns.items():
-        yield from _column(name, ends[Proposed.LOW], ends[Proposed.HIGH], units)
+        yield from _column(name, ends[Proposed.LOW], ends[Proposed.HIGH], units, day)
 
 
 def _of_unit(key: str, what: str, chosen: ChosenBound, number: int | None) -> Iterator[str]:
@@ -99,6 +103,14 @@ class _End:
         value = value if kind.is_time else min(value, self.bound.most)
         return -value if self.bound.what is Proposed.LOW else value
 
+    def may_be(self, day: int) -> bool:
+        """Whether it is a time, and today lies between it and the next smaller bound."""
+        column, number = self.bound.column, self.chosen.bound
+        if number is None or column is None or not column.type.is_time:
+            return False
+        smaller = max((one for one in self.bound.choice.bounds if one < number), default=0)
+        return smaller < day <= number  # both in days, whatever the type
+
     def text(self, units: str) -> str:
         side = "below" if self.bound.what is Proposed.LOW else "above"
         if self.chosen.bound is None:
@@ -107,7 +119,7 @@ class _End:
         return f"about {_beyond(self.chosen)} {units} have a value {side} {_text(self, self.value)}"
 
 
-def _column(name: str, low: _End, high: _End, units: str) -> Iterator[str]:
+def _column(name: str, low: _End, high: _End, units: str, day: int) -> Iterator[str]:
     if low.chosen.bound is None and high.chosen.bound is None:
         yield (
             f"    # {_name(name)}: fewer than about {high.chosen.needed} {units} have a value on either side of"
@@ -115,6 +127,8 @@ def _column(name: str, low: _End, high: _End, units: str) -> Iterator[str]:
         )
         return
     yield f"      # {low.text(units)}; {high.text(units)}."
+    if high.may_be(day):
+        yield "      # If its values end with the present, write `now` for the upper bound: it moves with it."
     yield f"      {_name(name)}: {{bounds: [{_text(low, low.value)}, {_text(high, high.value)}]}}"
 
 

@@ -12,6 +12,7 @@ from proxy.cli.loading import CheckedPolicy, read_policy_file, readable_contents
 from proxy.cli.publication_checks import check_publications
 from proxy.doctor.all_findings import diagnose
 from proxy.doctor.installed_postgres import read_installation
+from proxy.engine.machine_clock import day_of_machine
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding, Verdict
@@ -33,7 +34,7 @@ def doctor_verdict(path: Path, environment: Mapping[str, str]) -> Verdict:
         verdict = diagnose(policy, catalog, read_installation())
     except Unreachable as error:
         raise CliError(f"{path}: the protected database cannot be reached: {error}") from None
-    if check(policy, catalog):
+    if check(policy, catalog, day=day_of_machine()):
         what = "the policy does not fit the database as the role sees it: see dpproxy policy check"
     elif not _can_publish(policy, catalog, text, path, verdict):
         what = "something that the policy publishes cannot be released: see dpproxy policy check"

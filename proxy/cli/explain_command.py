@@ -13,6 +13,7 @@ from proxy.catalog.catalog_model import Catalog
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.cached_answers import CachedQuestion, PaidAnswer
+from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.os_random import OsRandom
 from proxy.engine.policy_names import numbered, resolved
 from proxy.engine.policy_statements import ProtectedQuery
@@ -213,6 +214,9 @@ class NoLedger:
 
     async def admitted(self, analyst: str) -> None:
         return None
+
+    async def day(self) -> int:
+        return day_of_machine()
 
     async def person(self, analyst: str) -> None:
         return None

@@ -13,6 +13,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import refusal_text
 from proxy.doctor.all_findings import diagnose
 from proxy.doctor.installed_postgres import Installation
+from proxy.engine.machine_clock import day_of_machine
 from proxy.planner.facts import PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import Severity
@@ -61,8 +62,10 @@ def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
     policy, text = read_policy_file(path, environment)
     try:
         catalog = reachable_catalog(policy.source)
-        if check(policy, catalog):
-            raise locate(check(policy, catalog, missing_grants(policy.source)), text, str(path))
+        day = day_of_machine()
+        if check(policy, catalog, day=day):
+            problems = check(policy, catalog, missing_grants(policy.source), day)
+            raise locate(problems, text, str(path))
     except Unreachable as error:
         raise CliError(f"{path}: the protected database cannot be reached: {error}") from None
     policy = fitted(policy, catalog)

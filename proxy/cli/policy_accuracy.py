@@ -12,6 +12,7 @@ from proxy.catalog.catalog_model import Catalog
 from proxy.cli.explain_command import engine_without_data, protected_query
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.machine_clock import day_of_machine
 from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import BoundsKind, ColumnPolicy, Policy, ProtectedTable
 
@@ -38,6 +39,7 @@ def policy_accuracy(
     Given    a policy that fits the catalogue (policy.check.fitted); public: as `serve` reads public tables
     """
     engine = engine_without_data(policy, catalog, public)
+    day = day_of_machine()
     lines = []
     for table in policy.protected():
         for column, aggregate, call in _calls(table):
@@ -46,7 +48,7 @@ def policy_accuracy(
             try:
                 query = protected_query(engine, sql)
                 assert query is not None, "it asks of a protected table"
-                (planned,) = accuracies(engine.planned(query, {}))
+                (planned,) = accuracies(engine.planned(query, {}, day=day))
             except Refusal as refusal:
                 planned = refusal
             line = PolicyAccuracy(

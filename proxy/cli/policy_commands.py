@@ -17,6 +17,7 @@ from proxy.cli.command_options import LedgerDsn, PolicyFile, State
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.running import end_on_sigterm, run
 from proxy.cli.source_variables import SourceVariables
+from proxy.engine.machine_clock import day_of_machine
 from proxy.policy_file.policy_errors import PolicyErrors
 
 _PROPOSED_EPSILON = "0.5"
@@ -56,7 +57,9 @@ def policy_check(
         except PolicyErrors as error:
             wrong = error
     lines = policy_accuracy(checked.policy, checked.catalog, public)
-    proposals = noise_proposals(planning_context(checked.policy, checked.catalog, public))
+    proposals = noise_proposals(
+        planning_context(checked.policy, checked.catalog, public, day_of_machine())
+    )
     if as_json:
         reported = accuracy_json(checked.policy, lines, proposals)
         more = {} if wrong is None else _problems(wrong)

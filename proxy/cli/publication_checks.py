@@ -10,6 +10,7 @@ from proxy.base.errors import Refusal
 from proxy.cli.explain_command import engine_without_data
 from proxy.cli.loading import CheckedPolicy
 from proxy.engine.accuracy import text_of
+from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.facts import PublicContents
 from proxy.policy.problem import Problem
@@ -80,7 +81,7 @@ def publication_problems(statements: PublishedStatements, engine: Engine) -> lis
         try:
             question, constants = statements.read(of)
             statements.columns(question)
-            engine.prepared(question, constants, of.loss)
+            engine.prepared(question, constants, of.loss, day_of_machine())
         except Refusal as refusal:
             problems.append(
                 Problem(("publish", number, "sql"), _message(of, refusal), refusal.hint)

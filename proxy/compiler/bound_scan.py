@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from proxy.compiler.aggregate_sql import RowSource
+from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.band_sql import FITS, Banded, band_sql, counted_by_bands, total_sql
 from proxy.compiler.binds import Binds
-from proxy.compiler.select_list import Output, finished, key_sql
+from proxy.compiler.relation_sql import source_sql
+from proxy.compiler.select_list import Output, finished, key_sql, named_by, row_conditions
 from proxy.compiler.statistic_sql import RowSum, row_sum, statistic_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
-from proxy.kernel.bound_choices import BoundChoice
-from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.bound_choices import BoundChoice, ValueChoice
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms.unit_means import PARTS
@@ -30,18 +32,61 @@ def bound_scan(plan: BlockPlan) -> BackendQuery:
              these and that of the units' means
     """
     unit, binds = plan.neighbours, Binds()
-    assert isinstance(unit, UnitNeighbours), "rows by themselves have no totals"
+    if isinstance(unit, RowNeighbours):
+        return _row_scan(plan, unit, binds)
     units = _Units(plan, unit, binds)
-    for number, choice in plan.choices.items():
+    for number, choice in plan.total_choices.items():
         units.add_choice(number, choice)
+    for chosen in plan.value_choices:
+        units.add_value(chosen)
     for number in plan.sums_of_totals:
         units.add_sum(number)
     source, seeds = units.gathered()
+    return _counted(plan, units.columns, source, units.places, seeds, binds)
+
+
+def _row_scan(plan: BlockPlan, unit: RowNeighbours, binds: Binds) -> BackendQuery:
+    """Bands of values of units that have one row each."""
+    assert not plan.total_choices, "rows by themselves have no totals"
+    rows, columns = RowSource(binds, inner=False), dict[str, str]()
+    places = [
+        _banded_value(one, index_sql(one.measured, rows), columns, binds)
+        for one in plan.value_choices
+    ]
+    conditions = row_conditions(plan, unit.not_null, binds)
+    source = source_sql(plan.source, conditions, binds, *named_by(plan))
+    return _counted(plan, columns, source, places, (), binds)
+
+
+def _counted(
+    plan: BlockPlan,
+    columns: Mapping[str, str],
+    source: str,
+    places: Sequence[Banded],
+    seeds: tuple[str, ...],
+    binds: Binds,
+) -> BackendQuery:
     # LIMIT ALL keeps the planner from merging the two, so that a column that is named twice is computed once.
-    columns = ", ".join(f"{sql} AS {name}" for name, sql in units.columns.items())
-    sql = counted_by_bands(f"SELECT {columns} FROM {source} LIMIT ALL", units.places, binds)
+    listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    sql = counted_by_bands(f"SELECT {listed} FROM {source} LIMIT ALL", places, binds)
     compiled = finished(sql, plan, (), binds, seeds, (), None)
     return replace(compiled, keys=0, has_sub_partition=False)
+
+
+def _banded_value(chosen: ValueChoice, value: str, columns: dict[str, str], binds: Binds) -> Banded:
+    """Count a unit by the size of its value, which is NULL where it has none."""
+    size = f"pg_catalog.abs(({value})::bigint)"  # within the largest bound, far below the end of bigint
+    total = _named(total_sql(size, chosen.choice, False, binds), columns)
+    return Banded(band=band_sql(total, chosen.choice, False, binds), total=total)
+
+
+def _named(sql: str, columns: dict[str, str]) -> str:
+    for name, known in columns.items():
+        if known == sql:
+            return name
+    name = f"t{len(columns)}"
+    columns[name] = sql
+    return name
 
 
 class _Units:
@@ -56,10 +101,10 @@ class _Units:
         self._selected = unit.groups if selects_groups else None
         # The sizes of a unit's sums in its groups add up to the size of one sum where none is below 0 and
         # groups have no bounds of their own: then its rows are gathered once, without keys.
-        own = [plan.releases[number] for number in plan.choices if number is not None]
+        own = [plan.releases[number] for number in plan.total_choices if number is not None]
         self._by_group = bool(plan.keys) and (
             selects_groups
-            or (None in plan.choices and unit.rows_per_group is not None)
+            or (None in plan.total_choices and unit.rows_per_group is not None)
             or any(release.is_signed for release in own if isinstance(release, NoisyStatistic))
         )
 
@@ -78,6 +123,14 @@ class _Units:
         total = self._column(total_sql(value, choice, is_signed, self._binds))
         band = band_sql(total, choice, is_signed, self._binds)
         self.places.append(Banded(band=band, total=total))
+
+    def add_value(self, chosen: ValueChoice) -> None:
+        """By the largest size of its values."""
+        index = f"pg_catalog.abs(({index_sql(chosen.measured, self._rows)})::bigint)"
+        value = f"v{self._inner.add(f'pg_catalog.max({index})')}"
+        if self._by_group:
+            value = f"pg_catalog.max({value})"
+        self.places.append(_banded_value(chosen, value, self.columns, self._binds))
 
     def add_sum(self, number: int) -> None:
         """Of a block without keys, by how many values a unit has, which may be fewer than its rows."""
@@ -130,12 +183,7 @@ class _Units:
         return f"({source}) g GROUP BY unit", seeds
 
     def _column(self, sql: str) -> str:
-        for name, known in self.columns.items():
-            if known == sql:
-                return name
-        name = f"t{len(self.columns)}"
-        self.columns[name] = sql
-        return name
+        return _named(sql, self.columns)
 
 
 def _is_count(plan: BlockPlan, number: int) -> bool:

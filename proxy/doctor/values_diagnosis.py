@@ -50,7 +50,7 @@ def values_findings(connection: Connection, policy: Policy, catalog: Catalog) ->
         there = catalog.tables.get(table.name)
         for column in table.columns.values():
             real = None if there is None else there.column(column.name)
-            if real is not None and column.bounds is not None:
+            if real is not None and isinstance(column.bounds, Bounds):
                 yield from _bounds(connection, table.name, column, column.bounds)
             if real is None or column.values is None:
                 continue

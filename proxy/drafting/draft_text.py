@@ -107,8 +107,8 @@ def _head(database: str, variable: str, decisions: int) -> list[str]:
         "# A draft by `dpproxy policy init`, from tables, keys, types and constraints alone: no row was read.",
         "# Whom a row belongs to is guessed. Each guess and each gap is marked DECIDE, and there are"
         f" {decisions} of them.",
-        "# Bounds are clamps known without the data: bounds: [low, high]. A column without has no sum,",
-        "# avg, min or max; `dpproxy policy bounds` proposes some privately.",
+        "# Bounds are clamps known without the data: bounds: [low, high], of dates and times also [low, now].",
+        "# A column without has no sum, avg, min or max; `dpproxy policy bounds` proposes some privately.",
         "# `dpproxy policy check` says whether the file fits; `dpproxy policy manual` explains each key.",
         "dpproxy: 1",
         f"database: {flow_text(database)}",

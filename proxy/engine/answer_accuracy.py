@@ -68,10 +68,11 @@ def accuracies(plan: PrivatePlan) -> tuple[Accuracy, ...]:
 
 def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accuracy:
     loss = _borne(block, place)
+    described = _by_few(block, place, _until_chosen(block, place, _described(block, place)))
     return Accuracy(
         block=number,
         aggregate=block.answers[place].aggregate.kind.value,
-        described=_by_few(block, place, _until_chosen(block, place, _described(block, place))),
+        described=_by_steps(block, place, described),
         epsilon=loss.epsilon,
         delta=loss.delta,
         share=loss.epsilon / whole.epsilon if whole.epsilon else Fraction(0),
@@ -86,6 +87,16 @@ def _by_few(block: BlockPlan, place: int, described: ReleaseAccuracy) -> Release
     return replace(described, error=None, no_interval=described.no_interval or _FEW_UNITS)
 
 
+def _by_steps(block: BlockPlan, place: int, described: ReleaseAccuracy) -> ReleaseAccuracy:
+    """Without its error in ranks, where all that is known of the answer is that it is below a step."""
+    number, *_ = block.answers[place].releases
+    release = block.releases[number]
+    if number not in block.coarse or not isinstance(release, OrderStatistic):
+        return described
+    steps = f"it is rounded to steps of {decimal_text(release.measured.grid)}"
+    return replace(described, error=None, no_interval=described.no_interval and steps)
+
+
 def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> ReleaseAccuracy:
     """Before a bound is chosen, the plan has the largest one: the error is so much for each unit of the bound.
     What depends on a bound grows with it in proportion."""
@@ -96,15 +107,13 @@ def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> R
             continue
         if used.isdisjoint(block.bounded_by(choice)) or _bound(block, choice) < largest:
             continue
-        release = None if choice is None else block.releases[choice]
-        grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
-        of_what = "the rows of a unit" if choice is None else "what a unit adds"
-        most = largest * grid
+        of_what, most = _bounded(block, choice), largest * _grid(block, choice)
         note = f"R: a bound on {of_what} that is chosen privately when it runs, {text_of(most)} at most"
         if choice is not None:
             note = f"{note}; choosing it takes {text_of(found.loss.epsilon)} of epsilon"
         error = described.error
-        if error is not None:
+        is_of_ranks = error is not None and error.kind is ErrorKind.IN_RANK
+        if error is not None and not (is_of_ranks and block.value_choice(choice)):
             kind, value = ErrorKind.TIMES_BOUND, error.value / most
             error = AnswerError(kind=kind, value=value, of=error.kind)
         return replace(
@@ -120,12 +129,30 @@ def _until_chosen(block: BlockPlan, place: int, described: ReleaseAccuracy) -> R
 
 def _bound(block: BlockPlan, choice: int | None) -> int:
     """That the plan has by now."""
+    of_values = block.value_choice(choice)
+    if of_values is not None:
+        return of_values.choice.bounds[-1] if of_values.bound is None else of_values.bound
     if choice is None:
         assert isinstance(block.neighbours, UnitNeighbours)
         return block.neighbours.rows
     release = block.releases[choice]
     assert isinstance(release, NoisyStatistic) and release.total is not None
     return release.total.most
+
+
+def _grid(block: BlockPlan, choice: int | None) -> Fraction:
+    """Of the numbers that are bounded."""
+    of_values = block.value_choice(choice)
+    if of_values is not None:
+        return of_values.measured.grid
+    release = None if choice is None else block.releases[choice]
+    return release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
+
+
+def _bounded(block: BlockPlan, choice: int | None) -> str:
+    if block.value_choice(choice) is not None:
+        return "the size of a unit's value"
+    return "the rows of a unit" if choice is None else "what a unit adds"
 
 
 def _borne(block: BlockPlan, place: int) -> Loss:

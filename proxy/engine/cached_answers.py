@@ -20,6 +20,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from proxy.accounting.events import Event
+from proxy.base.errors import Fault
 from proxy.engine.table_losses import protected_names, tables_of
 from proxy.engine.threads import beside, in_thread
 from proxy.kernel.plan import BlockPlan, PrivatePlan
@@ -69,7 +70,8 @@ class CacheState(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedQuestion:
     """A block as the ledger sees it. digest None: it is never cached; tables: the protected ones that it reads;
-    derivable None: nothing is made of it, nor it of anything."""
+    derivable None: nothing is made of it, nor it of anything; rests_on: blocks of the statement, by number,
+    whose answers in the ledger the question names by their digests."""
 
     digest: bytes | None
     question: str
@@ -79,6 +81,7 @@ class CachedQuestion:
     events: tuple[Event, ...]
     tables: tuple[str, ...] = ()
     derivable: Derivable | None = None
+    rests_on: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +186,13 @@ class CachedAnswers:
         """
         return await in_thread(self._parts_of, private)
 
+    async def part(self, block: BlockPlan, given: str) -> CachedQuestion:
+        """A block that compares with answers of earlier ones.
+
+        Given    given: names these answers, so that two of equal names have equal answers
+        """
+        return await in_thread(self._part, block, given)
+
     def are_known(self, parts: Sequence[CachedQuestion]) -> bool:
         """Whether all may have been drawn already: then it is worth asking before a session is taken."""
         return all(part.digest is not None and part.digest in self._known for part in parts)
@@ -229,14 +239,14 @@ class CachedAnswers:
         total = sum((part.loss for part in parts), NOTHING)
         return parts if total == private.loss else None
 
-    def _part(self, block: BlockPlan) -> CachedQuestion:
+    def _part(self, block: BlockPlan, given: str | None = None) -> CachedQuestion:
         events = tuple(block_events(block))
         loss, tables = block_loss(block), tables_of(block, self._protected)
         order = Order(
             keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
         )
         try:
-            wanted = question_of(block)
+            wanted = question_of(block, names_answers=given is not None)
         except NotCanonical:
             wanted = None
         too_large = wanted is not None and len(wanted.question) + len(wanted.terms) > _QUESTION
@@ -252,6 +262,8 @@ class CachedAnswers:
             )
         relied_on = f"{SEMANTICS} {self._relied_on.text(block)}"
         question = f"{relied_on} {wanted.question}"
+        if given is not None:  # nothing is made of it: what it is about is not what its rows are
+            question = f"{question} given {given}"
         return CachedQuestion(
             digest=slot_digest(question, wanted.terms, events),
             question=question,
@@ -260,7 +272,9 @@ class CachedAnswers:
             loss=loss,
             events=events,
             tables=tables,
-            derivable=derivable(block, wanted, self.known, relied_on),
+            derivable=None
+            if given is not None
+            else derivable(block, wanted, self.known, relied_on),
         )
 
 
@@ -301,7 +315,11 @@ class ClaimedBlocks:
 
     async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         text = self._ready.get(number)
-        return None if text is None else await self._read(number, block, text)
+        if text is None:
+            return None
+        if any(self._cached.get(other) is None for other in self._parts[number].rests_on):
+            raise Fault  # it was drawn for an answer that stands in the ledger, and it is not that one
+        return await self._read(number, block, text)
 
     async def _read(self, number: int, block: BlockPlan, text: str) -> CachedBlock:
         work = len(text) // _PER_NUMBER
@@ -321,7 +339,8 @@ class ClaimedBlocks:
             return drawn
         work = len(drawn.drawn.groups) * (len(block.releases) + len(block.keys))
         text = await beside(work, cached_text, drawn, self._parts[number].order)
-        if len(text) > _RELATION:
+        rests_on_others = any(self._cached.get(n) is None for n in self._parts[number].rests_on)
+        if len(text) > _RELATION or rests_on_others:
             is_ours = await self._ledger.forget(cached, self._holder)
             self._open.discard(number)
             if not is_ours:

@@ -7,12 +7,23 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.engine.accuracy import number_of, text_of
-from proxy.engine.unit_words import one_unit, units_word
+from proxy.engine.unit_words import aggregate_word, one_unit, units_word
+from proxy.kernel.bound_choices import ValueChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.choosing_bounds import ChosenBound, share_of
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
+_SPREADS = {
+    *(AggregateKind.VAR_POP, AggregateKind.VAR_SAMP),
+    *(AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP),
+}
+_GROWING = {
+    *(AggregateKind.SUM, AggregateKind.AVG),
+    *(AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC),
+}
+
+_LOWER = "The error leaves out what that cuts: without this limit the answer is at least so large."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +38,7 @@ class ClippedUnits:
     needed, enough: Units for a choice, and for a good one.
     is_poor: By the noisy number there are fewer than enough.
     is_given: The policy gives the bound.
+    is_lower: What is cut can only make the answers smaller.
     """
 
     block: int
@@ -42,6 +54,7 @@ class ClippedUnits:
     enough: int
     is_poor: bool
     is_given: bool
+    is_lower: bool = False
 
     def text(self) -> str:
         named = ", ".join(self.aggregates)
@@ -60,7 +73,10 @@ class ClippedUnits:
                 f"{named}: {limit}, and the error is not known. About {self.enough:,} {self.units_word} are"
                 f" needed to know it. Raise dp.epsilon, or ask for fewer aggregates or groups at once."
             )
-        return f"{named}: {limit}; about {self._clipped()} have more."
+        text = f"{named}: {limit}; about {self._clipped()} have more"
+        if not self.is_lower:
+            return f"{text}."
+        return f"{text}. {_LOWER}"
 
     def _clipped(self) -> str:
         above, units = max(0, self.above), max(0, self.units)
@@ -76,6 +92,7 @@ class ClippedUnits:
             "units": self.units,
             "clipped": self.above,
             "error_95": self.half_width,
+            "at_least": self.is_lower,
             "share": float(share_of(self.above, self.units)),
         }
 
@@ -90,6 +107,9 @@ def clipped_units(
         bounded = block.bounded_by(choice)
         release = None if choice is None else block.releases[choice]
         grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
+        of_values = block.value_choice(choice)
+        if of_values is not None:
+            grid = of_values.measured.grid
         yield ClippedUnits(
             block=number,
             unit=one_unit(block),
@@ -97,11 +117,13 @@ def clipped_units(
             aggregates=tuple(
                 dict.fromkeys(
                     answer.aggregate.kind.value
+                    if of_values is None
+                    else aggregate_word(answer.aggregate)
                     for answer in block.answers
                     if bounded & set(answer.releases)
                 )
             ),
-            of_rows=release is None or release.aggregate.kind in _COUNTS,
+            of_rows=release is None or (of_values is None and release.aggregate.kind in _COUNTS),
             most=None if chosen.bound is None else chosen.bound * grid,
             units=chosen.units,
             above=chosen.above,
@@ -110,7 +132,24 @@ def clipped_units(
             enough=chosen.enough,
             is_poor=chosen.is_poor,
             is_given=block.choices[choice].is_given,
+            is_lower=_is_lower(block, bounded) if of_values is None else _shrinks(block, of_values),
         )
+
+
+def _is_lower(block: BlockPlan, bounded: frozenset[int]) -> bool:
+    """Whether no answer grows where rows or sums of a unit are cut: of numbers of rows, and of sums of what is
+    not below 0."""
+    kinds = {one.aggregate.kind for one in block.answers if bounded & {*one.releases}}
+    releases = [block.releases[number] for number in bounded]
+    return kinds <= {*_COUNTS, AggregateKind.SUM} and all(
+        isinstance(one, NoisyStatistic) and not one.is_signed for one in releases
+    )
+
+
+def _shrinks(block: BlockPlan, of_values: ValueChoice) -> bool:
+    """Whether no answer grows where sizes are cut: of values that are not below 0, and of spreads of any."""
+    kinds = {one.aggregate.kind for one in block.answers if of_values.releases & {*one.releases}}
+    return kinds <= _SPREADS or (of_values.measured.low >= 0 and kinds <= _SPREADS | _GROWING)
 
 
 def bounds_of(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> dict[int | None, int]:

@@ -37,6 +37,9 @@ from proxy.release.null_answers import rows_needed
 EXAMPLES = (1_000, 10_000, 100_000)
 _ROWS_OF_A_UNIT = (10, 100)  # examples of a bound that is not chosen yet
 _OF_RANGE = Fraction(1, 2)  # by so much, the example says, the rows of a unit are off the mean
+_VALUE = Fraction(
+    1_000
+)  # example of a bound on values that is not chosen yet, of totals in a subquery
 _SPREAD = 10  # a bound on sums, in largest values
 _SECONDS = {86400: "days", 3600: "hours", 60: "minutes", 1: "seconds"}
 _RANKS = "% of ranks"
@@ -139,7 +142,8 @@ def expected_error(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedErr
     if answer.calculated is None and isinstance(release, UnitExtreme):
         return _with_needed(_of_extreme(block, release), block, entry)
     if entry.error is None:
-        if answer.calculated is not None and entry.described.no_interval == "":
+        is_open = _has_open_values(block, answer)
+        if answer.calculated is not None and not entry.described.no_interval and not is_open:
             return _of_formula(block, answer, answer.calculated)
         reason = entry.described.no_interval or "its error is stated with the answer"
         return ExpectedError(remarks=(reason,))
@@ -229,6 +233,8 @@ def _in_ranks(block: BlockPlan, answer: Answer, ranks: Fraction, scale: Fraction
 
 def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> ExpectedError:
     """The bound is chosen when the statement runs."""
+    if _has_open_values(block, answer):
+        return _of_open_values(block, answer, error)
     choice = _choice_of(block, answer)
     if error.of in (ErrorKind.TIMES_ROWS, ErrorKind.IN_RANK):
         rows = Fraction(_ROWS_OF_A_UNIT[0])
@@ -249,6 +255,25 @@ def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> Expect
         assumptions=("what one adds is bounded by choice when the statement runs",),
     )
     return _in_time(found, answer.aggregate.type)
+
+
+def _has_open_values(block: BlockPlan, answer: Answer) -> bool:
+    """Whether a bound on its values is chosen when it runs."""
+    return any(one.releases & set(answer.releases) for one in block.value_choices)
+
+
+def _of_open_values(block: BlockPlan, answer: Answer, error: AnswerError) -> ExpectedError:
+    """For values up to a round number."""
+    whole = error.value * _VALUE
+    if error.of is ErrorKind.TIMES_ROWS:
+        found = _over_rows(block, answer, whole)
+    else:
+        one = ErrorExample(number=None, of="", bound=_VALUE, error=whole)
+        found = ExpectedError(examples=(one,), bound_of="for values up to")
+    return replace(found, assumptions=(_OPEN_VALUES,))
+
+
+_OPEN_VALUES = "values: if few are above 1,000; the error grows in proportion"
 
 
 def _if_few_rows(block: BlockPlan, rows: Fraction) -> str:
@@ -295,7 +320,8 @@ def _measured(block: BlockPlan, answer: Answer) -> Measured:
 def _of_deviations(block: BlockPlan, release: DeviationMean) -> ExpectedError:
     """Of units whose rows are off the mean by a round part of the range, on average."""
     one, epsilon = release.measured, release.loss.epsilon
-    size = one.width * one.grid * _OF_RANGE
+    is_open = any(block.releases.index(release) in each.releases for each in block.value_choices)
+    size = _VALUE if is_open else one.width * one.grid * _OF_RANGE
     needed = deviation_mean.units_needed(epsilon)
     reach = Fraction(-math.log(0.05))
 

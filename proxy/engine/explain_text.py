@@ -91,6 +91,13 @@ def _lines(
             if block.rows_choice.is_given:
                 what = "Units that the policy's bounds cut: counted when it runs"
             yield f"    {what}, for {spent} of epsilon"
+        for chosen in block.value_choices:
+            named = dict.fromkeys(_users(block, chosen.releases))
+            spent = text_of(chosen.choice.loss.epsilon)
+            yield (
+                f"    Bound on the values of {', '.join(named)}: chosen privately when it runs, for"
+                f" {spent} of epsilon"
+            )
         for entry in found:
             if entry.block == number:
                 yield "    " + _line(entry)
@@ -174,6 +181,12 @@ def _line(entry: Accuracy) -> str:
     text = ", ".join(parts)
     note = "; ".join(filter(None, (described.note, entry.condition)))
     return f"{text} ({note})" if note else text
+
+
+def _users(block: BlockPlan, releases: frozenset[int]) -> Iterator[str]:
+    for answer in block.answers:
+        if releases & set(answer.releases):
+            yield answer.aggregate.kind.value
 
 
 def unit_text(block: BlockPlan) -> str:

@@ -43,6 +43,7 @@ from proxy.release.choosing_bounds import (
     clamped_totals,
     totals_of,
 )
+from proxy.release.coarse_quantiles import with_coarse
 from proxy.release.deviation_means import drawn_centres, with_centres
 from proxy.release.noisy_relation import NoisyTable, relation_json
 from proxy.release.presenting import presented
@@ -238,9 +239,10 @@ async def noisy_relation(
             block = with_noises(block, cached.noises)
         if cached.releases:
             block = with_releases(block, cached.releases)
-        blocks[number] = block
         work += _displayed(block, cached)
         noisy = await beside(work, presented, block, cached.drawn)
+        block = with_coarse(block, noisy)
+        blocks[number] = block
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
         withheld += answer_notices(block, noisy)
         for scalar in question.reading.query.scalars:

@@ -28,6 +28,8 @@ def policy_limits(block: BlockPlan) -> Iterator[str]:
         if isinstance(release, NoisyStatistic) and release.total and not release.total.choice:
             most = text_of(release.total.most * release.grid)
             yield f"{aggregate_word(release.aggregate)}: at most {most} of {unit} count."
+    for aggregate, kept in block.kept_totals:
+        yield f"{aggregate_word(aggregate)}: at most {text_of(kept)} of {unit} count."
     told = block.neighbours.column.column if isinstance(block.neighbours, UnitNeighbours) else ""
     yield from dict.fromkeys(_limits_on_joins(block.source, told))
 

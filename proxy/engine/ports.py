@@ -154,6 +154,10 @@ class Ledger(Protocol):
         number. None: the ledger knows no such analyst."""
         ...
 
+    async def day(self) -> int:
+        """The day of the ledger's clock, in days since 1970-01-01, UTC: the present of a statement."""
+        ...
+
     async def budget(self, analyst: str) -> str:
         """The analyst's lines and everybody's, as JSON: the rows of dp.budget."""
         ...

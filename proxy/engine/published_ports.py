@@ -98,6 +98,10 @@ class PublishedLedger(Protocol):
         """Of each, in their order. Reads only."""
         ...
 
+    async def due_day(self, wanted: Publication, *, is_now: bool) -> int:
+        """The day of the time that a claim would be for now, in days since 1970-01-01, UTC. Reads only."""
+        ...
+
     async def claim(
         self,
         wanted: Publication,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 from typing import cast
 
@@ -22,6 +23,7 @@ from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Fault, Refusal
+from proxy.base.instants import DAY_SECONDS
 from proxy.engine.drawn_release import DrawnBlocks, refuse_lacking
 from proxy.engine.noisy_answers import noisy_relation
 from proxy.engine.policy_statements import ProtectedQuery
@@ -46,6 +48,7 @@ from proxy.engine.table_losses import protected_names, table_losses
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
+from proxy.planner.later_rows import reads_moving
 from proxy.planner.loss_events import loss_events
 from proxy.policy.publication import Publication
 
@@ -155,7 +158,7 @@ class Publishing:
         if not stored.blocks:
             return []
         question, _ = await asyncio.to_thread(self._shadow.read, of)
-        prepared = await self._planned(of, question, stored.constants)
+        prepared = await self._planned(of, question, stored.constants, _day_of(one.due))
         parts = await self._engine.questions(prepared.private)
         relations = {(block.question, block.terms): block.relation for block in stored.blocks}
         found = []
@@ -178,9 +181,14 @@ class Publishing:
         return found
 
     async def _planned(
-        self, of: Publication, question: ProtectedQuery, constants: tuple[str | None, ...]
+        self,
+        of: Publication,
+        question: ProtectedQuery,
+        constants: tuple[str | None, ...],
+        day: int | None,
     ) -> PreparedQuery:
-        return await asyncio.to_thread(self._engine.prepared, question, constants, of.loss)
+        """day: of the time that the release is for, with which bounds end that end with the present."""
+        return await asyncio.to_thread(self._engine.prepared, question, constants, of.loss, day)
 
     async def release_due(self) -> None:
         """Of each statement the release that is due, if there is one and nobody else draws it."""
@@ -222,7 +230,10 @@ class Publishing:
                  wrong later: charged, and finished under that charge
         """
         question, constants = await asyncio.to_thread(self._shadow.read, of)
-        prepared = await self._planned(of, question, constants)
+        day = None
+        if reads_moving(question.reading.query, self._engine.known):
+            day = await self.ledger.due_day(of, is_now=is_now)
+        prepared = await self._planned(of, question, constants, day)
         self._engine.refuse_changed(prepared.private)
         async with self._data.session(_ACCOUNT) as session:
             await self._zones.check(session, prepared.zones)
@@ -245,6 +256,10 @@ class Publishing:
             )
             if claim.state is not ReleaseState.DRAW:
                 return released
+            if day is not None and (claim.due is None or _day_of(claim.due) != day):
+                # Midnight came between. It is drawn for its own day the next time, under this charge.
+                await self._let_go(of, claim)
+                raise Fault("the day of a release has changed while it was planned")
             holding = asyncio.create_task(self._hold(claim))
             try:
                 store = DrawnBlocks(parts)
@@ -319,6 +334,11 @@ class Publishing:
 def _kind_of(refusal: Refusal) -> str:
     """Its message may quote the statement, or PostgreSQL's words about a constant."""
     return f"it is refused ({refusal.code.name.lower().replace('_', ' ')})"
+
+
+def _day_of(due: datetime) -> int:
+    """In days since 1970-01-01, UTC."""
+    return int(due.timestamp()) // DAY_SECONDS
 
 
 def _clock() -> float:

@@ -40,6 +40,7 @@ from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicContents, planning_context
+from proxy.planner.later_rows import present_lines, reads_moving
 from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.planner.time_windows import with_whole_steps
@@ -103,6 +104,7 @@ class Engine:
             published=self.published,
             naming_key=naming_key,
         )
+        self._of_day: tuple[PlanningContext, PlanningContext] | None = None
         self._turns = AnalystTurns.of_planning()
         self._remembered = RememberedPlans()
         self._protected = protected_names(policy)
@@ -153,14 +155,16 @@ class Engine:
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,
+        day: int | None = None,
     ) -> NoisyAnswer:
         """One answer, charged. EXPLAIN is answered with the plan, free of charge.
 
+        Given    day: as of `day_of`, if it was read for the statement
         Refuses  what planning refuses, SETTING, OVER_BUDGET, UNAVAILABLE where no session can be had: not
                  charged; CANCELLED by statement_timeout, which ends nothing that is charged; Fault, the same
                  for whatever goes wrong later: charged
         """
-        answer = await self._answered(question, arguments, settings, analyst)
+        answer = await self._answered(question, arguments, settings, analyst, day)
         accounts = question.reading.accounts
         if not accounts:
             return answer
@@ -173,10 +177,12 @@ class Engine:
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,
+        day: int | None,
     ) -> NoisyAnswer:
         if question.reads_nothing:
             return NoisyAnswer("{}", NOTHING, None, None, None, False, question.why_empty)
-        found = await self._prepared(question, arguments, settings, analyst)
+        day = await self.day_of(question) if day is None else day
+        found = await self._prepared(question, arguments, settings, analyst, day)
         private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, found, analyst)
@@ -194,17 +200,18 @@ class Engine:
         analyst: str,
         *,
         is_first: bool,
+        day: int | None = None,
     ) -> tuple[str, ...]:
         """Made-up relations of a run, to try it before it is charged. Reads nothing, charges nothing.
 
-        Given    is_first: one relation, else all
+        Given    is_first: one relation, else all; day: as of `day_of`
         Gives    none where nothing would be charged, where the session has no trials, where documents of the
                  ledger are part of the answer, and where they take too much of the processor
         Refuses  what planning refuses, SETTING
         """
         if question.reads_nothing or question.reading.accounts:
             return ()
-        found = await self._prepared(question, arguments, settings, analyst)
+        found = await self._prepared(question, arguments, settings, analyst, day)
         private = found.private
         if private.loss == NOTHING or not found.settings.is_tried:
             return ()
@@ -213,6 +220,16 @@ class Engine:
         if plausible_values(private) * count <= _MADE_AT_ONCE:
             return plausible_relations(private, thread_time, count, seconds=seconds)
         return await in_thread(plausible_relations, private, thread_time, count, seconds=seconds)
+
+    async def day_of(self, question: ProtectedQuery) -> int | None:
+        """Read the present, once for a statement whose bounds may end with it.
+
+        Returns:
+            The day of the ledger's clock, in days since 1970-01-01, UTC. None: no bounds need it.
+        """
+        if not reads_moving(question.reading.query, self._known):
+            return None
+        return await self._ledger.day()
 
     def keep_undelivered(self, answer: NoisyAnswer) -> None:
         """The statement around the answer has failed: the next one with the same plan is not charged again."""
@@ -229,14 +246,19 @@ class Engine:
         return self._known
 
     def prepared(
-        self, question: ProtectedQuery, constants: tuple[str | None, ...], loss: Loss
+        self,
+        question: ProtectedQuery,
+        constants: tuple[str | None, ...],
+        loss: Loss,
+        day: int | None,
     ) -> PreparedQuery:
         """A question of the data owner's, without parameters, which may cost more than one of an analyst.
 
+        Given    day: as of PlanningContext
         Refuses  what planning refuses
         """
         arguments = settled_arguments(question, constants).arguments
-        found = replace(self._planned(question, arguments, {}, loss), lifts=())
+        found = replace(self._planned(question, arguments, {}, day, loss), lifts=())
         return found.compiled_for(found.private.blocks)
 
     def refuse_changed(self, private: PrivatePlan) -> None:
@@ -267,7 +289,8 @@ class Engine:
         analyst: str,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
-        found = await self._prepared(question, arguments, settings, analyst)
+        day = await self.day_of(question)
+        found = await self._prepared(question, arguments, settings, analyst, day)
         remaining = await self._ledger.remaining(analyst)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
@@ -282,14 +305,15 @@ class Engine:
         settings: Mapping[str, str],
         chosen: ChosenBounds | None = None,
         constants: tuple[str | None, ...] = (),
+        day: int | None = None,
     ) -> PrivatePlan:
         """The private plan of a question without parameters. Reads nothing, charges nothing.
 
-        Given    chosen: bounds, where the plan is wanted as it is with them
+        Given    chosen: bounds, where the plan is wanted as it is with them; day: as of PlanningContext
         Refuses  what planning refuses, SETTING
         """
         arguments = settled_arguments(question, constants).arguments
-        found, given = self._planned(question, arguments, settings), chosen or {}
+        found, given = self._planned(question, arguments, settings, day), chosen or {}
         blocks = (
             found.bounded(number, given[number]) if number in given else block
             for number, block in enumerate(found.private.blocks)
@@ -302,11 +326,12 @@ class Engine:
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
         analyst: str,
+        day: int | None,
     ) -> PreparedQuery:
         remembered = self._remembered  # another one, where the context is renewed meanwhile
         settled = settled_arguments(question, arguments)
         arguments = settled.arguments
-        request = question, arguments, settings
+        request = question, arguments, settings, day
         found = remembered.find(*request, analyst)
         if found is None:
             if remembered.take_quick(question, arguments):
@@ -322,9 +347,10 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
+        day: int | None = None,
     ) -> PreparedQuery:
         begun = thread_time()
-        found = self._planned(question, arguments, settings)
+        found = self._planned(question, arguments, settings, day)
         return found.compiled_for(found.drawn.blocks, lambda: thread_time() - begun)
 
     def _planned(
@@ -332,9 +358,10 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
+        day: int | None = None,
         loss: Loss | None = None,
     ) -> PreparedQuery:
-        """loss: other than the settings say."""
+        """day: as of PlanningContext; loss: other than the settings say."""
         chosen = self._settings(frozenset(settings.items()))
         chosen = chosen if loss is None else replace(chosen, loss=loss)
         types = question.argument_types()
@@ -356,7 +383,7 @@ class Engine:
                 reported(block) if wanted else with_parts(block, outputs=()) for block in blocks
             ),
         )
-        known = self._known
+        known = self._known_on(day)
         if chosen.mechanism is not None:
             known = replace(known, mechanism=chosen.mechanism)
         found = planned(bound, known, chosen.loss)
@@ -376,11 +403,24 @@ class Engine:
             private=private,
             cost=plan_cost(private, found.events, self._protected),
             bounded=bounded,
-            zones=zones_used(blocks, self.policy),
+            zones=zones_used(blocks, self.policy, day),
             tables=frozenset(name for block in private.blocks for name in block.tables()),
             lifts=lifted(bound, found, chosen.loss) if is_lifted else (),
-            times=(self._whole_steps_text(),) if whole != written else (),
+            times=(
+                *((self._whole_steps_text(),) if whole != written else ()),
+                *present_lines(bound, known),
+            ),
+            scalars=query.scalars,
         )
+
+    def _known_on(self, day: int | None) -> PlanningContext:
+        """The last one is remembered: what is known of columns is made once in a context."""
+        if day is None:
+            return self._known
+        last = self._of_day
+        if last is None or last[0] is not self._known or last[1].day != day:
+            last = self._of_day = self._known, replace(self._known, day=day)
+        return last[1]
 
     def _with_whole_steps(self, block: AggregateBlock) -> AggregateBlock:
         reuse = self.policy.reuse

@@ -1,8 +1,8 @@
 """Plans of questions that are asked again: whoever asks the same in the same settings gets the same plan.
 
-A plan is a function of what `_request_of` holds, and of the policy, the catalogue and public values
-(PlanningContext, with which all that is remembered ends): of no clock, no chance and no protected row. What
-else may change is asked at each run: budget, session, tables that have changed, the server's rules of time
+A plan is a function of what `_request_of` holds, the day among it, and of the policy, the catalogue and public
+values (PlanningContext, with which all that is remembered ends): of no chance and no protected row. What else
+may change is asked at each run: budget, session, tables that have changed, the server's rules of time
 zones, lists of public tables. Seeds and noise are drawn when it runs.
 """
 
@@ -25,6 +25,7 @@ from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.planner.lifting import Lift, with_lifts
 from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.statement_reading import Reading
 
@@ -46,7 +47,8 @@ class PreparedQuery:
     private bounds chosen. tables: that it reads, whether protected or public. lifts: what is drawn instead of a
     block; none at all: as it is planned. compiled: the statements of what is drawn, queries: all of them;
     has_lists: whether any takes lists of public tables. seconds: of a processor, that planning and compiling
-    took. times: how times of the statement were rounded, a line each."""
+    took. scalars: answers of earlier blocks that stand in later ones. times: how times of the statement were
+    rounded, a line each."""
 
     settings: Settings
     private: PrivatePlan
@@ -60,6 +62,7 @@ class PreparedQuery:
     has_lists: bool = False
     seconds: float = math.inf
     times: tuple[str, ...] = ()
+    scalars: tuple[Scalar, ...] = ()
 
     @property
     def drawn(self) -> PrivatePlan:
@@ -109,9 +112,10 @@ class RememberedPlans:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
+        day: int | None,
         analyst: str,
     ) -> PreparedQuery | None:
-        request = _request_of(question, arguments, settings, analyst)
+        request = _request_of(question, arguments, settings, day, analyst)
         found = self._cached.get(request)
         if found is None:
             return None
@@ -124,13 +128,14 @@ class RememberedPlans:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
+        day: int | None,
         analyst: str,
         prepared: PreparedQuery,
     ) -> None:
         self._note(question.reading, prepared)
         if _characters(arguments) > _ARGUMENTS or _sql_characters(prepared) > _SQL:
             return
-        request = _request_of(question, arguments, settings, analyst)
+        request = _request_of(question, arguments, settings, day, analyst)
         self._cached[request] = _Remembered(reading=question.reading, prepared=prepared)
         self._cached.move_to_end(request)
         while len(self._cached) > _CACHED:
@@ -186,6 +191,7 @@ def _request_of(
     question: ProtectedQuery,
     arguments: tuple[str | None, ...],
     settings: Mapping[str, str],
+    day: int | None,
     analyst: str,
 ) -> object:
     """A reading is one object for each statement as it was read (PolicyStatements): comparing two by value
@@ -198,4 +204,5 @@ def _request_of(
         question.with_errors,
         arguments,
         frozenset(settings.items()),
+        day,
     )

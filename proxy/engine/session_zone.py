@@ -12,6 +12,7 @@ from proxy.base.session_settings import how_to_set
 from proxy.base.zones import FIRST, LAST, UTC, Zone, zone_named
 from proxy.engine.ports import ProtectedSession
 from proxy.planner.calendar_clamps import shifted_by
+from proxy.policy.moving_bounds import bounds_on
 from proxy.policy.policy_model import BoundsKind, Policy, ProtectedTable
 from proxy.query.bind.time_zones import in_zone, zones_of
 from proxy.query.ir.expressions import Constant, Expression, Shift
@@ -97,8 +98,13 @@ def _disagree(zone: Zone) -> Refusal:
     )
 
 
-def zones_used(blocks: Sequence[AggregateBlock], policy: Policy) -> ZonesUsed:
-    """The zones that blocks are read by, and where their constant times and the bounds of their columns lie."""
+def zones_used(
+    blocks: Sequence[AggregateBlock], policy: Policy, day: int | None = None
+) -> ZonesUsed:
+    """The zones that blocks are read by, and where their constant times and the bounds of their columns lie.
+
+    Given    day: as of PlanningContext
+    """
     zones = frozenset[Zone]().union(*map(zones_of, blocks))
     if all(zone.is_utc for zone in zones):
         return ZonesUsed(zones=zones, period=None)
@@ -119,7 +125,8 @@ def zones_used(blocks: Sequence[AggregateBlock], policy: Policy) -> ZonesUsed:
         changed(block, lambda part: rebuild(part, visit))
         tables = [policy.tables[scan.table] for scan in scans(block.source)]
         for table in (table for table in tables if isinstance(table, ProtectedTable)):
-            for bounds in (column.bounds for column in table.columns.values()):
+            for column in table.columns.values():
+                bounds = bounds_on(column, day)
                 if bounds is not None and bounds.kind is not BoundsKind.NUMBER:
                     scale = 86_400 if bounds.kind is BoundsKind.DATE else 1
                     found += [bounds.low * scale, bounds.high * scale]

@@ -11,6 +11,7 @@ from proxy.engine.combined_releases import combined_releases
 from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.published_answers import PublishedSources, best_of, free_blocks
+from proxy.engine.questions_of_answers import with_given_answers, without_paid_answers
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.topped_up import TopUp, top_ups
 from proxy.kernel.world import World
@@ -89,14 +90,21 @@ async def statement_parts(
             None if number in unlifted and derived[number] is unlifted[number] else lift
             for number, lift in enumerate(lifts)
         )
+    if cached is not None:
+        derived = await without_paid_answers(prepared, analyst, cached, found, derived)
     claimed, topped_up = not_derived(found, derived), dict[int, TopUp]()
     if cached is not None and _tops_up(cached.known.policy):
         known = cached.known
         world = World(known.policy, known.catalog, known.naming_key)
         topped_up = dict(await top_ups(cached.ledger, analyst, blocks, claimed, world))
+    claimed = {n: topped_up[n].question if n in topped_up else p for n, p in claimed.items()}
+    if cached is not None:
+        lifted = {number for number, lift in enumerate(lifts) if lift is not None}
+        others = frozenset({*topped_up, *lifted})
+        claimed = await with_given_answers(prepared, cached, claimed, derived, others)
     return StatementParts(
         derived=derived,
-        claimed={n: topped_up[n].question if n in topped_up else p for n, p in claimed.items()},
+        claimed=claimed,
         lifts=lifts,
         is_cached=cached is not None,
         topped_up=topped_up,

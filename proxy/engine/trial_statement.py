@@ -25,8 +25,9 @@ _HINT = (
 )
 
 
-def trial_of(question: ProtectedQuery, relations: tuple[str, ...]) -> Trial:
+def trial_of(question: ProtectedQuery, relations: tuple[str, ...], day: int | None = None) -> Trial:
     """
+    Given    day: of the present that it was planned with
     Gives    the query alone of what makes a table or a cursor, and of COPY: the rest is rehearsed without rows
     """
     statement = question.statement
@@ -46,6 +47,7 @@ def trial_of(question: ProtectedQuery, relations: tuple[str, ...]) -> Trial:
         result=_result(statement),
         encoding=copy_encoding(statement) or "",
         hint=_HINT,
+        day=day,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from proxy.kernel.statistics import Measured
 from proxy.mechanisms.loss import Loss
 
 
@@ -26,6 +27,25 @@ class BoundChoice:
     @property
     def loss(self) -> Loss:
         return self.walk + self.report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueChoice:
+    """A bound on the size of a value that a subquery computes of all rows of a unit, such as their sum.
+
+    Attributes:
+        number: The release by which the choice is named: one of `releases`, another one for each choice.
+        releases: What is computed of the value.
+        measured: The value within the largest bound. A unit counts with the largest of its values.
+        choice: The bounds, in grid steps of `measured`.
+        bound: The one that is chosen. None before that.
+    """
+
+    number: int
+    releases: frozenset[int]
+    measured: Measured
+    choice: BoundChoice
+    bound: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from itertools import product
 
 from typing_extensions import assert_never
 
-from proxy.kernel.bound_choices import BoundChoice, UnitTotal
+from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
@@ -247,6 +247,38 @@ def price_of_choice(choice: BoundChoice) -> Price:
     if choice.walk.epsilon <= 0:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a walk that pays nothing")
     return pure_price(choice.walk) + report
+
+
+def price_of_value_choice(chosen: ValueChoice, shape: Shape) -> Price:
+    """Price a walk over bounds on the values of units.
+
+    Privacy: a unit is counted by the largest size of its values, in one band: rows are gathered by the unit, or
+        each unit has one. So one unit more raises each count by 0 or 1 (PROOFS.md 23 B9). Whatever bound is
+        chosen, each release is priced by the clamp that it has then.
+
+    Args:
+        chosen: The bounds, and the values.
+        shape: Of its block.
+
+    Raises:
+        NotPrivate: Several rows by themselves change, each of which is counted; nothing is walked, or a bound
+            that is none of those to choose from.
+
+    >>> from tests.kernel.examples import row_shape, value_choice
+    >>> price_of_value_choice(value_choice(Fraction(1)), row_shape(changed=1)).epsilon
+    Fraction(1, 1)
+    >>> price_of_value_choice(value_choice(Fraction(1)), row_shape(changed=2))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    check_measured([chosen.measured], Rule.CHOSEN_VALUE)
+    if isinstance(shape.neighbours, RowNeighbours) and shape.neighbours.rows != 1:
+        raise NotPrivate(Rule.CHOSEN_VALUE, "several rows change, each of which is counted")
+    if chosen.choice.is_given:
+        raise NotPrivate(Rule.CHOSEN_VALUE, "nothing is walked")
+    if chosen.bound is not None and chosen.bound not in chosen.choice.bounds:
+        raise NotPrivate(Rule.CHOSEN_VALUE, "a bound that is none of those to choose from")
+    return price_of_choice(chosen.choice)
 
 
 def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 
 from proxy.base.result_columns import IntervalColumn
-from proxy.kernel.bound_choices import BoundChoice, UnitTotal
+from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice
 from proxy.kernel.formula_model import Formula
 from proxy.kernel.key_plans import KeyPlan, Selection
 from proxy.kernel.neighbour_kinds import Neighbours
@@ -320,7 +320,8 @@ class BlockPlan:
     uses_answers: rows are compared with noisy answers of earlier blocks; is_summed, has_truths: as of the
     AggregateBlock;
     combinations: of public keys, those that are answered; None: all; rows_choice: where the bound on the rows
-    of a unit is chosen for all releases that have none of their own; until then it is the largest; withheld:
+    of a unit is chosen for all releases that have none of their own; until then it is the largest;
+    value_choices: bounds on what a subquery computes of all rows of a unit; withheld:
     releases for whose bound there were too few units: their answers are NULL; unstated: those whose bound was
     chosen from few units, so that what is cut may be far above the noise: no error of it is stated; clipped: of
     releases with a bound that was chosen, the noisy share of units that are above it; is_rounded: answers are
@@ -328,6 +329,8 @@ class BlockPlan:
     such rows do not count; most_stored: so many rows of a unit are read of a table at most, as the query is
     dear for each (None: all); text_characters: so many of each text that a join repeats (None: all); beyond:
     columns that the condition computes with, of which values beyond the bounds are taken for the bounds;
+    kept_totals: aggregates of totals of units, and the policy's bounds to which they are cut;
+    coarse: quantiles whose answers are below a step of their grid;
     unit_name: how the policy calls the unit, "" where it is a row; top: as of the AggregateBlock."""
 
     source: Relation
@@ -347,6 +350,7 @@ class BlockPlan:
     has_truths: bool = False
     combinations: tuple[tuple[str | None, ...], ...] | None = None
     rows_choice: BoundChoice | None = None
+    value_choices: tuple[ValueChoice, ...] = ()
     withheld: frozenset[int] = frozenset()
     unstated: frozenset[int] = frozenset()
     clipped: tuple[tuple[int, Fraction], ...] = ()
@@ -355,12 +359,19 @@ class BlockPlan:
     most_stored: int | None = None
     text_characters: int | None = None
     beyond: tuple[str, ...] = ()
+    kept_totals: tuple[tuple[Aggregate, Fraction], ...] = ()
+    coarse: frozenset[int] = frozenset()
     unit_name: str = ""
     top: TopList | None = None
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:
-        """By the number of the release that a bound is for; None: that on rows, for all others."""
+        """By the number of the release that a bound is for, or is named by; None: that on rows."""
+        return {**self.total_choices, **{one.number: one.choice for one in self.value_choices}}
+
+    @property
+    def total_choices(self) -> dict[int | None, BoundChoice]:
+        """Of bounds on what a unit adds, by the release; None: of that on rows, for all others."""
         found: dict[int | None, BoundChoice] = {}
         if self.rows_choice is not None:
             found[None] = self.rows_choice
@@ -369,14 +380,22 @@ class BlockPlan:
                 found[number] = release.choice
         return found
 
+    def value_choice(self, choice: int | None) -> ValueChoice | None:
+        """The bound on values that is named so."""
+        return next((one for one in self.value_choices if one.number == choice), None)
+
     def bounded_by(self, choice: int | None) -> frozenset[int]:
         """The releases that a choice is for."""
+        of_values = self.value_choice(choice)
+        if of_values is not None:
+            return of_values.releases
         if choice is not None:
             return frozenset({choice})
+        totals = self.total_choices
         return frozenset(
             number
             for number, release in enumerate(self.releases)
-            if number not in self.choices
+            if number not in totals
             and not isinstance(release, SampleAggregate | UnitExtreme | KeptUnits | DeviationMean)
             and not (isinstance(release, DistinctCount) and release.of_unit)
         )
@@ -385,6 +404,8 @@ class BlockPlan:
     def sums_of_totals(self) -> tuple[int, ...]:
         """The shared sums that follow from what bounds are chosen by, if all else that is released does, but
         means of deviations."""
+        if self.value_choices:
+            return ()  # they are of values within bounds that are not known yet
         left = [
             number
             for number in range(len(self.releases))
@@ -419,7 +440,7 @@ class BlockPlan:
         chosen = self.choices
         of_totals = len(chosen) - (None in chosen) + len(self.sums_of_totals)
         other = len(self.releases) - len(self.deviation_means)
-        return bool(chosen) and not self.keys and of_totals == other
+        return bool(chosen) and not (self.keys or self.value_choices) and of_totals == other
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))

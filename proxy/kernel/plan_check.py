@@ -27,6 +27,7 @@ from proxy.kernel.measurements import (
     price_of_choice,
     price_of_release,
     price_of_selection,
+    price_of_value_choice,
 )
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.owners import ColumnNames, Known, OfUnit, Public, Rows, name
@@ -170,7 +171,8 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
     source = relation_of(block.source, world)
     _check_parts(block, source, world)
     check_neighbours(block, source)
-    shape = shape_of(block, is_open=block.chooses_rows and not is_bounded)
+    is_open = block.chooses_rows or bool(block.value_choices)
+    shape = shape_of(block, is_open=is_open and not is_bounded)
     prices = [
         price_of_release(release, shape, is_bounded)
         for number, release in enumerate(block.releases)
@@ -188,6 +190,10 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
         if block.chooses_rows and block.neighbours.rows not in block.rows_choice.bounds:
             raise NotPrivate(Rule.CHOSEN_BOUND, "a bound that is none of those to choose from")
         prices.append(price_of_choice(block.rows_choice))
+    numbers = [one.number for one in block.value_choices]
+    if len(set(numbers)) < len(numbers) or not block.total_choices.keys().isdisjoint(numbers):
+        raise NotPrivate(Rule.CHOSEN_VALUE, "two bounds of one name")
+    prices += [price_of_value_choice(one, shape) for one in block.value_choices]
     return sum(prices, NOTHING_PAID)
 
 
@@ -197,6 +203,7 @@ def _check_parts(block: BlockPlan, source: Known, world: World) -> None:
         block.where,
         tuple(key.expression for key in block.keys),
         tuple(map(_measured_of, block.releases)),
+        tuple(one.measured for one in block.value_choices),
     )
     check_expressions(parts, source.types, world)
 

@@ -37,6 +37,7 @@ class Rule(Enum):
     SAMPLE_AGGREGATE = "sample and aggregate"
     SELECTION = "selection of groups"
     CHOSEN_BOUND = "chosen bound"
+    CHOSEN_VALUE = "chosen bound on values"
     PRICE = "price"
     PROPOSAL = "proposal of bounds"
 

@@ -391,6 +391,8 @@ def _release_prices(
                 yield walk.measured(release.measured, source), 3
             case _:
                 raise NotPriced(type(release).__name__)
+    for chosen in plan.value_choices:
+        yield walk.measured(chosen.measured, source), 2
 
 
 def _nodes(plan: BlockPlan) -> Iterator[Any]:

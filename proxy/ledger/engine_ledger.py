@@ -179,6 +179,9 @@ class EngineLedger:
     async def admitted(self, analyst: str) -> Loss:
         return _loss(await self._tables.admitted(analyst))
 
+    async def day(self) -> int:
+        return await self._tables.day()
+
     async def person(self, analyst: str) -> int | None:
         return await self._tables.person(analyst)
 

@@ -46,6 +46,7 @@ _OPTIONS = (
     " -c default_transaction_isolation=read\\ committed -c statement_timeout=30s"
     " -c idle_in_transaction_session_timeout=30s -c jit=off -c plan_cache_mode=force_generic_plan"
 )
+_DAY = "SELECT floor(extract(epoch FROM transaction_timestamp()) / 86400)::bigint AS day"
 _OPEN_SECONDS = 10.0
 CONNECTIONS = 4
 _TEXT_OCTETS = 4 * 1024 * 1024  # of statements in one dp.history
@@ -266,6 +267,12 @@ class LedgerTables:
         if not lines:
             raise not_an_analyst(analyst)
         return self.usable(lines)
+
+    async def day(self) -> int:
+        """The day of the clock of the ledger's server, in days since 1970-01-01, UTC."""
+        row = await self.first(_DAY, ())
+        assert row is not None, "a clock always tells"
+        return int(row["day"])
 
     async def person(self, analyst: str) -> int | None:
         """The analyst's number, which a name that is given again has not; None: there is no such analyst."""

@@ -50,6 +50,15 @@ _STATES = f"""\
 SELECT jsonb_agg(to_jsonb(s) || jsonb_build_object(
     'epsilon', s.epsilon::text, 'delta', s.delta::text, {_UTC})) AS found
 FROM ledger.published_standing_at(%s, %s::jsonb, {_AT}) s"""  # noqa: S608
+# As ledger.publish_at decides it.
+_DUE_DAY = f"""\
+SELECT floor(extract(epoch FROM CASE
+    WHEN p.id IS NOT NULL AND p.released_at IS NULL THEN greatest(s.start, p.due)
+    WHEN %s THEN s.at ELSE s.start END) / 86400)::bigint AS day
+FROM (SELECT a.at, ledger.slot_start(%s, %s, a.at) AS start FROM (SELECT {_AT} AS at) a) s
+LEFT JOIN LATERAL (
+    SELECT p.id, p.released_at, p.due FROM ledger.published p
+    WHERE p.source = %s AND p.name = %s AND p.version = %s ORDER BY p.due DESC LIMIT 1) p ON true"""  # noqa: S608
 _STORED = """\
 SELECT p.shown, p.constants,
        ARRAY(SELECT b.sealed FROM ledger.published_block b WHERE b.published = p.id ORDER BY b.number) AS blocks
@@ -71,6 +80,13 @@ class PublishedReleases:
         row = await self._tables.first(_STATES, (self._tables.source, _wanted(wanted), self.at))
         found = [] if row is None or row["found"] is None else row["found"]
         return tuple(self._state(one) for one in found)
+
+    async def due_day(self, wanted: Publication, *, is_now: bool) -> int:
+        of_slot = wanted.seconds, wanted.offset, self.at
+        of_name = self._tables.source, wanted.name, wanted.version
+        row = await self._tables.first(_DUE_DAY, (is_now, *of_slot, *of_name))
+        assert row is not None, "a time is always due"
+        return int(row["day"])
 
     async def claim(
         self,

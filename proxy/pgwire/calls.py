@@ -298,13 +298,14 @@ class EvaluateConstants:
 
 @dataclass(frozen=True, slots=True)
 class PlanTrial:
-    """Answered by a Trial, a Refuse, or None where there is nothing to try. handle, arguments, settings: as of
-    RunQuery. is_first: with one made-up relation, else with all."""
+    """Answered by a Trial, a Refuse, or None where there is nothing to try. is_first: with one made-up
+    relation, else with all. The rest: as of RunQuery."""
 
     handle: Any
     arguments: tuple[str | None, ...]
     settings: Mapping[str, str]
     is_first: bool
+    day: int | None = None
 
 
 class TrialResult(Enum):
@@ -323,7 +324,7 @@ class Trial:
     pieces: its text between its parameters; numbers: of these parameters, the highest is the relation.
     called: names of functions that it calls. words: all that may name a relation in it. relations: JSON, one
     for each run. encoding: in which rows are printed, "" for the session's. hint: of an error that comes with
-    each relation.
+    each relation. day: as of RunQuery, which is given it.
     """
 
     pieces: tuple[str, ...]
@@ -334,6 +335,7 @@ class Trial:
     result: TrialResult
     encoding: str
     hint: str
+    day: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,11 +351,13 @@ class RunTrial:
 @dataclass(frozen=True, slots=True)
 class RunQuery:
     """One run, charged; answered by Answered or Refuse. arguments: as Arguments.json, and behind them what the
-    statement's constants are."""
+    statement's constants are. day: the present that was read for its trial run; None: it is not read yet, or
+    not needed."""
 
     handle: Any
     arguments: tuple[str | None, ...]
     settings: Mapping[str, str]
+    day: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

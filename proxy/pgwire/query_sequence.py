@@ -182,11 +182,14 @@ def answer(
         if isinstance(evaluated, Refuse):
             return evaluated
         given = given + evaluated
+    day: int | None = None
     if _needs_trial(substitute, arguments):
-        refused = yield from _tried(rewritten, given, arguments)
-        if refused is not None:
-            return refused
-    answered: QueryAnswer | Refuse = yield RunQuery(substitute.handle, given, arguments.settings)
+        tried = yield from _tried(rewritten, given, arguments)
+        if isinstance(tried, Refuse):
+            return tried
+        day = tried
+    run = RunQuery(substitute.handle, given, arguments.settings, day)
+    answered: QueryAnswer | Refuse = yield run
     if isinstance(answered, Refuse):
         return answered
     if substitute.as_literal and answered.inlined_text is None:
@@ -203,20 +206,25 @@ def _needs_trial(substitute: Substitute, arguments: Arguments) -> bool:
 
 def _tried(
     rewritten: Rewritten, given: tuple[str | None, ...], arguments: Arguments
-) -> QuerySequence[Refuse | None]:
+) -> QuerySequence[Refuse | int | None]:
     """Runs the statement with made-up answers before the charge. One run is enough where it succeeds. An error
-    is the client's answer only where it comes with each of several relations."""
+    is the client's answer only where it comes with each of several relations.
+
+    Gives    the day of the present that the statement was planned with, as of RunQuery
+    """
+    day: int | None = None
     for is_first in (True, False):
         trial: Trial | Refuse | None
         trial = yield PlanTrial(
-            rewritten.substitute.handle, given, arguments.settings, is_first=is_first
+            rewritten.substitute.handle, given, arguments.settings, is_first=is_first, day=day
         )
         if not isinstance(trial, Trial):
-            return trial
+            return day if trial is None else trial
+        day = trial.day
         may_succeed: bool = yield RunTrial(trial, rewritten.parameter_oids, arguments)
         if may_succeed:
             break
-    return None
+    return day
 
 
 def run_statement(inspect: Inspect) -> QuerySequence[Verbatim | Refuse | ShadowStatement]:

@@ -11,6 +11,7 @@ from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.mapped_texts import depends_on_locale
 from proxy.planner.narrowing import key_values
+from proxy.planner.open_values import grid_of_open, kept_range, open_rows
 from proxy.planner.text_lengths import characters
 from proxy.query.ir.expressions import Arithmetic, ColumnRef, Expression
 
@@ -39,11 +40,19 @@ def computed_column(
                 raise
         else:
             interval = found.interval
-            grid = None
+            grid, rows = None, open_rows(expression, facts)
             if interval is not None:
                 grid = grids.of_expression(found.expression, interval, facts)
+                grid = grid_of_open(expression, facts, grid)
             values = key_values(expression, facts, where)
-            return found.expression, ColumnFacts(SqlType.NUMERIC, interval, grid, values)
+            return found.expression, ColumnFacts(
+                SqlType.NUMERIC,
+                interval,
+                grid,
+                values,
+                open_rows=rows,
+                kept=kept_range(expression, facts),
+            )
     planned = condition(expression, facts)
     number = SqlType.NUMERIC if kind.is_number else kind
     most = characters(expression, facts) if kind.is_text else None

@@ -74,6 +74,8 @@ class ColumnFacts:
     )
     mechanism: Mechanism | None = None
     characters: int | None = None  # the column's type holds no longer text
+    open_rows: int | None = None  # its bounds are of so many rows of a unit: releases choose others
+    kept: Bounds | None = None  # a total of a unit, which releases cut to this bound of the policy
     per_unit: Bounds | None = None  # of the sum over all rows of a unit
     chooses_per_unit: bool = False
     of_row: PublicRow | None = None
@@ -196,8 +198,9 @@ class PlanningContext:
     """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
     bounds of their numbers and times.
 
-    naming_key: under which a plan that is refused has its name in the log. column_facts: of each protected
-    table, once asked for: they follow from the rest (table_rows.py)."""
+    naming_key: under which a plan that is refused has its name in the log. day: the present, in days since
+    1970-01-01, for bounds that end with it; None: nothing is planned that needs it. column_facts: of each
+    protected table, once asked for: they follow from the rest (table_rows.py)."""
 
     policy: Policy
     catalog: Catalog
@@ -209,14 +212,19 @@ class PlanningContext:
     most_stored: int | None = None
     mechanism: Mechanism | None = None  # what the session has chosen for AVG, MIN and MAX
     naming_key: bytes = field(default=b"", repr=False)
+    day: int | None = None
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
 
 
-def planning_context(policy: Policy, catalog: Catalog, contents: PublicContents) -> PlanningContext:
+def planning_context(
+    policy: Policy, catalog: Catalog, contents: PublicContents, day: int | None = None
+) -> PlanningContext:
     """Combine a policy and its catalogue with what was read of public tables."""
-    return PlanningContext(policy, catalog, contents.values, contents.rows, contents.bounds)
+    return PlanningContext(
+        policy, catalog, contents.values, contents.rows, contents.bounds, day=day
+    )
 
 
 def typed(expression: Expression, facts: Facts) -> Expression:

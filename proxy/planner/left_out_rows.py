@@ -136,14 +136,17 @@ def _beyond(expression: Expression, values: Values, facts: Facts) -> Iterator[st
     named = [name for name in sorted(columns(expression)) if _can_be_beyond(facts[name])]
     if not named or _is_any(expression, values, facts, named):
         return
-    where = "are in no group"
-    if not isinstance(expression, _OF_STORED) or _is_of_clamped(expression):
-        stored = any(
-            isinstance(part, _OF_STORED) and not _is_of_clamped(part) for part in _parts(expression)
-        )
-        where = f"count in the first or last group{' or in none' if stored else ''}"
-    for _, column in named:
-        yield f"rows whose {column} is beyond its bounds in the policy {where}"
+    is_clamped = not isinstance(expression, _OF_STORED) or _is_of_clamped(expression)
+    stored = any(
+        isinstance(part, _OF_STORED) and not _is_of_clamped(part) for part in _parts(expression)
+    )
+    for name in named:
+        is_above = _can_be_above(facts[name])
+        place = "first or last" if is_above else "first"
+        where = f"count in the {place} group{' or in none' if stored else ''}"
+        side = "beyond" if is_above else "below"
+        where = where if is_clamped else "are in no group"
+        yield f"rows whose {name[1]} is {side} its bounds in the policy {where}"
 
 
 def _is_of_clamped(expression: Expression) -> bool:
@@ -169,6 +172,14 @@ def _can_be_beyond(known: ColumnFacts) -> bool:
         one.low is None or one.high is None or one.low < bounds.low or one.high > bounds.high
         for one in known.ranges
     )
+
+
+def _can_be_above(known: ColumnFacts) -> bool:
+    """Whether the statement's conditions leave values above the bounds."""
+    bounds = known.bounds
+    if bounds is None or known.ranges is None:
+        return True
+    return any(one.high is None or one.high > bounds.high for one in known.ranges)
 
 
 def _is_any(expression: Expression, values: Values, facts: Facts, named: list[Name]) -> bool:

@@ -78,7 +78,7 @@ def _is_open(block: BlockPlan, release: Release) -> bool:
     """Whether the noise of a release follows from a bound that is chosen."""
     if isinstance(release, NoisyStatistic) and release.total is not None:
         return release.choice is not None and not release.choice.is_given
-    return block.chooses_rows
+    return block.chooses_rows or bool(block.value_choices)
 
 
 def _of_any_bound(release: Release) -> Event:

@@ -19,6 +19,7 @@ from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.narrowed_operands import OperandFacts, is_much_narrower
+from proxy.planner.open_values import OpenValue, cut_to_kept, kept_facts
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -26,6 +27,8 @@ from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 # Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
 _LARGEST_INDEX = 2**52
 _ROUTED = (AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX)
+_COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
+_EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,9 +59,13 @@ class MeasureContext:
         default_factory=dict
     )  # facts of what is aggregated, narrowed by conditions
 
+    # Of operands whose range follows from how many rows a unit may have.
+    open_values: Mapping[Expression, OpenValue] = field(default_factory=dict)
+
     def facts_of(self, aggregate: Aggregate) -> Facts:
         """Of what it aggregates. Conditions are computed with `facts`."""
-        return self.operands.get(aggregate.condition, self.facts)
+        found = self.operands.get(aggregate.condition, self.facts)
+        return found if aggregate.kind in _EXTREMES else kept_facts(found)
 
     @property
     def rows(self) -> int:
@@ -134,6 +141,17 @@ def has_total(aggregate: Aggregate, context: MeasureContext) -> bool:
     return own or context.most_rows is not None
 
 
+def has_range(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether an aggregate takes its noise from the range of its operands.
+
+    Counts do not, nor do sums with a bound of their own. MIN and MAX find their range by places that grow
+    (mechanisms.growing_places).
+    """
+    if aggregate.kind in (*_COUNTS, *_EXTREMES):
+        return False
+    return not has_total(aggregate, context)
+
+
 def chooses_total(aggregate: Aggregate, context: MeasureContext) -> bool:
     """Whether a SUM has a bound of its own that is chosen, by the policy of its column."""
     column = column_facts(aggregate, context)
@@ -166,7 +184,7 @@ def given_total(aggregate: Aggregate, context: MeasureContext) -> GivenTotal | N
     rows = context.rows if context.most_rows is None else None
     if rows is not None and rows * max(abs(clamp.low), abs(clamp.high)) < given:
         return GivenTotal.ROWS
-    return GivenTotal.CHOSEN if is_much_narrower(column, clamp) else GivenTotal.KEPT
+    return GivenTotal.CHOSEN if is_much_narrower(cut_to_kept(column), clamp) else GivenTotal.KEPT
 
 
 def is_of_deviations(aggregate: Aggregate, context: MeasureContext) -> bool:
@@ -326,7 +344,11 @@ def _measured(
     facts = context.facts_of(aggregate)
     found = bounded(operand, facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
-    grid = grids.of_expression(found.expression, interval, facts)
+    open_value = context.open_values.get(operand) if has_range(aggregate, context) else None
+    if open_value is None or found.expression not in open_value.operands:
+        grid = grids.of_expression(found.expression, interval, facts)
+    else:
+        interval, grid = open_value.within(interval), open_value.grid
     farthest = max(abs(interval.low), abs(interval.high))
     while steps is not None and (
         (interval.high - interval.low) / grid > steps or farthest / grid > _LARGEST_INDEX

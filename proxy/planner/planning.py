@@ -17,6 +17,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.kernel.plan_check import check_bounded, check_plan
 from proxy.kernel.price import Price
+from proxy.kernel.statistics import Measured
 from proxy.kernel.work import TooMuchWork, check_work
 from proxy.kernel.world import World
 from proxy.mechanisms import split
@@ -34,6 +35,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
+from proxy.planner.later_rows import without_later_rows
 from proxy.planner.left_out_rows import computed_beyond
 from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
 from proxy.planner.loss_events import loss_events
@@ -48,6 +50,13 @@ from proxy.planner.measuring import (
 from proxy.planner.narrowed_operands import has_fixed_bounds, operand_facts
 from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbours import check_private_keys, most_rows, neighbours_of
+from proxy.planner.open_operands import (
+    kept_totals,
+    value_choices,
+    weights_on,
+    with_bounds,
+    with_open_values,
+)
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.shared_releases import Spent, block_releases
@@ -90,6 +99,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
              more than wanted, or that the kernel does not let through, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
+    query = without_later_rows(query, known)
     with one_statement():
         try:
             return _plan(query, known, wanted)
@@ -117,11 +127,15 @@ class Planned:
 
         Refuses  NotPrivate: the kernel does not let it through
         """
-        draft = self.drafts[number].with_bounds(chosen)
+        of = self.private.blocks[number]
+        values = {one.measured: chosen[one.number] for one in of.value_choices}
+        named = {one.number for one in of.value_choices}
+        others = {choice: bound for choice, bound in chosen.items() if choice not in named}
+        draft = self.drafts[number].with_bounds(others, values)
         block = _planned(draft, iter(self.spent[number]))
         if self.beginning is not None:
             block = with_beginnings(block, self.beginning, _world(self.known))
-        of, charged = self.private.blocks[number], self.prices[number]
+        charged = self.prices[number]
         check_bounded(block, of, charged, _world(self.known))
         self._check_work(number, block)
         return block
@@ -241,7 +255,7 @@ def _loss_of(block: BlockPlan) -> Loss:
     for chosen in (block.selection, block.rows_choice):
         if chosen is not None:
             total = total + chosen.loss
-    return total
+    return sum((one.choice.loss for one in block.value_choices), total)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,10 +276,16 @@ class _Draft:
     beyond: tuple[str, ...]
     most_stored: int | None
 
-    def with_bounds(self, chosen: Mapping[int | None, int]) -> _Draft:
-        """With what follows from bounds; the rest, of which keys and conditions take long, stays."""
+    def with_bounds(
+        self, chosen: Mapping[int | None, int], values: Mapping[Measured, int]
+    ) -> _Draft:
+        """With what follows from bounds; the rest, of which keys and conditions take long, stays.
+
+        Given    values: bounds on values, by the values
+        """
         neighbours, _ = neighbours_of(self.ownership, self.group_bound, chosen.get(None))
         context = replace(self.context, neighbours=neighbours, chosen=chosen)
+        context = with_bounds(context, values)
         return replace(self, context=context, allocation=allocation(self.aggregates, context))
 
     @property
@@ -283,6 +303,9 @@ class _Draft:
             yield rows_weight(bounded)
         elif self.reports_clipped:
             yield report_weight(self.allocation.weights)
+        for one in self.context.open_values.values():
+            used = weights_on(one, self.aggregates, self.allocation, self.context)
+            yield rows_weight(used)
 
     @property
     def reports_clipped(self) -> bool:
@@ -295,6 +318,7 @@ class _Draft:
             and not all(is_of_deviations(one, self.context) for one in self.aggregates)
             and isinstance(self.context.neighbours, UnitNeighbours)
             and self.context.most_rows is None
+            and not self.context.open_values
             and not any(chooses_total(one, self.context) for one in self.aggregates)
         )
 
@@ -346,6 +370,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     relation, where = with_condition(with_unit.relation, where)
     for aggregate in aggregates:
         check_has_bounds(aggregate, context)
+    context = with_open_values(aggregates, context)
     return _Draft(
         block=block,
         relation=relation,
@@ -404,8 +429,10 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         has_truths=draft.block.has_truths,
         selection=selection,
         rows_choice=rows_choice,
+        value_choices=tuple(value_choices(draft.context, releases, spent)),
         unowned=draft.unowned,
         beyond=draft.beyond,
+        kept_totals=tuple(kept_totals(draft.aggregates, draft.context)),
         top=draft.block.top,
         unit_name=draft.ownership.identifier if isinstance(draft.ownership, UnitRows) else "",
         most_stored=draft.most_stored,

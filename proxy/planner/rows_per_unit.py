@@ -19,6 +19,7 @@ from proxy.planner.bounds import bounded, condition
 from proxy.planner.computed_columns import computed_column
 from proxy.planner.facts import ColumnFacts, Facts, RelationWithUnit, UnitRows, Untruncated, typed
 from proxy.planner.narrowing import key_values, narrowed
+from proxy.planner.open_values import kept_range, open_rows
 from proxy.planner.possible_truth import listed_value
 from proxy.planner.unit_truncation import with_condition
 from proxy.policy.policy_model import Bounds, BoundsKind
@@ -61,8 +62,8 @@ def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit
         else:
             started = _first_start(aggregate, source.facts, public, own)
             planned, known = started or unit_aggregate(aggregate, ownership, source.facts)
-        if grouped.keys and aggregate.kind in _ADDED:  # over all rows of a unit what it is over one
-            known = replace(known, per_unit=known.bounds)
+        if grouped.keys and aggregate.kind in _ADDED:
+            known = _added_by_keys(known)
         aggregates.append(planned)
         facts[grouped.alias, aggregate_column(number)] = known
     below, where = with_condition(source.relation, where)
@@ -77,6 +78,13 @@ def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit
     )
     unit = ColumnRef(UNIT_COLUMN, ownership.column.type, None, grouped.alias)
     return RelationWithUnit(relation, facts, _gathered(grouped, ownership, unit))
+
+
+def _added_by_keys(known: ColumnFacts) -> ColumnFacts:
+    """What is added up by keys adds up to no more over all rows of a unit than without keys."""
+    if known.open_rows is not None:
+        return replace(known, chooses_per_unit=True)
+    return replace(known, per_unit=known.kept or known.bounds)
 
 
 def _gathered(grouped: GroupByUnit, ownership: UnitRows, unit: ColumnRef) -> UnitRows:
@@ -169,7 +177,8 @@ def unit_aggregate(
             ownership.rows < limits.GROUPS_PER_STATEMENT
         ):  # a join's rows may be a product of large numbers
             values = tuple(str(n) for n in range(ownership.rows + 1))
-        known = ColumnFacts(SqlType.INT8, span, Fraction(1), values)
+        rows = ownership.rows if ownership.is_chosen else None
+        known = ColumnFacts(SqlType.INT8, span, Fraction(1), values, open_rows=rows)
         return replace(aggregate, operand=operand, condition=only), known
     if kind not in (AggregateKind.SUM, AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX):
         _refuse(f"{kind.value} per unit is not available", "Use count, sum, avg, min or max.")
@@ -177,17 +186,48 @@ def unit_aggregate(
     found = bounded(typed(aggregate.operand, facts), facts)
     interval = found.interval or Bounds(Fraction(0), Fraction(0))
     grid = grids.of_expression(found.expression, interval, facts)
+    operand = typed(aggregate.operand, facts)
+    rows, kept = open_rows(operand, facts), kept_range(operand, facts)
     if kind is AggregateKind.SUM:
-        interval = Bounds(
-            ownership.rows * min(interval.low, Fraction(0)),
-            ownership.rows * max(interval.high, Fraction(0)),
-        )
+        total = _total(operand, interval, ownership, facts)
+        interval, rows, kept = total.bounds or interval, total.open_rows, total.kept
     elif kind is AggregateKind.AVG:
         grid = grids.of_average(grid, interval)
     of = aggregate.operand.type
     times = of is not None and of.is_time
-    known = ColumnFacts(of if of is not None and times else SqlType.NUMERIC, interval, grid)
+    number = of if of is not None and times else SqlType.NUMERIC
+    known = ColumnFacts(number, interval, grid, open_rows=rows, kept=kept)
     return replace(aggregate, operand=found.expression, condition=only), known
+
+
+def _total(operand: Expression, each: Bounds, ownership: UnitRows, facts: Facts) -> ColumnFacts:
+    """Describe the sum over the rows of a unit.
+
+    Args:
+        operand: What is added up.
+        each: What one row adds.
+        ownership: Of the rows.
+        facts: Of their columns.
+
+    Returns:
+        Its bounds, which are those of as many rows as count. A bound that the policy gives on what a unit adds
+        is kept in answers alone: conditions and groups see the total.
+    """
+    rows = ownership.rows
+    bounds = Bounds(rows * min(each.low, Fraction(0)), rows * max(each.high, Fraction(0)))
+    column = None
+    if isinstance(operand, ColumnRef):
+        column = facts.get((operand.relation, operand.column))
+    given, chooses = (None, False) if column is None else (column.per_unit, column.chooses_per_unit)
+    kept = None
+    if given is not None:
+        kept = Bounds(
+            max(bounds.low, min(given.low, Fraction(0))),
+            min(bounds.high, max(given.high, Fraction(0))),
+        )
+    is_of_open = open_rows(operand, facts) is not None
+    is_open = chooses or is_of_open or (ownership.is_chosen and given is None)
+    return ColumnFacts(SqlType.NUMERIC, bounds, open_rows=rows if is_open else None, kept=kept)
 
 
 def _refuse(message: str, hint: str) -> NoReturn:

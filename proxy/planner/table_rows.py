@@ -20,7 +20,13 @@ from proxy.planner.facts import (
 from proxy.planner.text_lengths import type_characters
 from proxy.planner.unit_truncation import truncate_stored
 from proxy.policy.grid import grid_of, grid_within, type_least, type_step
-from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
+from proxy.policy.moving_bounds import bounds_on
+from proxy.policy.policy_model import (
+    IdentifierUnit,
+    ProtectedTable,
+    RowUnit,
+    UnitPath,
+)
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan
 
@@ -140,7 +146,9 @@ def _through(
 
 def _column_facts(column: Column, policy: ProtectedTable, known: PlanningContext) -> ColumnFacts:
     own = policy.columns[column.name]
-    grid = None if own.bounds is None else grid_of(column, own)
+    bounds = bounds_on(own, known.day)
+    own = replace(own, bounds=bounds)
+    grid = None if bounds is None else grid_of(column, own)
     values = own.values
     if values is None and column.type is SqlType.BOOL:
         values = ("true", "false")
@@ -151,7 +159,7 @@ def _column_facts(column: Column, policy: ProtectedTable, known: PlanningContext
     values = _labels(column, values)
     return ColumnFacts(
         column.type,
-        own.bounds,
+        bounds,
         grid,
         values,
         step=type_step(column) if column.is_enforced else None,
@@ -161,7 +169,7 @@ def _column_facts(column: Column, policy: ProtectedTable, known: PlanningContext
         mechanism=own.mechanism,
         characters=type_characters(column),
         is_long=_is_long(column),
-        is_clamped=own.bounds is not None,
+        is_clamped=bounds is not None,
         per_unit=own.per_unit,
         chooses_per_unit=own.chooses_per_unit,
     )

@@ -247,8 +247,25 @@ def _meet(parts: list[ColumnFacts]) -> ColumnFacts:
         ranges = tuple(one for part in parts for one in part.ranges or ())
     is_long = any(part.is_long for part in parts)
     return ColumnFacts(
-        kind, span, grid, merged, ranges, is_unit=is_unit, characters=longest, is_long=is_long
+        kind,
+        span,
+        grid,
+        merged,
+        ranges,
+        is_unit=is_unit,
+        characters=longest,
+        is_long=is_long,
+        open_rows=max((part.open_rows for part in parts if part.open_rows), default=None),
+        kept=_hull([part.kept for part in parts]),
     )
+
+
+def _hull(parts: list[Bounds | None]) -> Bounds | None:
+    """None: some part has none."""
+    bounds = [part for part in parts if part is not None]
+    if len(bounds) < len(parts):
+        return None
+    return Bounds(min(one.low for one in bounds), max(one.high for one in bounds))
 
 
 def _flat(values: list[tuple[str | None, ...]]) -> Iterator[str | None]:

@@ -339,6 +339,8 @@ def _of_another_row(known: ColumnFacts) -> ColumnFacts:
         mechanism=known.mechanism,
         characters=known.characters,
         held=known.held,
+        open_rows=known.open_rows,
+        kept=known.kept,
     )
 
 

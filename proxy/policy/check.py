@@ -13,12 +13,14 @@ from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type
 from proxy.policy.join_keys import join_key_problems
 from proxy.policy.key_texts import TRUE_AND_FALSE, has_keys, printed
 from proxy.policy.missing_grants import MissingGrants
+from proxy.policy.moving_bounds import moving_high
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
     Bounds,
     BoundsKind,
     ColumnPolicy,
     IdentifierUnit,
+    MovingBounds,
     Noise,
     Policy,
     ProtectedTable,
@@ -40,12 +42,18 @@ _LISTED_NAMES = 10
 _HINTED_PROBLEMS = 100  # comparing words is slow; after so many, hints help nobody
 
 
-def check(policy: Policy, catalog: Catalog, grants: MissingGrants | None = None) -> list[Problem]:
+def check(
+    policy: Policy,
+    catalog: Catalog,
+    grants: MissingGrants | None = None,
+    day: int | None = None,
+) -> list[Problem]:
     """Everything in which the policy does not fit the database, in the policy's order.
 
-    Given    catalog: of what the role may read; grants: what else there is
+    Given    catalog: of what the role may read; grants: what else there is; day: before which bounds that end
+             with the present have to begin (days since 1970-01-01); None: that is not asked
     """
-    return _Check(policy, catalog, grants).problems
+    return _Check(policy, catalog, grants, day).problems
 
 
 def fitted(policy: Policy, catalog: Catalog) -> Policy:
@@ -64,9 +72,14 @@ def fitted(policy: Policy, catalog: Catalog) -> Policy:
 
 class _Check:
     def __init__(
-        self, policy: Policy, catalog: Catalog, grants: MissingGrants | None = None
+        self,
+        policy: Policy,
+        catalog: Catalog,
+        grants: MissingGrants | None = None,
+        day: int | None = None,
     ) -> None:
         self._grants = grants
+        self._day = day
         self.problems: list[Problem] = []
         self.tables: dict[TableName, ProtectedTable | PublicTable] = {}
         self._policy = policy
@@ -231,7 +244,11 @@ class _Check:
         self._add(path, what, hint, at_key=at_key)
 
     def _bounds(
-        self, column: ColumnPolicy, bounds: Bounds, real: Column, path: tuple[str, ...]
+        self,
+        column: ColumnPolicy,
+        bounds: Bounds | MovingBounds,
+        real: Column,
+        path: tuple[str, ...],
     ) -> ColumnPolicy:
         path_of_bounds = (*path, "bounds")
         kind = bounds_kind(real.type)
@@ -241,7 +258,7 @@ class _Check:
             )
             return column
         if kind is BoundsKind.TIMESTAMP and bounds.kind is BoundsKind.DATE:
-            bounds = Bounds(bounds.low * _DAY_SECONDS, bounds.high * _DAY_SECONDS, kind)
+            bounds = _in_seconds(bounds)
             column = replace(column, bounds=bounds)
         if bounds.kind is not kind:
             self._add(
@@ -251,6 +268,8 @@ class _Check:
                 f"such as {_SUCH_AS[kind]}",
             )
             return column
+        if isinstance(bounds, MovingBounds):
+            return self._moving(column, bounds, real, path)
         before = len(self.problems)
         for index, bound in enumerate((bounds.low, bounds.high)):
             if (wrong := misfit(bound, real)) is not None:
@@ -270,6 +289,23 @@ class _Check:
                 path_of_bounds,
                 "bounds / grid does not fit into a bigint",
                 "give a coarser grid or tighter bounds",
+            )
+        return column
+
+    def _moving(
+        self, column: ColumnPolicy, bounds: MovingBounds, real: Column, path: tuple[str, ...]
+    ) -> ColumnPolicy:
+        step = type_step(real)
+        if column.grid is not None and step is not None:
+            self._grid(column.grid, step, real, (*path, "grid"))
+        if self._day is None:
+            return column
+        high = moving_high(bounds.kind, column.grid, self._day)
+        if bounds.low + (column.grid or 1) > high:
+            self._add(
+                (*path, "bounds", 0),
+                "the low bound is not before now, rounded down to the grid and to a day at least",
+                "write a day that is over, or two constants",
             )
         return column
 
@@ -344,6 +380,14 @@ class _Check:
         elif family(there) is None or family(there) != family(real):
             what = f"{real.type_name} cannot refer to {there.type_name}"
             self._add(path, what, "a reference has the type of what it refers to: take it out")
+
+
+def _in_seconds(bounds: Bounds | MovingBounds) -> Bounds | MovingBounds:
+    """Dates, beside a timestamp column: their midnights."""
+    low, kind = bounds.low * _DAY_SECONDS, BoundsKind.TIMESTAMP
+    if isinstance(bounds, MovingBounds):
+        return MovingBounds(low, kind)
+    return Bounds(low, bounds.high * _DAY_SECONDS, kind)
 
 
 def _is_there(table: ProtectedTable | PublicTable, column: str) -> bool:

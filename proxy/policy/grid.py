@@ -71,7 +71,7 @@ def grid_of(column: Column, policy: ColumnPolicy) -> Fraction:
     Given    a column with bounds
     Refuses  a column without bounds with ValueError: there is nothing to lay a grid over
     """
-    if policy.bounds is None:
+    if not isinstance(policy.bounds, Bounds):
         raise ValueError("a grid needs bounds")
     return grid_within(column, policy.bounds) if policy.grid is None else policy.grid
 
@@ -94,7 +94,7 @@ def average_grid(column: Column, policy: ColumnPolicy) -> Fraction:
     Refuses  a column without bounds with ValueError
     """
     grid = grid_of(column, policy)
-    if policy.bounds is None:
+    if not isinstance(policy.bounds, Bounds):
         raise ValueError("a grid needs bounds")
     low, high = indices(policy.bounds, grid)
     return min(grid, power_of_ten((high - low) * grid / AVERAGE_STEPS)) if low < high else grid

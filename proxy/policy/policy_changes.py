@@ -20,6 +20,7 @@ from proxy.policy.policy_model import (
     BoundsKind,
     ColumnPolicy,
     IdentifierUnit,
+    MovingBounds,
     Policy,
     ProtectedTable,
     PublicTable,
@@ -207,8 +208,10 @@ def _rows(table: ProtectedTable) -> str:
     return word_of(table.max_rows_per_unit)
 
 
-def _clamps(before: Bounds, after: Bounds) -> str:
+def _clamps(before: Bounds | MovingBounds, after: Bounds | MovingBounds) -> str:
     what = f"{_span(before)} -> {_span(after)}"
+    if isinstance(before, MovingBounds) or isinstance(after, MovingBounds):
+        return what  # of another width each day
     if before.kind is not after.kind:
         return what
     widths = [bound.high - bound.low for bound in (before, after)]
@@ -220,9 +223,9 @@ def _clamps(before: Bounds, after: Bounds) -> str:
     return what + reported + ("; values beyond are cut that were not" if clamps_more else "")
 
 
-def _span(bounds: Bounds) -> str:
-    low, high = (_bound(bound, bounds.kind) for bound in (bounds.low, bounds.high))
-    return f"[{low}, {high}]"
+def _span(bounds: Bounds | MovingBounds) -> str:
+    high = "now" if isinstance(bounds, MovingBounds) else _bound(bounds.high, bounds.kind)
+    return f"[{_bound(bounds.low, bounds.kind)}, {high}]"
 
 
 def _bound(bound: Fraction, kind: BoundsKind) -> str:

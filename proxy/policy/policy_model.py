@@ -64,6 +64,18 @@ class Bounds:
             raise ValueError("bounds are the wrong way round")
 
 
+@dataclass(frozen=True, slots=True)
+class MovingBounds:
+    """Bounds whose upper end is `now`: `[2018-01-01, now]`. Their numbers: moving_bounds.bounds_on.
+
+    Attributes:
+        kind: Dates or timestamps.
+    """
+
+    low: Fraction
+    kind: BoundsKind
+
+
 class Noise(Enum):
     """Of COUNT and SUM."""
 
@@ -121,7 +133,7 @@ class ColumnPolicy:
     """
 
     name: str
-    bounds: Bounds | None = None
+    bounds: Bounds | MovingBounds | None = None
     values: tuple[str | None, ...] | None = None
     grid: Fraction | None = None
     partitions: int | None = None

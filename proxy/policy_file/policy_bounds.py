@@ -1,4 +1,4 @@
-"""Bounds of a column: numbers, dates (days since 1970-01-01) or timestamps (seconds since, UTC)."""
+"""Bounds of a column: numbers, dates (days since 1970-01-01), timestamps (seconds since, UTC); or up to now."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime
 import re
 from fractions import Fraction
 
-from proxy.policy.policy_model import Bounds, BoundsKind
+from proxy.policy.policy_model import Bounds, BoundsKind, MovingBounds
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import number
 from proxy.policy_file.yaml_positions import (
@@ -22,12 +22,13 @@ _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
 _TIMESTAMP = re.compile(
     _DATE.pattern + r"[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]{1,6})?)?(Z|\+00(?::?00)?)?"
 )
+NOW = "now"  # as an upper end
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _DAY_SECONDS = 86_400
 
 
-def bounds(node: Node, what: str, problems: ProblemList) -> Bounds | None:
-    """[low, high], both numbers, dates or timestamps."""
+def bounds(node: Node, what: str, problems: ProblemList) -> Bounds | MovingBounds | None:
+    """[low, high], both numbers, dates or timestamps; or [low, now]."""
     match node:
         case SequenceNode(items=(low_node, high_node)):
             pass
@@ -36,7 +37,16 @@ def bounds(node: Node, what: str, problems: ProblemList) -> Bounds | None:
         case ScalarNode() | MappingNode() | SequenceNode():
             problems.add(node.at, f"{what} must be two values", "write [low, high]")
             return None
+    if _is_now(low_node):
+        problems.add(
+            low_node.at,
+            f"{NOW} can only be the high bound",
+            f"write [low, {NOW}] with the first date or time that the column has",
+        )
+        return None
     low = _bound(low_node, "the low bound", problems)
+    if _is_now(high_node):
+        return None if low is None else _moving(*low, high_node.at, problems)
     high = _bound(high_node, "the high bound", problems)
     if low is None or high is None:
         return None
@@ -59,6 +69,23 @@ def bounds(node: Node, what: str, problems: ProblemList) -> Bounds | None:
         problems.add(node.at, f"{what} are {wrong}", "write [low, high] with low below high")
         return None
     return Bounds(low_value, high_value, low_kind)
+
+
+def _is_now(node: Node) -> bool:
+    return isinstance(node, ScalarNode) and node.text == NOW
+
+
+def _moving(
+    low: Fraction, kind: BoundsKind, at: Position, problems: ProblemList
+) -> MovingBounds | None:
+    if kind is BoundsKind.NUMBER:
+        problems.add(
+            at,
+            f"{NOW} is the high bound of dates and timestamps, and the low bound is a number",
+            f"write two numbers, or such as [2018-01-01, {NOW}]",
+        )
+        return None
+    return MovingBounds(low, kind)
 
 
 def _bound(node: Node, what: str, problems: ProblemList) -> tuple[Fraction, BoundsKind] | None:

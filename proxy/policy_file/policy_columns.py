@@ -9,7 +9,13 @@ from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
 from proxy.policy.grid import fits_bigint, has_step
-from proxy.policy.policy_model import Bounds, BoundsKind, ColumnPolicy, Mechanism
+from proxy.policy.policy_model import (
+    Bounds,
+    BoundsKind,
+    ColumnPolicy,
+    Mechanism,
+    MovingBounds,
+)
 from proxy.policy_file.policy_bounds import bounds
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import (
@@ -97,7 +103,7 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
     if grid is not None and grid <= 0:
         hint = "the step of results, such as 0.01; or leave grid out"
         problems.add(found["grid"].value.at, "grid must be above 0", hint)
-    elif grid is not None and limits is not None and limits.kind is BoundsKind.NUMBER:
+    elif grid is not None and isinstance(limits, Bounds) and limits.kind is BoundsKind.NUMBER:
         # Of dates the column's type says whether they count days or seconds: proxy.policy.check.
         if not has_step(limits, grid):
             problems.add(
@@ -133,7 +139,7 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
 
 
 def _per_unit(
-    entry: Entry | None, limits: Bounds | None, problems: ProblemList
+    entry: Entry | None, limits: Bounds | MovingBounds | None, problems: ProblemList
 ) -> Bounds | bool | None:
     """The bounds of a unit's total; True: they are chosen privately."""
     if entry is None:
@@ -155,11 +161,11 @@ def _per_unit(
         )
         return None
     found = bounds(entry.value, "per_unit", problems)
-    if found is not None and found.kind is not BoundsKind.NUMBER:
-        hint = "write [low, high], the bounds of one unit's total"
-        problems.add(entry.value.at, "per_unit is two numbers", hint)
-        return None
-    return found
+    if found is None or (isinstance(found, Bounds) and found.kind is BoundsKind.NUMBER):
+        return found
+    hint = "write [low, high], the bounds of one unit's total"
+    problems.add(entry.value.at, "per_unit is two numbers", hint)
+    return None
 
 
 def read_public_columns(entry: Entry | None, problems: ProblemList) -> tuple[str, ...] | None:

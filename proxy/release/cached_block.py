@@ -84,7 +84,7 @@ def cached_block(text: str, order: Order, plan: BlockPlan) -> CachedBlock:
     chosen = {}
     for place, *numbers in document["chosen"]:
         bound, units, above, half_width, needed = numbers
-        number = None if place is None else order.releases[place]
+        number = None if place is None else _named(plan, order.releases[place])
         chosen[number] = ChosenBound(
             bound=bound, units=units, above=above, half_width=half_width, needed=needed
         )
@@ -95,6 +95,12 @@ def cached_block(text: str, order: Order, plan: BlockPlan) -> CachedBlock:
     if len(found) != len(groups):
         raise ValueError("groups of another question")
     return CachedBlock(chosen=chosen, drawn=DrawnBlock(found))
+
+
+def _named(plan: BlockPlan, release: int) -> int:
+    """The name that a bound has in this plan. Another question named it by another release that it is for."""
+    names = [one.number for one in plan.value_choices if release in one.releases]
+    return names[0] if names else release
 
 
 def lifted_groups(cached: CachedBlock, lift: Lift, plan: BlockPlan) -> CachedBlock:

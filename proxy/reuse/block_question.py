@@ -16,6 +16,7 @@ from typing import get_args
 from typing_extensions import assert_never
 
 from proxy.base.node_parts import with_parts
+from proxy.kernel.bound_choices import ValueChoice
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.kernel.plan import (
@@ -91,7 +92,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
     BlockPlan: (
         frozenset(
             {"source", "neighbours", "where", "keys", "grouped", "releases", "combinations"}
-            | {"unowned", "selection", "rows_choice"}
+            | {"unowned", "selection", "rows_choice", "value_choices"}
         ),
         frozenset({"sub_partitions"}),
         frozenset(
@@ -105,6 +106,8 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "most_stored",
                 "text_characters",
                 "beyond",
+                "coarse",
+                "kept_totals",
                 "unit_name",
                 "top",
             }
@@ -134,13 +137,14 @@ class BlockQuestion:
     release_names: tuple[str, ...]
 
 
-def question_of(block: BlockPlan) -> BlockQuestion | None:
-    """None of a block whose answer hangs on an earlier one: it has a question once that is drawn.
+def question_of(block: BlockPlan, *, names_answers: bool = False) -> BlockQuestion | None:
+    """None of a block whose answer hangs on an earlier one, which its text does not say.
 
-    Given    block: bound to its constants; where bounds are chosen, before they are
+    Given    block: bound to its constants; where bounds are chosen, before they are; names_answers: the caller
+             adds to the question which answers these are
     Refuses  NotCanonical
     """
-    if block.uses_answers:
+    if block.uses_answers and not names_answers:
         return None
     form = CanonicalForm(_LEFT_OUT)
     form.number(_aliases(block.source))
@@ -165,6 +169,7 @@ def question_of(block: BlockPlan) -> BlockQuestion | None:
         form.text(_combinations(block, order)),
         form.text(block.selection),
         form.text(block.rows_choice),
+        *sorted(form.text(_value_choice(one, form)) for one in block.value_choices),
         *(text for text, *_ in keys),
         *(text for text, _, _ in releases),
     )
@@ -265,6 +270,11 @@ def _question(release: Release, form: CanonicalForm) -> object:
     kind = type(release)
     names = sorted(_PARTS[kind][0])
     return (kind.__name__, *what, *(_conditioned(getattr(release, name), form) for name in names))
+
+
+def _value_choice(one: ValueChoice, form: CanonicalForm) -> object:
+    """The value, and how its bound is chosen: which releases it is for follows from them."""
+    return "value", _conditioned(one.measured, form), one.choice
 
 
 def _conditioned(part: object, form: CanonicalForm) -> object:

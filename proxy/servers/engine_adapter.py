@@ -124,18 +124,19 @@ class EngineAdapter:
     async def trial(self, analyst: str, query: PlanTrial) -> Trial | None:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
+        day = await engine.day_of(question) if query.day is None else query.day
         with self.turns_of(analyst):
             relations = await engine.plausible_relations(
-                question, query.arguments, settings, analyst, is_first=query.is_first
+                question, query.arguments, settings, analyst, is_first=query.is_first, day=day
             )
-        return trial_of(question, relations) if relations else None
+        return trial_of(question, relations, day) if relations else None
 
     @refuses_later("run")
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
         with self.turns_of(analyst):
-            answer = await engine.run(question, query.arguments, settings, analyst)
+            answer = await engine.run(question, query.arguments, settings, analyst, query.day)
         inlined = None
         if question.statement.kind is StatementKind.COPY:
             inlined = settled(question.reading.inlined(answer.relation))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from proxy.base.errors import Refusal
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
@@ -41,7 +42,7 @@ class ColumnUses:
         self._oids = {name: oid for oid, name in enumerate(sorted(policy.tables), start=1)}
         relations = {oid: name for name, oid in self._oids.items()}
         self._statements = PolicyStatements(policy, catalog, relations)
-        self._known = PlanningContext(policy, catalog, {}, {})
+        self._known = PlanningContext(policy, catalog, {}, {}, day=day_of_machine())
         self._loss = Loss(policy.privacy.epsilon, policy.privacy.delta)
 
     def of(self, table: TableName, column: str) -> tuple[str, ...]:

@@ -12,10 +12,12 @@ from typing_extensions import assert_never
 from proxy.base.decimals import decimal_text
 from proxy.catalog.catalog_model import Catalog, Column
 from proxy.policy.policy_model import (
+    Bounds,
     BoundsKind,
     ColumnPolicy,
     IdentifierUnit,
     Mechanism,
+    MovingBounds,
     Policy,
     PublicTable,
 )
@@ -59,10 +61,8 @@ def exposed_columns(
                     uses = f"joins, {uses}"
                 row = row._replace(usable_for=uses)
                 if known is not None and known.bounds is not None:
-                    row = row._replace(
-                        low=bound_text(known.bounds.low, known.bounds.kind),
-                        high=bound_text(known.bounds.high, known.bounds.kind),
-                    )
+                    low, high = _bound_texts(known.bounds)
+                    row = row._replace(low=low, high=high)
                 if known is not None and known.values is not None:
                     row = row._replace(values=list(known.values))
             rows.append(row)
@@ -83,6 +83,12 @@ def _uses(
         ):
             uses[uses.index("MAX")] += f" (mechanism: {chosen.value})"
     return ", ".join(uses)
+
+
+def _bound_texts(bounds: Bounds | MovingBounds) -> tuple[str, str]:
+    """`now` as it is written: the row would be wrong tomorrow."""
+    high = "now" if isinstance(bounds, MovingBounds) else bound_text(bounds.high, bounds.kind)
+    return bound_text(bounds.low, bounds.kind), high
 
 
 def bound_text(bound: Fraction, kind: BoundsKind) -> str:

@@ -28,7 +28,7 @@ def test_who_was_taken_over_shows_nothing(monkeypatch: pytest.MonkeyPatch, lengt
     monkeypatch.setattr(cached_answers, "cached_text", lambda drawn, order: "x" * length)
     monkeypatch.setattr(cached_answers, "_RELATION", 10)
     claim = SimpleNamespace(holder="h", states=(CacheState.DRAW,), cached=(1,), relations=(None,))
-    parts = {0: SimpleNamespace(order=None)}
+    parts = {0: SimpleNamespace(order=None, rests_on=frozenset())}
     blocks = ClaimedBlocks(cast(Any, _Ledger()), cast(Any, parts), cast(Any, claim))
     block = SimpleNamespace(releases=(), keys=())
     drawn = SimpleNamespace(drawn=SimpleNamespace(groups=()))

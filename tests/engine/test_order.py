@@ -38,6 +38,7 @@ class Recorder:
         self.seeds: list[Mapping[str, int | str | None]] = []
         self.bits = SeededBits(1)
         self.number: int | None = 1  # of the analyst
+        self.today = 20_000  # 2024-10-04
         self.left = Loss(Fraction(10), Fraction(1, 10))
         self._fails = fails
         self._rows = rows
@@ -130,6 +131,10 @@ class Recorder:
     async def admitted(self, analyst: str) -> Loss:
         self.calls.append("remaining")
         return Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
+
+    async def day(self) -> int:
+        self.calls.append("day")
+        return self.today
 
     async def person(self, analyst: str) -> int | None:
         return self.number

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 import psycopg
@@ -193,6 +194,19 @@ def test_a_dashboard_is_one_question_in_a_slot(postgres: psycopg.Connection) -> 
     digests = [clock.digest(text, now) for now in times]
     assert digests[0] is not None
     assert digests[0] == digests[1] == digests[2] != digests[3]
+
+
+@pytest.mark.parametrize(("first", "questions"), [("10:00", 1), ("10:30", 2)])
+def test_a_dashboard_that_is_refreshed_each_minute_for_an_hour(
+    postgres: psycopg.Connection, first: str, questions: int
+) -> None:
+    """As the issue has it: so many questions are charged at most."""
+    clock = Clock(postgres, _BY_WINDOW)
+    begin = datetime.fromisoformat(f"{_DAY}T{first}:07+00:00")
+    text = _where("tz > now() - interval '90 days'")
+    times = [(begin + timedelta(minutes=minute)).isoformat(" ") for minute in range(60)]
+    digests = [clock.digest(text, now) for now in times]
+    assert None not in digests and len(set(digests)) == questions
 
 
 def test_exact_is_another_question_each_time(postgres: psycopg.Connection) -> None:

@@ -265,11 +265,11 @@ def test_few_are_kept_and_none_with_long_arguments(recorder: Recorder) -> None:
     prepared = engine._planned(question, ("7",), {})
     kept = RememberedPlans()
     for number in range(65):
-        kept.keep(question, (str(number),), {}, "alice", prepared)
-    assert kept.find(question, ("0",), {}, "alice") is None
-    assert kept.find(question, ("1",), {}, "alice") is prepared
-    kept.keep(question, ("7" * 5000,), {}, "alice", prepared)
-    assert kept.find(question, ("7" * 5000,), {}, "alice") is None
+        kept.keep(question, (str(number),), {}, None, "alice", prepared)
+    assert kept.find(question, ("0",), {}, None, "alice") is None
+    assert kept.find(question, ("1",), {}, None, "alice") is prepared
+    kept.keep(question, ("7" * 5000,), {}, None, "alice", prepared)
+    assert kept.find(question, ("7" * 5000,), {}, None, "alice") is None
 
 
 @pytest.mark.long

@@ -133,6 +133,9 @@ class Ports:
     async def admitted(self, analyst: str) -> Loss:
         return Loss(Fraction(10), Fraction(1, 10**4))
 
+    async def day(self) -> int:
+        return 0
+
     async def person(self, analyst: str) -> int | None:
         return None
 

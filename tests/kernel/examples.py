@@ -6,12 +6,14 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
-from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.bound_choices import ValueChoice
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import DeviationMean, KeptUnits, LaplaceNoise, UnitExtreme
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
+from proxy.planner.private_bounds import choice_of
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -101,6 +103,22 @@ def shape(
         is_summed=True,
     )
     return Shape(neighbours=units, count=count, is_spread=count != 1)
+
+
+def row_shape(changed: int) -> Shape:
+    """Of people, of whom so many change."""
+    rows = RowNeighbours(rows=changed, hashed_by=(), not_null=None)
+    return Shape(neighbours=rows, count=1, is_spread=False)
+
+
+def value_choice(epsilon: Fraction) -> ValueChoice:
+    """A bound up to 100 on a whole number of the people."""
+    return ValueChoice(
+        number=0,
+        releases=frozenset({0}),
+        measured=measured(0, 100),
+        choice=choice_of(Loss(epsilon, Fraction(0)), 100),
+    )
 
 
 def deviation_mean(low: int, high: int, epsilon: Fraction) -> DeviationMean:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
-from proxy.kernel.bound_choices import UnitTotal
+from proxy.kernel.bound_choices import UnitTotal, ValueChoice
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -23,6 +23,7 @@ from proxy.kernel.plan import (
     LaplaceNoise,
     NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     Release,
     SampleAggregate,
     SmoothedMedian,
@@ -31,6 +32,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.refusals import Rule
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
+from proxy.planner.private_bounds import choice_of
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
     Case,
@@ -646,6 +648,25 @@ def extreme_of_rows() -> BlockPlan:
     block = block_of("SELECT min(i4) FROM visits")
     unit = units_of(block).column
     return replace(block, neighbours=RowNeighbours(rows=1, hashed_by=(unit,), not_null=unit))
+
+
+@hole(
+    Rule.CHOSEN_VALUE,
+    "INSERT INTO trips(id, leg, i4) SELECT g % 10, g, 3 FROM generate_series(1, 30) g",
+    "DELETE FROM trips WHERE id = 7",
+)
+def values_of_several_rows() -> BlockPlan:
+    """Each of three rows that change together is counted by its value."""
+    block = block_of("SELECT avg(i4) FROM trips")
+    release = block.releases[0]
+    assert isinstance(release, RecentredMean)
+    chosen = ValueChoice(
+        number=0,
+        releases=frozenset({0}),
+        measured=release.measured,
+        choice=choice_of(Loss(Fraction(1), Fraction(0)), 100),
+    )
+    return replace(block, value_choices=(chosen,))
 
 
 @hole(Rule.TOTAL, _VISITS, _VISITOR)

@@ -142,6 +142,11 @@ _OF_HOLES = {
     "units_counted_in_all_groups": _weak(
         measurements.price_of_kept_units, "shape.values(release.keeps_one_group)", "1"
     ),
+    "values_of_several_rows": _weak(
+        measurements.price_of_value_choice,
+        "isinstance(shape.neighbours, RowNeighbours) and shape.neighbours.rows != 1",
+        "False",
+    ),
     "total_above_its_low_end": _weak(
         measurements.price_of_total, "not total.low <= 0 <= total.high", "False"
     ),

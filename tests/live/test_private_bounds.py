@@ -126,7 +126,7 @@ def test_the_noise_follows_from_the_bound_that_is_reported(visits: Asking) -> No
 
 
 def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
-    """Noise lets one question of some hundreds by: of eight runs six are without an answer at least."""
+    """By their noise one of both is now and then answered: without any are 52 of 60 runs."""
     question = "SELECT count(*), avg(paid) FROM w.visits WHERE person BETWEEN 17 AND 19"
     withheld = 0
     for _ in range(8):
@@ -142,7 +142,7 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
         assert of_count.startswith("count(*) is NULL: it takes about ")
         assert "and a noisy count found too few. Raise dp.epsilon" in of_count
         assert [column.reason for column in answer.columns] == ["NULL"] * 2
-    assert withheld >= 6
+    assert withheld >= 3
 
 
 def test_of_few_units_no_error_is_stated(visits: Asking) -> None:
@@ -311,7 +311,9 @@ def test_what_is_said_over_the_wire(visits: Asking) -> None:
     assert row is not None and isinstance(row[2], float)
     (text,) = heard
     assert re.search(
-        r"count\(\*\): at most \d+ rows of a person count; about [\d,]+ \+-[\d,]+ of ", text
+        r"count\(\*\): at most \d+ rows of a person count; about [\d,]+ \+-[\d,]+ of [\d,]+ people have more\."
+        r" The error leaves out what that cuts: without this limit the answer is at least so large\.",
+        text,
     )
 
 

@@ -47,6 +47,8 @@ _STATEMENTS = (
     "SELECT t, avg(i4), count(DISTINCT s) FROM orders GROUP BY t",
     "SELECT s, count(*), sum(i4) FROM visits GROUP BY s",
     "SELECT count(*), sum(o.i4) FROM orders o JOIN visits v ON o.uid = v.uid",
+    "SELECT count(*), sum(t), avg(n) FROM (SELECT uid, sum(i4) AS t, count(*) AS n FROM visits GROUP BY uid) q",
+    "SELECT k, avg(t), sum(t) FROM (SELECT uid, t AS k, sum(i4) AS t FROM visits GROUP BY uid, t) q GROUP BY k",
 )
 _EPSILONS = ("2", "0.1", "8")
 _PLACES = (0, 5, 200)

@@ -26,7 +26,7 @@ def test_the_planner_gives_averages_the_grid_that_the_check_prints(
 ) -> None:
     """The planner works on bounds already cut to whole steps."""
     policy = ColumnPolicy("x", Bounds(min(one, other), max(one, other) + 1), None, step)
-    assert policy.bounds is not None
+    assert isinstance(policy.bounds, Bounds)
     low, high = indices(policy.bounds, step)
     if low < high:
         clamped = Bounds(low * step, high * step)

@@ -156,6 +156,9 @@ class ClippedShare(ResponseModel):
     units: int
     clipped: int
     error_95: int
+    at_least: bool = Field(
+        description="Without the bound the answers are at least so large; errors leave out what it cuts."
+    )
     share: float
 
 

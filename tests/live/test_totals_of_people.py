@@ -1,0 +1,150 @@
+"""Totals of the demo's customers through the whole path: a subquery adds up the orders of each.
+
+Answers about these totals are near PostgreSQL's own, though nothing bounds the orders of a customer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+import pytest
+
+from proxy.cli.assembly import Database
+from proxy.cli.sample_policies import sample_policy
+from proxy.engine.noisy_answers import NoisyAnswer
+from tests.live.served_database import asked, served_database
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers_fixture import servers
+
+_DRAWS = 6
+_NAME = "totals_of_people"
+_TABLES = """\
+tables:
+  shop.orders:
+    unit: {customer: customer_id}
+    columns:
+      total: {bounds: [0, 500], grid: 0.01}
+      quantity: {bounds: [1, 20]}
+"""
+# As the policy's bounds cut the rows.
+_CLAMPED = "least(greatest(total, 0), 500)"
+_TOTALS = (
+    "(SELECT customer_id, sum(total) AS t, count(*) AS n FROM shop.orders GROUP BY customer_id) q"
+)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The engine of the demo's shop, on the proxy's loop."""
+
+    database: Database
+    live: LiveProxy
+
+    def run(self, question: str) -> NoisyAnswer:
+        work = self.database.engine.run(asked(self.database, question), (), {}, "someone")
+        return self.live.do(work)
+
+    def rows(self, select: str) -> list[dict[str, Any]]:
+        return list(json.loads(self.run(f"SELECT {select}").relation)["b1"])
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Asking]:
+    sample = sample_policy("shop")
+    script = f"{sample.schema}\n{sample.rows}"
+    database = served_database(servers(), _NAME, script, _TABLES, "auto")
+    proxy = start_proxy(servers(), [database])
+    yield Asking(database, proxy)
+    proxy.stop()
+
+
+def _exact(select: str) -> float:
+    clamped = select.replace("sum(total)", f"sum({_CLAMPED})")
+    with psycopg.connect(servers().protected.dsn(_NAME)) as connection:
+        row = connection.execute(f"SELECT {clamped}".encode()).fetchone()
+    assert row is not None
+    return float(row[0])
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "within"),
+    [
+        ("avg(t)", 0.02),
+        ("sum(t)", 0.02),
+        ("percentile_cont(0.5) WITHIN GROUP (ORDER BY t)", 0.02),
+        ("percentile_cont(0.9) WITHIN GROUP (ORDER BY t)", 0.02),
+        ("count(*) FILTER (WHERE t > 1000)", 0.03),
+        ("avg(t / 12)", 0.03),
+        ("avg(n)", 0.05),
+        ("percentile_cont(0.5) WITHIN GROUP (ORDER BY n)", 0.01),
+    ],
+)
+def test_they_are_near_the_exact_ones(aggregate: str, within: float, shop: Asking) -> None:
+    select = f"{aggregate} FROM {_TOTALS}"
+    exact = _exact(select)
+    for _ in range(_DRAWS):
+        (row,) = shop.rows(select)
+        assert row["a1"] == pytest.approx(exact, rel=within)
+
+
+@pytest.mark.parametrize("aggregate", ["avg(t)", "sum(t)", "stddev(t)", "avg(n)", "sum(n)"])
+def test_the_error_is_that_of_totals_within_the_bound_that_is_told(
+    aggregate: str, shop: Asking
+) -> None:
+    """Beyond twice the stated error, which is of 95 of 100 answers, is one of some thousand."""
+    column = "n" if "(n)" in aggregate else "t"
+    for _ in range(_DRAWS):
+        answer = shop.run(f"SELECT {aggregate} FROM {_TOTALS}")
+        ((row,), (clipped,)) = json.loads(answer.relation)["b1"], answer.clipped
+        (error,) = answer.columns
+        assert clipped.most is not None and error.most is not None and not clipped.of_rows
+        cut = aggregate.replace(f"({column})", f"(least({column}, {float(clipped.most)}))")
+        exact = _exact(f"{cut} FROM {_TOTALS}")
+        assert abs(row["a1"] - exact) < 2 * float(error.most) + 1e-3 * exact
+
+
+def test_a_histogram_needs_no_bound(shop: Asking) -> None:
+    for key in ("width_bucket(t, 0, 3000, 6)", "floor(t / 500)"):
+        select = f"{key}, count(*) FROM {_TOTALS} GROUP BY 1"
+        answer = shop.run(f"SELECT {select}")
+        assert answer.clipped == ()
+        found = {float(row["k1"]): row["a1"] for row in json.loads(answer.relation)["b1"]}
+        with psycopg.connect(servers().protected.dsn(_NAME)) as connection:
+            text = select.replace("sum(total)", f"sum({_CLAMPED})")
+            exact: dict[Any, int] = dict(connection.execute(f"SELECT {text}".encode()).fetchall())
+        assert len(found) > 4
+        assert all(abs(count - exact[key]) < 30 for key, count in found.items())
+
+
+def test_the_share_of_few_is_a_share(shop: Asking) -> None:
+    select = f"sum(t) FILTER (WHERE t > 3000), sum(t) FROM {_TOTALS}"
+    part, whole = (_exact(f"{one} FROM {_TOTALS}") for one in select.split(" FROM")[0].split(", "))
+    for _ in range(_DRAWS):
+        answer = shop.run(f"SELECT {select}")
+        (row,) = json.loads(answer.relation)["b1"]
+        assert len(answer.clipped) == 1, "both sums share one bound"
+        share = row["a1"] / row["a2"]
+        assert 0 <= share <= 1 and share == pytest.approx(part / whole, abs=0.03)
+
+
+def test_means_of_totals_by_further_keys_are_about_their_centres(shop: Asking) -> None:
+    """By the whole path: a bound on the totals, centres within it, and deviations from these."""
+    inner = "SELECT customer_id, quantity AS k, sum(total) AS t FROM shop.orders GROUP BY 1, 2"
+    select = f"avg(t) FROM ({inner}) q"
+    exact = _exact(select)
+    for _ in range(_DRAWS):
+        answer = shop.run(f"SELECT {select}")
+        (row,), (clipped,) = json.loads(answer.relation)["b1"], answer.clipped
+        assert row["a1"] == pytest.approx(exact, rel=0.05)
+        assert clipped.aggregates == ("avg(t)",)
+
+
+def test_means_of_rows_are_about_their_centres(shop: Asking) -> None:
+    exact = _exact("avg(least(total, 500)) FROM shop.orders")
+    for _ in range(_DRAWS):
+        (row,) = shop.rows("avg(total) FROM shop.orders")
+        assert row["a1"] == pytest.approx(exact, rel=0.05)
