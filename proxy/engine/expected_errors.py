@@ -194,14 +194,17 @@ def _of_error(block: BlockPlan, answer: Answer, error: AnswerError) -> ExpectedE
 
 
 def _over_rows(block: BlockPlan, answer: Answer, times_rows: Fraction) -> ExpectedError:
-    """The error of a mean; one of half of its range is NULL."""
-    one = _measured(block, answer)
+    """The error of a mean or a variance; a mean with one of half of its range is NULL."""
+    one, is_mean = _measured(block, answer), answer.aggregate.kind is AggregateKind.AVG
     most = one.width * one.grid / 2
     errors = ((number, times_rows / number) for number in EXAMPLES)
     return ExpectedError(
         examples=tuple(
             ErrorExample(
-                number=number, of="rows", bound=None, error=None if error >= most else error
+                number=number,
+                of="rows",
+                bound=None,
+                error=None if is_mean and error >= most else error,
             )
             for number, error in errors
         )

@@ -144,6 +144,34 @@ def test_the_summary_is_a_dozen_lines_in_units_of_the_column(policy: str) -> Non
 
 
 @pytest.mark.parametrize("policy", ["world", "best", "ratio", "clipped"])
+def test_bounds_that_are_chosen_are_told_as_round_examples() -> None:
+    """Neither as R, nor as the largest one that the plan has before."""
+    name = TableName("w", "visits")
+    table = POLICIES["best"].tables[name]
+    assert isinstance(table, ProtectedTable)
+    chosen = replace(
+        table,
+        max_rows_per_unit=1_000_000,
+        chooses_rows=True,
+        max_groups_per_unit=None,
+        max_rows_per_group_per_unit=None,
+    )
+    policy = replace(POLICIES["best"], tables={**POLICIES["best"].tables, name: chosen})
+    totals = "(SELECT uid, sum(i4) AS t FROM visits GROUP BY uid) q"
+    found = "\n".join(
+        line
+        for sql in (
+            "SELECT count(*), count(DISTINCT i4), variance(i4) FROM visits",
+            f"SELECT sum(t), avg(t), stddev(t) FROM {totals}",
+        )
+        for line in summary_lines(_plan(sql, policy), LEFT)
+    )
+    assert "if a person has up to 10 rows" in found
+    assert "for values up to 1,000" in found
+    assert "1,000,000" not in found and "e+" not in found
+    assert not re.search(r"\bR\b", found)
+
+
 def test_numbers_of_rows_are_round(policy: str) -> None:
     """Or of the policy: bounds on units, numbers of units that an answer takes."""
     for table in ("people", "orders", "visits"):
