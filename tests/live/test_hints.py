@@ -121,6 +121,10 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Read it in the FROM of a SELECT with aggregates, without TABLE, LATERAL or a function.": (
         "WITH w AS (SELECT total FROM shop.orders) SELECT sum(total) FROM w",
     ),
+    "Bound the total in the subquery that computes it, as in least(sum(x), 1000).": (
+        "SELECT avg(t) FROM (SELECT customer_id, least(sum(total), 1000) AS t FROM shop.orders"
+        " GROUP BY customer_id) q",
+    ),
     "Nothing was read or charged. EXPLAIN (VERBOSE) shows mechanisms and SQL.": (
         f"EXPLAIN (VERBOSE) {_COUNT}",
     ),

@@ -241,9 +241,7 @@ class ExplainResponse(ResponseModel):
     remaining: PrivacyAmount | None
     blocks: list[ExplainedBlock]
     aggregates: list[ExplainedAggregate]
-    mechanism: str | None = Field(
-        None, description="The member `mechanism` of the request, or the session's."
-    )
+    mechanism: str | None = Field(None, description="The mechanism that was chosen.")
     times: list[str] | None = Field(None, description="How times were rounded.")
 
 
