@@ -226,10 +226,11 @@ def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
     (row,) = rows(visits.run("SELECT dp.clipped(sum(given)) FROM w.visits"))
     assert row["c1"] is None
     # Nor of a bound that could not be chosen: the answer is NULL, and so is the share.
-    (row,) = rows(
-        visits.run("SELECT count(*), dp.clipped(count(*)) FROM w.visits WHERE person = 3")
-    )
-    assert (row["a1"], row["c1"]) == (None, None)
+    # By its noise one person is enough for a choice in one of a hundred.
+    one = "SELECT count(*), dp.clipped(count(*)) FROM w.visits WHERE person = 3"
+    found = [rows(visits.run(one))[0] for _ in range(5)]
+    assert all((row["a1"] is None) == (row["c1"] is None) for row in found)
+    assert sum(row["a1"] is None for row in found) >= 3
 
 
 # Of 4,000 people, as many have 1 to 12 calls each; their regions take turns.
