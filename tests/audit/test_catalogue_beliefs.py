@@ -56,7 +56,7 @@ def parent(server: EmbeddedPostgres) -> TwoStates:
     return two_states(server, "beliefs_parent", script, _PARENT_POLICY, "DELETE FROM ONLY s.chi")
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("question", _QUESTIONS)
 def test_a_child_with_null_moves_nothing_further(parent: TwoStates, question: str) -> None:
     assert parent.too_far(question) == []
@@ -135,7 +135,7 @@ def foreign(server: EmbeddedPostgres) -> TwoStates:
     )
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("table", ["s.t", "s.seen"])
 @pytest.mark.parametrize("question", _ASKED)
 def test_the_modifier_of_a_foreign_table_is_not_believed(

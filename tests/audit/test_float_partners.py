@@ -91,6 +91,7 @@ def _raising(floats: TwoStates) -> tuple[list[str], int]:
     return found, planned
 
 
+@pytest.mark.long
 def test_none_raises(floats: TwoStates) -> None:
     found, planned = _raising(floats)
     assert found == []

@@ -230,6 +230,7 @@ def _has_role(state: Path, name: str) -> bool:
         return found.fetchone() is not None
 
 
+@pytest.mark.long
 def test_users_of_a_running_demo(demo: Serving, folder: Path) -> None:
     state = ("--state", folder / "state")
     assert dpproxy("user", "list", *state).out == "analyst\n"

@@ -91,6 +91,7 @@ def test_serve_prints_what_is_accepted_at_each_start(clinic: Superuser, tmp_path
         assert warned == {"ACCEPTED_WITHOUT_EFFECT"}
 
 
+@pytest.mark.long
 def test_serve_refuses_a_role_without_a_limit_of_temporary_files(
     clinic: Superuser, tmp_path: Path
 ) -> None:
@@ -127,6 +128,7 @@ def test_policy_check_and_doctor_tell_the_same(clinic: Superuser, tmp_path: Path
     assert accepting.out.splitlines()[-1].startswith("0 severe, ")
 
 
+@pytest.mark.long
 def test_doctor_finds_what_cannot_be_published(clinic: Superuser, tmp_path: Path) -> None:
     """As `policy check` and `serve` do."""
     statement = "SELECT count(*) AS n FROM c.people"

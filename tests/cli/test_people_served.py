@@ -162,6 +162,7 @@ def test_the_administrators_api(office: Office) -> None:
         assert within(10, lambda: _is_over(dave))
 
 
+@pytest.mark.long
 def test_an_administrator_has_policies_read_again(office: Office) -> None:
     def reload() -> dict[str, Any]:
         (found,) = office.administer("POST", "/policies/reload", {}).json()["policies"]

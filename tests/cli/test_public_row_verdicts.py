@@ -223,6 +223,7 @@ _IN_THE_LIST = "SELECT count(*) FROM club.members WHERE sport IN (SELECT code FR
 _HALLS = "SELECT code FROM club.halls ORDER BY 1"
 
 
+@pytest.mark.long
 def test_a_finding_closes_its_table_and_no_other(club: Club) -> None:
     """Innocent tables are copied, and statements that read them are answered."""
     club.run(_PEOPLE)
@@ -411,7 +412,7 @@ def test_one_look_judges_once(club: Club, monkeypatch: pytest.MonkeyPatch) -> No
         assert len(asked) == number
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "change",
     [
@@ -432,6 +433,7 @@ def test_whatever_makes_a_public_table_one_of_people(club: Club, change: str) ->
     assert "not what the policy" in _refusal(lambda: club.shown("SELECT * FROM club.halls"))
 
 
+@pytest.mark.long
 def test_a_change_between_verdict_and_copy_is_noticed(
     club: Club, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,7 @@ def test_no_right_password_is_refused_while_a_shadow_is_rebuilt(
     assert login_over_the_wire(listening, "eve", PASSWORD) == "28P01"
 
 
+@pytest.mark.long
 def test_a_killed_embedded_ledger_is_served_again(embedded: tuple[Operator, Listening]) -> None:
     operator, listening = embedded
     with listening.connect("ann") as connection:

@@ -254,6 +254,7 @@ def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> Non
     assert len(served.receipts()) == 1
 
 
+@pytest.mark.long
 def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> None:
     reused = with_chosen_slots(f"reuse: 24h\n{_TABLES}")  # one slot for all of them
     assert served.value(_SUM) != served.value(_SUM)

@@ -104,6 +104,7 @@ _CONDITIONS = (
 )
 
 
+@pytest.mark.long
 def test_it_is_postgresqls_own_in(states: TwoStates) -> None:
     tried = 0
     with psycopg.connect(states.here) as connection:

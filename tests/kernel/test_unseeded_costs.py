@@ -205,6 +205,7 @@ _OF_PUBLIC_ROWS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.every(6)
 @pytest.mark.parametrize("place", _OF_PUBLIC_ROWS)
 def test_public_rows_are_computed_whoever_meets_them(states: TwoStates, place: str) -> None:

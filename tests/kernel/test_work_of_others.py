@@ -84,6 +84,7 @@ def _joined_blocks() -> Iterator[tuple[str, BlockPlan]]:
             yield statement, block
 
 
+@pytest.mark.long
 @pytest.mark.every(4)
 @pytest.mark.parametrize("empty", [None, *sorted(_OWN)])
 def test_each_table_is_scanned_once_whatever_another_holds(empty: str | None) -> None:

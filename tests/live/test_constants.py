@@ -48,6 +48,7 @@ def listeners(constants: LiveProxy) -> Iterator[BothListeners]:
     opened.close()
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.parametrize("zone", ZONES)
 def test_as_in_postgresql(constants: LiveProxy, zone: str) -> None:

@@ -115,6 +115,7 @@ def _before(epsilon: str, draws: int) -> float:
     return accuracy(rows, drawn).rmse
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("epsilon", "most"), [("1", 0.65), ("0.25", 1.8)])
 def test_means_by_status(epsilon: str, most: float) -> None:
     """RMSE in per cent of the range, at least eight times better than before."""

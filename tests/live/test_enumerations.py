@@ -16,6 +16,7 @@ def _asked(live: LiveProxy, analyst: str, text: str) -> list[tuple[object, ...]]
         return connection.execute(text.encode()).fetchall()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

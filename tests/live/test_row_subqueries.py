@@ -48,6 +48,7 @@ def _is_near(found: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
     )
 
 
+@pytest.mark.long
 def test_as_in_postgresql(shop: LiveProxy) -> None:
     """Names, types, groups, and values up to what noise at this epsilon can be."""
     differ = []

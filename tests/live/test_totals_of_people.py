@@ -70,6 +70,7 @@ def _exact(select: str) -> float:
     return float(row[0])
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("aggregate", "within"),
     [
@@ -91,6 +92,7 @@ def test_they_are_near_the_exact_ones(aggregate: str, within: float, shop: Askin
         assert row["a1"] == pytest.approx(exact, rel=within)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("aggregate", ["avg(t)", "sum(t)", "stddev(t)", "avg(n)", "sum(n)"])
 def test_the_error_is_that_of_totals_within_the_bound_that_is_told(
     aggregate: str, shop: Asking

@@ -83,6 +83,7 @@ def _kinds() -> frozenset[str]:
     )
 
 
+@pytest.mark.long
 def test_nothing_raises(hostile: psycopg.Connection) -> None:
     _hold(run(hostile, _FEW, _SEED))
 
