@@ -28,7 +28,7 @@ _KEYS = (
     *("extract(month FROM {c})", "extract(dow FROM {c})", "to_char({c}, 'YYYY-MM')"),
     *("date_trunc('month', {c} AT TIME ZONE 'Europe/Berlin')", "date_trunc('quarter', {c})::date"),
 )
-_STATEMENTS = [(3, 30), pytest.param(4, 3_000, marks=pytest.mark.long)]
+_STATEMENTS = [(3, 45), pytest.param(4, 3_000, marks=pytest.mark.long)]
 
 
 def _clock(draw: random.Random, column: str) -> str:

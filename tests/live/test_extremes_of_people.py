@@ -126,9 +126,9 @@ def test_rollups_have_them_too(live: LiveProxy) -> None:
 
 
 def test_explain_says_how_a_customer_counts(live: LiveProxy) -> None:
-    lines, _ = _told(live, f"EXPLAIN {_BY_STATUS}")
+    lines, _ = _told(live, f"EXPLAIN (VERBOSE) {_BY_STATUS}")
     text = " ".join(" ".join(str(line) for (line,) in lines).split())
     assert "one value per unit" in text and "a unit counts in one of its groups" in text
     assert "ranks" not in text, "many values share a place"
-    lines, _ = _told(live, "EXPLAIN SELECT max(quantity) FROM shop.orders")
+    lines, _ = _told(live, "EXPLAIN (VERBOSE) SELECT max(quantity) FROM shop.orders")
     assert "ranks" in " ".join(str(line) for (line,) in lines)

@@ -75,7 +75,7 @@ def test_every_level_is_paid(live: LiveProxy) -> None:
     """EXPLAIN names a block for each level, which share epsilon; the charge is the statement's, once."""
     sql = "SELECT kind, paid, count(*) FROM r.rentals GROUP BY ROLLUP (kind, paid)"
     with live.connect(RELATIONS, analyst=live.servers.new_analyst()) as connection:
-        explained = [row[0] for row in connection.execute(f"EXPLAIN {sql}".encode())]
+        explained = [row[0] for row in connection.execute(f"EXPLAIN (VERBOSE) {sql}".encode())]
         assert sum("33.3 %" in line for line in explained) == 3
         before = connection.execute("SELECT epsilon_spent FROM dp.budget").fetchone()
         connection.execute(sql.encode())

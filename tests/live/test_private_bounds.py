@@ -73,7 +73,7 @@ class Asking:
         return self.live.do(work)
 
     def explained(self, question: str) -> str:
-        relation = json.loads(self.run(f"EXPLAIN {question}").relation)
+        relation = json.loads(self.run(f"EXPLAIN (VERBOSE) {question}").relation)
         return " ".join(line.strip() for line in relation["explain"])
 
 

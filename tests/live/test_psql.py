@@ -118,7 +118,9 @@ def test_gdesc_costs_nothing(live: LiveProxy) -> None:
 
 
 def test_explain(live: LiveProxy) -> None:
-    got = live.psql(f"EXPLAIN {QUESTION};\nEXPLAIN (FORMAT JSON) {QUESTION};\nEXPLAIN {GROUPED};")
+    got = live.psql(
+        f"EXPLAIN (VERBOSE) {QUESTION};\nEXPLAIN (FORMAT JSON) {QUESTION};\nEXPLAIN (VERBOSE) {GROUPED};"
+    )
     assert "count(*): discrete Laplace, sensitivity 40 row(s), epsilon 0.5" in got
     assert "Groups: 4 public groups" in got
     assert re.search(r'"mechanism": ?"noisy deviations of units ', got)

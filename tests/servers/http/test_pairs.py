@@ -70,7 +70,7 @@ def test_by_a_key_with_filter(listeners: BothListeners) -> None:
 def test_explain_says_what_they_are_made_of(listeners: BothListeners) -> None:
     with listeners.proxy.connect("census") as connection:
         lines = connection.execute(
-            f"EXPLAIN SELECT corr({_PAIR}) FROM {_TABLE}".encode()
+            f"EXPLAIN (VERBOSE) SELECT corr({_PAIR}) FROM {_TABLE}".encode()
         ).fetchall()
     text = " ".join(str(line) for (line,) in lines)
     assert "six noisy sums" in text
