@@ -23,7 +23,7 @@ _GROWING = {
     *(AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC),
 }
 
-_LOWER = "The error leaves out what that cuts: without this limit the answer is at least so large."
+_LOWER = "The error leaves out what that cuts, which would only make the answer larger."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

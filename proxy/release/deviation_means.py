@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from proxy.base.errors import Fault
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms import deviation_mean
@@ -49,10 +50,12 @@ def drawn_means(
     """Release all means of a block, by number and group.
 
     Args:
-        plan: The block. Without centres they are drawn here, and the middle of the range is taken for each:
-            as private, and less exact.
+        plan: The block about centres that were released.
         table: What `compiler.deviation_scan.deviation_scan` has read for this very block.
         bits: Random bits.
+
+    Raises:
+        Fault: A mean has no centres. To draw them here as well would be paid once and drawn twice.
     """
     found = _read(plan, table)
     means: dict[int, Mapping[Keys, Drawn]] = {}
@@ -62,9 +65,8 @@ def drawn_means(
             means[number] = dict.fromkeys(plan.listed_groups, DrawnNumber(low))
             continue
         of_rows, of_deviations = found[2 * place], found[2 * place + 1]
-        centres = release.centres
-        if centres is None:
-            centres = _about_the_middle(_centres(plan, release, of_rows, bits))
+        if release.centres is None:
+            raise Fault("a mean is drawn without its centres")
         drawn = deviation_mean.noisy(
             _groups(plan, of_rows),
             [
@@ -72,7 +74,7 @@ def drawn_means(
                 for bands in of_deviations.by_group(plan)
             ],
             of_deviations.units,
-            centres,
+            release.centres,
             low,
             high,
             release.loss.epsilon,
@@ -140,10 +142,6 @@ def _bounded_apart(one: _Place, other: _Place, bounds: Sequence[int]) -> Fractio
 
         found = max(found, _farthest(one, other, bounded, bound * deviation_mean.PARTS))
     return found
-
-
-def _about_the_middle(centres: NoisyCentres) -> NoisyCentres:
-    return replace(centres, is_single=False, centres=(0,) * len(centres.centres))
 
 
 def _centres(

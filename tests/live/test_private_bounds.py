@@ -129,7 +129,7 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
     """By their noise one of both is now and then answered: without any are 52 of 60 runs."""
     question = "SELECT count(*), avg(paid) FROM w.visits WHERE person BETWEEN 17 AND 19"
     withheld = 0
-    for _ in range(8):
+    for _ in range(24):
         answer = visits.run(question, **{"dp.notice": "on"})
         (row,) = rows(answer)
         if (row["a1"], row["a2"]) != (None, None):
@@ -142,7 +142,7 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
         assert of_count.startswith("count(*) is NULL: it takes about ")
         assert "and a noisy count found too few. Raise dp.epsilon" in of_count
         assert [column.reason for column in answer.columns] == ["NULL"] * 2
-    assert withheld >= 3
+    assert withheld >= 13, "less than 4.8 standard deviations below the measured share"
 
 
 def test_of_few_units_no_error_is_stated(visits: Asking) -> None:
@@ -313,7 +313,7 @@ def test_what_is_said_over_the_wire(visits: Asking) -> None:
     (text,) = heard
     assert re.search(
         r"count\(\*\): at most \d+ rows of a person count; about [\d,]+ \+-[\d,]+ of [\d,]+ people have more\."
-        r" The error leaves out what that cuts: without this limit the answer is at least so large\.",
+        r" The error leaves out what that cuts, which would only make the answer larger\.",
         text,
     )
 

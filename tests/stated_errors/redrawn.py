@@ -219,12 +219,13 @@ class Redrawn:
                 tables.append(clamped_totals(block, self._totals[number]))
             queries = compile_block(block)
             tables += self._public.tables(queries, answers)
+            centring = self._centring(block, answers)
             self._known[place] = _Bounded(
                 block=block,
                 queries=queries,
                 tables=tables,
-                exact=_without_noise(block, tables),
-                centring=self._centring(block, answers),
+                exact=_without_noise(_about_the_middle(block, centring), tables),
+                centring=centring,
             )
         return self._known[place]
 
@@ -255,6 +256,18 @@ def _chosen(block: BlockPlan, release: int | None, totals: Totals, stated: Chose
     of_it, bounds = totals.choices[release], block.choices[release].bounds
     place = 0 if stated.bound is None else bounds.index(stated.bound)
     return Chosen(stated=stated, units=of_it.above(-1), above=of_it.above(place))
+
+
+def _about_the_middle(block: BlockPlan, centring: ExactTable | None) -> BlockPlan:
+    """As the scan of a block without centres reads it."""
+    if centring is None:
+        return block
+    drawn = drawn_centres(block, centring, SeededBits(1))
+    middles = {
+        number: replace(one, is_single=False, centres=(0,) * len(one.centres))
+        for number, one in drawn.items()
+    }
+    return with_centres(block, middles)
 
 
 def _without_noise(block: BlockPlan, tables: list[ExactTable]) -> Mapping[Keys, NoisyRow]:

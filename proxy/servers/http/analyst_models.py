@@ -157,7 +157,7 @@ class ClippedShare(ResponseModel):
     clipped: int
     error_95: int
     at_least: bool = Field(
-        description="Without the bound the answers are at least so large; errors leave out what it cuts."
+        description="Errors leave out what the bound cuts, which would only make the answers larger."
     )
     share: float
 
