@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from proxy.accounting.events import Event
@@ -50,6 +51,7 @@ from proxy.engine.undelivered_answers import (
     KeptBlocks,
     UndeliveredAnswer,
     UndeliveredAnswers,
+    may_be_kept,
     undelivered_answer,
 )
 from proxy.kernel.plan import PrivatePlan
@@ -147,7 +149,7 @@ class ChargedQueries:
             return None
         relation = await self._drawn(query, (), None, {}, KeptBlocks(kept))
         free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
-        return replace(answer_of(relation, query, free), undelivered=kept)
+        return replace(answer_of(relation, query, free), keep=lambda: kept)
 
     async def _run(self, query: PlannedQuery) -> NoisyAnswer:
         seconds = query.prepared.settings.seconds
@@ -375,12 +377,11 @@ def answer_of(
     relation: NoisyRelation, query: PlannedQuery, paid: Paid, published: tuple[str, ...] = ()
 ) -> NoisyAnswer:
     is_charged = paid.receipt is not None or paid.claim is not None
-    undelivered = None
-    if paid.receipt is not None:
+    keep = None
+    private, drawn = query.prepared.private, relation.drawn
+    if paid.receipt is not None and may_be_kept(private, drawn):
         owner = AnswerOwner(analyst=query.analyst, person=paid.person, token=charged_token())
-        undelivered = undelivered_answer(
-            owner, query.prepared.private, paid.receipt, relation.drawn
-        )
+        keep = partial(undelivered_answer, owner, private, paid.receipt, drawn)
     return NoisyAnswer(
         relation.json,
         paid.loss,
@@ -394,7 +395,7 @@ def answer_of(
         published,
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
         is_reused=paid.claim is not None,
-        undelivered=undelivered,
+        keep=keep,
         times=query.prepared.times,
         limits=tuple(_limits(relation.plan)),
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from proxy.base.sql_types import by_oid
 from proxy.engine.accuracy import Accuracy, number_of, text_of
+from proxy.engine.answer_conditions import conditions
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
 from proxy.query.ir.query import AggregateBlock, OutputColumn
@@ -60,23 +62,28 @@ def reported(block: AggregateBlock) -> AggregateBlock:
 
 def column_errors(
     blocks: Sequence[tuple[AggregateBlock, BlockPlan, NoisyTable]],
-    accuracy: Sequence[Accuracy],
+    accuracy: Callable[[], Sequence[Accuracy]],
     result_oids: Sequence[int],
 ) -> tuple[ColumnError, ...]:
     """
-    Given    blocks: each as it was read, as `reported` made it, and its noisy relation; result_oids: types of
-             the statement's output columns
+    Given    blocks: each as it was read, as `reported` made it, and its noisy relation; accuracy: of all
+             answers, asked for where one has no interval; result_oids: of the statement's output columns
     Gives    one for each output column with noise in it that is a number or a time
     """
     found: list[ColumnError] = []
+    known: list[Accuracy] = []
+
+    def of_block(number: int) -> Sequence[Accuracy]:
+        known[:] = known or accuracy()
+        return [entry for entry in known if entry.block == number]
+
     for number, (read, block, noisy) in enumerate(blocks, start=1):
-        own = [entry for entry in accuracy if entry.block == number]
         for place, column in enumerate(block.outputs, start=1):
             if read.outputs and not _is_measured(result_oids, place):
                 continue
             if column.expression is None and not column.reason:
                 continue
-            one = _column(column, place, noisy, own)
+            one = _column(column, place, block, noisy, partial(of_block, number))
             found.append(one if read.outputs else replace(one, place=None))
     return tuple(_together(found))
 
@@ -105,7 +112,11 @@ def _is_measured(oids: Sequence[int], place: int) -> bool:
 
 
 def _column(
-    column: OutputColumn, place: int, noisy: NoisyTable, accuracy: Sequence[Accuracy]
+    column: OutputColumn,
+    place: int,
+    block: BlockPlan,
+    noisy: NoisyTable,
+    accuracy: Callable[[], Sequence[Accuracy]],
 ) -> ColumnError:
     groups = len(noisy.rows)
     if column.expression is None:
@@ -116,9 +127,8 @@ def _column(
     widths = [one.half_width for one in found if isinstance(one, NoisyInterval)]
     none = {one for one in found if isinstance(one, NoInterval)}
     reasons = (
-        _reason(one, column.expression, noisy, accuracy) for one in NoInterval if one in none
+        _reason(one, column.expression, noisy, accuracy()) for one in NoInterval if one in none
     )
-    numbers = sorted(answers_in(column.expression))
     return ColumnError(
         place=place,
         name=column.name,
@@ -127,7 +137,7 @@ def _column(
         least=min(widths, default=None),
         most=max(widths, default=None),
         reason="; ".join(reasons),
-        note="; ".join(dict.fromkeys(filter(None, (accuracy[n - 1].condition for n in numbers)))),
+        note="; ".join(conditions(block)) if answers_in(column.expression) else "",
     )
 
 

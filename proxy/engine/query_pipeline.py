@@ -233,8 +233,9 @@ class Engine:
 
     def keep_undelivered(self, answer: NoisyAnswer) -> None:
         """The statement around the answer has failed: the next one with the same plan is not charged again."""
-        if answer.undelivered is not None:
-            self._charged.undelivered.keep(answer.undelivered)
+        kept = answer.undelivered
+        if kept is not None:
+            self._charged.undelivered.keep(kept)
 
     async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""

@@ -91,7 +91,7 @@ def interval_of(
         box = _Box(values=values, level=level_of(expression), block=block, row=row).of(expression)
     except _NoneFound as none:
         return none.reason
-    if max(abs(box.low), abs(box.high)) >= _TOO_LARGE:
+    if box.low <= -_TOO_LARGE or box.high >= _TOO_LARGE:
         return NoInterval.TOO_LARGE  # Python prints no number of any length
     return NoisyInterval(box.value, box.low, box.high, expression.type)
 
@@ -157,7 +157,10 @@ class _Box:
             half_width = None if noisy.at is None else noisy.at(self.level)
         if half_width is None:
             raise _NoneFound(NoInterval.OF_AN_ANSWER)
-        return Ends(index * grid, (index - half_width) * grid, (index + half_width) * grid)
+        low, high = index - half_width, index + half_width
+        if grid == 1:  # of counts there may be 100,000
+            return Ends(Fraction(index), Fraction(low), Fraction(high))
+        return Ends(index * grid, low * grid, high * grid)
 
 
 def _arithmetic(expression: NoisyArithmetic, left: Ends, right: Ends) -> Ends:
