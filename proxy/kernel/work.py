@@ -298,7 +298,7 @@ def block_work(plan: BlockPlan, world: World) -> UnitWork:
 
 def _block_work(plan: BlockPlan, parts: tuple[Any, ...], world: World) -> UnitWork:
     """parts: every node of the plan"""
-    mentioned = frozenset(column_name(part) for part in parts if isinstance(part, ColumnRef))
+    mentioned = _mentioned(parts)
     longest = _Pricer(world, mentioned)
     of_longest = _walked(plan, longest)
     if not longest.has_longer and not any(isinstance(part, _OF_TEXTS) for part in parts):
@@ -398,6 +398,10 @@ def _release_prices(
 def _nodes(plan: BlockPlan) -> Iterator[Any]:
     """Every node of every expression of a plan, shared ones once."""
     return nodes(plan.source, plan.where, plan.keys, plan.releases, plan.neighbours)
+
+
+def _mentioned(parts: Iterable[Any]) -> frozenset[ColumnName]:
+    return frozenset(column_name(part) for part in parts if isinstance(part, ColumnRef))
 
 
 @dataclass(slots=True)
@@ -758,6 +762,19 @@ def _cut_text(price: NodePrice, expression: Expression) -> NodePrice:
 def _cut_size(size: ResultSize) -> ResultSize:
     most = _OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
     return size if size.octets <= most else replace(size, octets=most)
+
+
+def columns_as_stored(plan: BlockPlan, world: World) -> frozenset[ColumnName]:
+    """Columns of the block's source whose texts have the price of stored ones: no join repeats their rows."""
+    mentioned = _mentioned(_nodes(plan))
+    longest = _Pricer(world, mentioned)
+    usual = _Pricer(world, mentioned, longest.levels)
+    try:
+        longest.level(plan.source)
+        columns = usual.level(plan.source).columns
+    except (NotPriced, UnboundedRows):  # `check_work` refuses it
+        return NO_COLUMNS
+    return frozenset(name for name, price in columns.items() if price.size == _cut_size(price.size))
 
 
 def short_columns(relation: Relation, world: World) -> frozenset[ColumnName]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -29,7 +30,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured
-from proxy.kernel.work import short_columns
+from proxy.kernel.work import columns_as_stored, short_columns
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import (
     Cast,
@@ -69,32 +70,43 @@ _EQUAL = (Comparator.EQ, Comparator.NE)
 _SHORT = (SqlType.BPCHAR, SqlType.ENUM)
 
 
+class CutKeys(Enum):
+    """Which texts are cut that rows are joined, grouped and sorted by."""
+
+    NONE = auto()
+    REPEATED = (
+        auto()
+    )  # those of rows that a join repeats: to cut the others costs more than it saves
+    ALL = auto()  # which saves temporary files
+
+
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """characters: of each text; of_keys: also of what rows are joined, grouped and sorted by."""
+    """characters: of each text that is gone through; keys: which others are cut, too."""
 
     characters: int
-    of_keys: bool
+    keys: CutKeys
 
 
 BEGINNINGS = tuple(
-    Beginning(characters, of_keys)
-    for characters in limits.TEXT_BEGINNINGS
-    for of_keys in (False, True)
+    Beginning(characters, keys) for characters in limits.TEXT_BEGINNINGS for keys in CutKeys
 )
 
 
 def with_beginnings(block: BlockPlan, beginning: Beginning, world: World) -> BlockPlan:
     """The block with so many characters of each stored text that is gone through; itself, if none is."""
     texts = _Texts(beginning.characters, short_columns(block.source, world))
-    cut = texts.cut
+    cut, of_keys = texts.cut, texts
+    if beginning.keys is CutKeys.REPEATED:
+        of_keys = replace(texts, whole=texts.whole | columns_as_stored(block, world))
+    cuts_keys = beginning.keys is not CutKeys.NONE
 
     def maybe(expression: Expression | None) -> Expression | None:
         return None if expression is None else cut(expression)
 
     def key(one: KeyPlan) -> Expression:
         listed = [value for value in one.values or () if value is not None]
-        return texts.short(cut(one.expression), None if one.values is None else longest(listed))
+        return of_keys.short(cut(one.expression), None if one.values is None else longest(listed))
 
     def whole(expression: Expression) -> Expression:
         return expression
@@ -102,15 +114,14 @@ def with_beginnings(block: BlockPlan, beginning: Beginning, world: World) -> Blo
     source = rewrite(block.source, cut)
     changed = replace(
         block,
-        source=_sorted(source, texts) if beginning.of_keys else source,
+        source=_sorted(source, of_keys) if cuts_keys else source,
         where=maybe(block.where),
         keys=tuple(
-            with_parts(one, expression=key(one) if beginning.of_keys else cut(one.expression))
+            with_parts(one, expression=key(one) if cuts_keys else cut(one.expression))
             for one in block.keys
         ),
         releases=tuple(
-            _release(one, cut, texts.short if beginning.of_keys else whole)
-            for one in block.releases
+            _release(one, cut, of_keys.short if cuts_keys else whole) for one in block.releases
         ),
     )
     return block if changed == block else replace(changed, text_characters=beginning.characters)

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tests.samples import DEMO_POLICIES
 from tests.servers_fixture import servers
 from tests.workload.__main__ import DOCUMENT, QUESTIONS, lines
 from tests.workload.questions import questions
@@ -13,6 +14,7 @@ from tests.workload.spending import (
     DERIVED,
     EXACT,
     GAUSSIAN,
+    INSTEAD,
     LIFTED,
     NOTHING,
     SETTINGS,
@@ -26,6 +28,11 @@ _ROUNDING = 1e-6  # of a scale that is rounded up
 
 def _is_as_exact(spent: Spending) -> bool:
     return max(spent.noise) <= 1 + _ROUNDING and max(spent.stated) <= 1 + _ROUNDING
+
+
+@pytest.mark.parametrize("found", INSTEAD)
+def test_what_is_changed_is_in_the_policies_of_the_demo(found: str) -> None:
+    assert any(found in path.read_text(encoding="utf-8") for path in DEMO_POLICIES.values())
 
 
 @pytest.mark.long
