@@ -11,11 +11,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import get_args
 
 from typing_extensions import assert_never
 
 from proxy.base.node_parts import with_parts
+from proxy.base.sql_types import SqlType
 from proxy.kernel.bound_choices import ValueChoice
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
@@ -32,7 +34,14 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured
-from proxy.query.ir.expressions import Case, ColumnRef, Expression
+from proxy.query.ir.expressions import (
+    Case,
+    ColumnRef,
+    Constant,
+    Expression,
+    TextCall,
+    TextFunction,
+)
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
     GroupByUnit,
@@ -240,13 +249,26 @@ def _normal(part: Expression, form: CanonicalForm) -> Expression:
 
 def _key(key: KeyPlan, form: CanonicalForm) -> tuple[str, str]:
     """With its values as a set: their order only shows; and what it groups by alone."""
-    expression, values = _normal(key.expression, form), None
+    expression, values = _normal(_whole_text(key), form), None
     if key.values is not None:
         values = tuple(sorted(key.values, key=lambda text: (text is None, text or "")))
     whole = replace(key, expression=expression, type_name="", values=values)
     named = with_parts(whole, values=None, is_long=False)
     text = form.text(whole)
     return text, text if named is whole else form.text(named)
+
+
+def _whole_text(key: KeyPlan) -> Expression:
+    """A listed text that is cut behind its longest value has the groups of the whole one (long_texts.py)."""
+    match key.expression:
+        case TextCall(
+            TextFunction.LEFT, ColumnRef() as text, (Constant(value=Fraction() as most),)
+        ):
+            longest = max((len(one or "") for one in key.values or ()), default=0)
+            is_plain = text.type in (SqlType.TEXT, SqlType.VARCHAR)  # equal if their characters are
+            return text if key.values and is_plain and most > longest else key.expression
+        case whole:
+            return whole
 
 
 def _combinations(block: BlockPlan, order: tuple[int, ...]) -> object:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pytest
 
-from proxy.reuse.block_question import BlockQuestion, question_of
+from proxy.base.sql_types import SqlType
+from proxy.query.ir.expressions import ColumnRef, Constant, TextCall
+from proxy.reuse.block_question import BlockQuestion, column_name, question_of
 from tests.pipeline_world import walk
 
 
@@ -118,3 +123,22 @@ def test_a_smaller_share_is_the_same_question_at_other_terms() -> None:
 def test_an_answer_that_hangs_on_another_has_no_question_yet() -> None:
     *first, last = _questions("SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)")
     assert last is None and all(first)
+
+
+@pytest.mark.parametrize(("characters", "is_known"), [(None, True), (3, True), (1, False)])
+def test_a_listed_text_that_is_cut_is_known_as_its_column(
+    characters: int | None, is_known: bool
+) -> None:
+    """Where it is longer than each that is listed: other texts have shorter beginnings, too."""
+    joined = "visits v JOIN members m ON v.uid = m.uid"
+    pipeline = walk(f"SELECT m.t, count(*) FROM {joined} GROUP BY 1")
+    assert pipeline is not None
+    (block,) = pipeline.plan.blocks
+    (key,) = block.keys
+    cut = key.expression
+    assert isinstance(cut, TextCall) and isinstance(cut.operand, ColumnRef)
+    if characters is not None:
+        cut = replace(cut, arguments=(Constant(Fraction(characters), SqlType.INT4),))
+    found = question_of(replace(block, keys=(replace(key, expression=cut),)))
+    assert found is not None
+    assert (column_name(block, cut.operand) in found.key_names) == is_known
