@@ -136,9 +136,11 @@ def test_a_listed_text_that_is_cut_is_known_as_its_column(
     (block,) = pipeline.plan.blocks
     (key,) = block.keys
     cut = key.expression
-    assert isinstance(cut, TextCall) and isinstance(cut.operand, ColumnRef)
+    assert isinstance(cut, TextCall)
+    column = cut.operand
+    assert isinstance(column, ColumnRef)
     if characters is not None:
         cut = replace(cut, arguments=(Constant(Fraction(characters), SqlType.INT4),))
     found = question_of(replace(block, keys=(replace(key, expression=cut),)))
     assert found is not None
-    assert (column_name(block, cut.operand) in found.key_names) == is_known
+    assert (column_name(block, column) in found.key_names) == is_known
