@@ -54,6 +54,7 @@ from proxy.mechanisms import (
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.shared_scales import scales_of
 from proxy.policy.policy_model import MedianNoise
+from proxy.query.ir.query_aggregates import AggregateKind
 
 
 def accuracies(plan: PrivatePlan) -> tuple[Accuracy, ...]:
@@ -232,7 +233,7 @@ def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
         sensitivity=f"{one.rows} row(s)",
         note=note,
         error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
-        no_interval=_RANKS if interval is None else "",
+        no_interval=_no_interval(release, "rows") if interval is None else "",
     )
 
 
@@ -262,8 +263,18 @@ def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
         note="; ".join(notes),
         error=error,
         units_needed=needed,
-        no_interval=_RANKS_OF_UNITS if interval is None else "",
+        no_interval=_no_interval(release, "units") if interval is None else "",
     )
+
+
+def _no_interval(release: OrderStatistic | UnitExtreme, of: str) -> str:
+    """MIN and MAX aim some rows inside, so they are no ends of the data."""
+    if release.aggregate.kind not in (AggregateKind.MIN, AggregateKind.MAX):
+        return f"its error is a number of {of} in sorted order, and {_INTERVAL_COSTS}"
+    one = release.measured
+    steps = one.width if isinstance(release, OrderStatistic) else release.places.last
+    beyond = order_statistic.target_rank(steps, release.own_loss.epsilon, one.rows)
+    return f"about {beyond:,} {of} lie beyond it, and {_INTERVAL_COSTS}"
 
 
 def _ends(interval: RankInterval) -> str:
@@ -339,11 +350,7 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
 
 
 # Why an answer has no interval (dp.low, dp.high, dp.error).
-_RANKS = (
-    "its error is a number of rows in sorted order, and dp.error() gives an interval for 30 % of its"
-    " epsilon"
-)
-_RANKS_OF_UNITS = _RANKS.replace("rows", "units")
+_INTERVAL_COSTS = "dp.error() gives an interval for 30 % of its epsilon"
 _PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
 _FEW_UNITS = "its bound was chosen from few units, so that what is cut may be far above the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"

@@ -9,7 +9,7 @@ from proxy.engine.unit_words import one_unit
 from proxy.kernel.plan import BlockPlan
 
 _COMPARED = (
-    "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
+    "rows are compared with a noisy answer: the error leaves out how far that one is off"
 )
 _TRUTHS = (
     "bool_or() and its kin are true or false where the number of such rows is surely more than its noise (the"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from proxy.base.sql_types import by_oid
+from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, number_of, text_of
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
@@ -17,9 +18,15 @@ from proxy.release.noisy_relation import NoisyTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnError:
-    """place: of the column in the result, from 1; None where it is an aggregate of an inner query. least, most:
-    of the half widths of its 95 % intervals in all groups, None where no group has one; without: in how many of
-    `groups` there is none; reason: why; note: what else is to be known of it."""
+    """How far one column is off.
+
+    place: Of the column in the result, from 1; None if it is of an inner query.
+    least, most: Of the half widths of its 95 % intervals in all groups; None if no group has one.
+    without: In how many of `groups` there is none. reason: Why.
+    larger: In how many groups the half width is larger than the number.
+    note: What else is to be known of it.
+    type: Of the column: errors of times are days of a date and seconds of a timestamp.
+    """
 
     place: int | None
     name: str
@@ -28,57 +35,145 @@ class ColumnError:
     least: Fraction | None = None
     most: Fraction | None = None
     reason: str = ""
+    larger: int = 0
     note: str = ""
+    type: SqlType | None = None
 
     def text(self) -> str:
         if self.least is None or self.most is None:
             return f"{self.name}: {'no groups' if not self.groups else self.reason}"
-        found = f"+-{text_of(self.least)}"
+        found = f"+-{self._width(self.least)}"
         if self.least != self.most:
-            found = f"{found} to +-{text_of(self.most)}, by group"
+            found = f"{found} to +-{self._width(self.most)}, by group"
         if self.without:
             found = f"{found}; in {self.without} of {self.groups} groups {self.reason}"
         return f"{self.name}: {found}"
+
+    def _width(self, width: Fraction) -> str:
+        return error_text(width, self.type)
 
     def as_json(self) -> dict[str, object]:
         return {
             "least": None if self.least is None else number_of(self.least),
             "most": None if self.most is None else number_of(self.most),
+            "unit": _UNITS.get(self.type) if self.type is not None else None,
             "no_interval": self.reason or None,
             "note": self.note,
         }
 
 
+_UNITS = {
+    SqlType.DATE: "days",
+    SqlType.TIMESTAMP: "seconds",
+    SqlType.TIMESTAMPTZ: "seconds",
+}
+_MANY = Fraction(1, 4)  # of the groups: so many errors above the number are worth a line
+_OUTSIDE = "computed by a query around those that are answered: its error is not known"
+
+
+def error_text(width: Fraction, kind: SqlType | None) -> str:
+    """A half width with its unit, if it has one.
+
+    >>> error_text(Fraction(172_800), SqlType.TIMESTAMP), error_text(Fraction(3), SqlType.DATE)
+    ('2 days', '3 days')
+    >>> error_text(Fraction(90), SqlType.TIMESTAMPTZ), error_text(Fraction(5, 2), SqlType.FLOAT8)
+    ('90 seconds', '2.5')
+    """
+    unit = None if kind is None else _UNITS.get(kind)
+    if unit == "seconds" and width >= 2 * _DAY:
+        width, unit = Fraction(math.ceil(10 * width / _DAY), 10), "days"
+    return text_of(width) if unit is None else f"{text_of(width)} {unit}"
+
+
+_DAY = 86_400
+
+
 def reported(block: AggregateBlock) -> AggregateBlock:
-    """With output columns to be reported: those of the statement, else the aggregates of this inner query."""
+    """With output columns to be reported: those of the statement, else those of this inner query with noise in
+    them, else its aggregates."""
     if block.outputs:
         return block
+    columns = tuple(
+        column for column in block.inner_outputs if column.expression is not None or column.reason
+    )
+    if columns:
+        return replace(block, outputs=columns)
     answers = enumerate(block.aggregates, start=1)
-    columns = (OutputColumn(one.kind.value, AnswerOf(n, one.type)) for n, one in answers)
-    return replace(block, outputs=tuple(columns))
+    return replace(
+        block,
+        outputs=tuple(OutputColumn(one.kind.value, AnswerOf(n, one.type)) for n, one in answers),
+    )
 
 
 def column_errors(
     blocks: Sequence[tuple[AggregateBlock, BlockPlan, NoisyTable]],
     accuracy: Sequence[Accuracy],
-    result_oids: Sequence[int],
+    result: Sequence[tuple[str, int]],
 ) -> tuple[ColumnError, ...]:
     """
-    Given    blocks: each as it was read, as `reported` made it, and its noisy relation; result_oids: types of
-             the statement's output columns
+    Given    blocks: each as it was read, as `reported` made it, and its noisy relation; result: name and type
+             of each column of the statement's result
     Gives    one for each output column with noise in it that is a number or a time
     """
     found: list[ColumnError] = []
+    names = _inner_names(blocks)
     for number, (read, block, noisy) in enumerate(blocks, start=1):
         own = [entry for entry in accuracy if entry.block == number]
         for place, column in enumerate(block.outputs, start=1):
-            if read.outputs and not _is_measured(result_oids, place):
+            if read.outputs and not _is_measured(result, place):
                 continue
             if column.expression is None and not column.reason:
                 continue
             one = _column(column, place, noisy, own)
-            found.append(one if read.outputs else replace(one, place=None))
-    return tuple(_together(found))
+            found.append(one if read.outputs else replace(one, place=None, name=names(number, one)))
+    return (*_together(found), *_outside(blocks, result))
+
+
+def _inner_names(
+    blocks: Sequence[tuple[AggregateBlock, BlockPlan, NoisyTable]],
+) -> Callable[[int, ColumnError], str]:
+    """How columns of inner queries are called: with their table, if there are several such queries."""
+    inner = [number for number, (read, *_) in enumerate(blocks, start=1) if not read.outputs]
+    tables = {number: ", ".join(blocks[number - 1][1].tables()) for number in inner}
+    is_told = len(set(tables.values())) == len(inner)
+
+    def name(number: int, one: ColumnError) -> str:
+        if len(inner) == 1:
+            return one.name
+        if is_told:
+            return f"{one.name} of {tables[number]}"
+        return f"{one.name} of query {inner.index(number) + 1}"
+
+    return name
+
+
+def _outside(
+    blocks: Sequence[tuple[AggregateBlock, BlockPlan, NoisyTable]],
+    result: Sequence[tuple[str, int]],
+) -> Iterator[ColumnError]:
+    """Columns of the result that a query around the answered ones computes."""
+    if any(read.outputs for read, *_ in blocks):
+        return
+    inner = {column.name for read, *_ in blocks for column in read.inner_outputs}
+    for name, oid in result:
+        if inner and by_oid(oid).is_number and name not in inner:
+            yield ColumnError(place=None, name=name, groups=1, without=1, reason=_OUTSIDE)
+
+
+def large_errors(columns: Sequence[ColumnError]) -> Iterator[str]:
+    """One line if many numbers are smaller than their errors."""
+    large = [one for one in columns if one.larger and one.larger >= _MANY * one.groups]
+    if not large:
+        return
+    names = ", ".join(
+        one.name if one.groups == 1 else f"{one.name} in {one.larger:,} of {one.groups:,} groups"
+        for one in large
+    )
+    groups = "" if all(one.groups == 1 for one in large) else "coarser groups or "
+    yield (
+        f"The error is larger than the number itself: {names}. Ask for {groups}fewer columns at once, or raise"
+        " dp.epsilon."
+    )
 
 
 def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
@@ -95,13 +190,17 @@ def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
             least=min((one.least for one in own if one.least is not None), default=None),
             most=max((one.most for one in own if one.most is not None), default=None),
             reason="; ".join(dict.fromkeys(one.reason for one in own if one.reason)),
+            larger=sum(one.larger for one in own),
             note="; ".join(dict.fromkeys(one.note for one in own if one.note)),
         )
 
 
-def _is_measured(oids: Sequence[int], place: int) -> bool:
-    kind = by_oid(oids[place - 1]) if place <= len(oids) else None
-    return kind is None or kind.is_number or kind.is_time
+def _is_measured(result: Sequence[tuple[str, int]], place: int) -> bool:
+    if place > len(result):
+        return True
+    _, oid = result[place - 1]
+    kinds = by_oid(oid), element_of(oid)
+    return any(kind.is_number or kind.is_time for kind in kinds)
 
 
 def _column(
@@ -113,7 +212,9 @@ def _column(
             place=place, name=column.name, groups=groups, without=groups, reason=column.reason
         )
     found = [row.errors[place - 1] for row in noisy.rows]
-    widths = [one.half_width for one in found if isinstance(one, NoisyInterval)]
+    known = [one for one in found if isinstance(one, NoisyInterval)]
+    widths = [one.half_width for one in known]
+    kind = column.expression.type
     none = {one for one in found if isinstance(one, NoInterval)}
     reasons = (
         _reason(one, column.expression, noisy, accuracy) for one in NoInterval if one in none
@@ -127,6 +228,10 @@ def _column(
         least=min(widths, default=None),
         most=max(widths, default=None),
         reason="; ".join(reasons),
+        larger=0
+        if kind.is_time
+        else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
+        type=kind,
         note="; ".join(dict.fromkeys(filter(None, (accuracy[n - 1].condition for n in numbers)))),
     )
 

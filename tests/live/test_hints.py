@@ -60,8 +60,11 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT dp.error(round(avg(total), 2)), dp.error(trunc(avg(total), 20)) {_ORDERS}",
     ),
     "ORDER BY {} LIMIT {}: {} of the {} rows clearly belong to the list. The others differ from rows below by"
-    " less than their error.": (
-        f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",
+    " less than their error. Noise has a part in which of them are in the list, and their numbers are too {} on"
+    " average.": (f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",),
+    "ORDER BY with LIMIT: noise has a part in which rows are in the list, and the numbers by which they were"
+    " chosen are too {} on average.": (
+        f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2 OFFSET 1",
     ),
     "It takes aggregates that are numbers, e.g. dp.error(max(column)) of a column of numbers.": (
         f"SELECT dp.error(max(total)) {_ORDERS}",

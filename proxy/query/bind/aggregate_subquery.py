@@ -88,10 +88,9 @@ def read_subquery(
         dict.fromkeys(m.expression for m in spans.values() if isinstance(m, ExpressionInterval))
     )
     block_keys = tuple(dict.fromkeys(one.key for one in keys))
-    outputs: tuple[OutputColumn, ...] = ()
-    if select.keyword == sources.result:
-        of_windows = block_keys if len(levels) == 1 else None
-        outputs = output_columns(context, found, is_summed, of_windows)
+    of_windows = block_keys if len(levels) == 1 else None
+    listed = output_columns(context, found, is_summed, of_windows)
+    outputs: tuple[OutputColumn, ...] = listed if select.keyword == sources.result else ()
     block = AggregateBlock(
         relation,
         where,
@@ -103,7 +102,8 @@ def read_subquery(
         outputs,
         is_summed,
         any(isinstance(meaning, SureTruth) for meaning in spans.values()),
-        top_list(context, outputs) if outputs and len(levels) == 1 else None,
+        top_list(context, outputs, found, is_of_levels=len(levels) > 1),
+        inner_outputs=() if outputs else listed,
     )
     check_added_rows(block)
     return AggregateSubquery(

@@ -3,6 +3,7 @@ line of the NOTICE for each column. Where there is none, the reason."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -118,7 +119,7 @@ def test_a_line_of_the_notice_for_each_number(listeners: BothListeners) -> None:
     count, mean, greatest, spread = (line.partition(": ")[2] for line in lines[:4])
     assert count.startswith("+-") and "group" not in count  # one error for all groups
     assert mean.endswith("by group") and spread.endswith("by group")
-    assert "no interval: its error is a number of units in sorted order" in greatest
+    assert re.search(r"no interval: about [\d,]+ units lie beyond it", greatest)
 
 
 def test_inner_queries_have_lines_of_their_own(listeners: BothListeners) -> None:
@@ -126,7 +127,7 @@ def test_inner_queries_have_lines_of_their_own(listeners: BothListeners) -> None
         listeners,
         f"SELECT n * 2 FROM (SELECT count(*) AS n, avg(total) FROM {_TABLE}) q",
     )
-    assert [line.partition(":")[0] for line in lines[:2]] == ["count(*)", "avg"]
+    assert [line.partition(":")[0] for line in lines[:3]] == ["n", "avg", "?column?"]
 
 
 def test_an_answer_that_compares_with_a_noisy_one_says_so(listeners: BothListeners) -> None:
