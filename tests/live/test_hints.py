@@ -174,11 +174,12 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Take the plain column, with the condition in FILTER (WHERE ...).": (
         "SELECT max(birth_date) FILTER (WHERE state = 'CA') FROM shop.customers",
     ),
-    "Ask the data owner for `values` of {}; or name those that you want, CASE {} WHEN 'a' THEN 'a'"
-    " WHEN 'b' THEN 'b' END; or ask the data owner for max_groups_per_unit. Of a time or number with bounds"
+    "Ask the data owner for `values` of {}; or name those that you want, CASE {} WHEN {} THEN {}"
+    " WHEN {} THEN {} END; or ask the data owner for max_groups_per_unit. Of a time or number with bounds"
     " WHERE has to leave at most {} groups.": (
         "SELECT CASE status WHEN 'paid' THEN 'paid' WHEN 'shipped' THEN 'shipped' END, count(*)"
         f" {_ORDERS} GROUP BY 1",
+        f"SELECT CASE quantity WHEN 1 THEN 1 WHEN 2 THEN 2 END, count(*) {_ORDERS} GROUP BY 1",
         f"SELECT status, count(*) {_ORDERS} GROUP BY status",
         f"SELECT created_at::date, count(*) {_ORDERS}"
         " WHERE created_at >= '2026-01-01' AND created_at < '2026-02-01' GROUP BY 1",
