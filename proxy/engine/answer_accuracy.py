@@ -17,6 +17,7 @@ from proxy.engine.accuracy import (
     text_of,
 )
 from proxy.engine.answer_conditions import conditions
+from proxy.engine.unit_words import units_word
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
@@ -177,7 +178,7 @@ def _described(block: BlockPlan, place: int) -> ReleaseAccuracy:
         return _calculated(block, answer, answer.calculated)
     number, *_ = answer.releases
     first = _payer(block, number)
-    described = _released(block.releases[number])
+    described = _released(block.releases[number], units_word(block))
     if first == place:
         return described
     payer = block.answers[first].aggregate
@@ -187,7 +188,8 @@ def _described(block: BlockPlan, place: int) -> ReleaseAccuracy:
     return replace(described, note=note)
 
 
-def _released(release: Release) -> ReleaseAccuracy:
+def _released(release: Release, units: str) -> ReleaseAccuracy:
+    """units: How several privacy units are called."""
     match release:
         case NoisyStatistic():
             return _statistic(release)
@@ -212,7 +214,7 @@ def _released(release: Release) -> ReleaseAccuracy:
         case OrderStatistic():
             return _ordered(release)
         case UnitExtreme():
-            return _of_units(release)
+            return _of_units(release, units)
         case KeptUnits():
             raise AssertionError("no answer is a number of units that minima and maxima are of")
         case SampleAggregate():
@@ -237,7 +239,7 @@ def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
     )
 
 
-def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
+def _of_units(release: UnitExtreme, units: str) -> ReleaseAccuracy:
     """An error in rank is stated where each grid step is a place: else many values may share one."""
     one, interval, needed = release.measured, release.interval, release.least
     steps, epsilon = release.places.last, release.own_loss.epsilon
@@ -263,7 +265,7 @@ def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
         note="; ".join(notes),
         error=error,
         units_needed=needed,
-        no_interval=_no_interval(release, "units") if interval is None else "",
+        no_interval=_no_interval(release, units) if interval is None else "",
     )
 
 

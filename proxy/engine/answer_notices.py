@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proxy.base.result_columns import IntervalEnd
+from proxy.engine.accuracy import unit_of_error
 from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.unit_words import aggregate_word, plural, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
@@ -48,6 +49,7 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     yield from _adjusted(block, noisy)
     yield from _zero_divisions(block, noisy)
     yield from _unknown_clipped(block, noisy)
+    yield from _spans(block)
     yield from _uncertain_list(block, noisy)
     missing = small_groups(block, noisy)
     if missing is not None:
@@ -141,6 +143,16 @@ def _zero_divisions(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         if count:
             where = _where(block, count, noisy.rows)
             yield f"{column.name} is NULL{where}: it divides by a noisy 0."
+
+
+def _spans(block: BlockPlan) -> Iterator[str]:
+    """Of dp.error() of times, which is a plain number."""
+    for column in sorted(block.intervals, key=lambda one: one.number):
+        if column.end is IntervalEnd.ERROR and column.number <= len(block.answers):
+            aggregate = block.answers[column.number - 1].aggregate
+            if aggregate.type.is_time:
+                unit = unit_of_error(aggregate.type)
+                yield f"dp.error({aggregate_word(aggregate)}) is a number of {unit}."
 
 
 def _unknown_clipped(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType, by_oid, element_of
-from proxy.engine.accuracy import Accuracy, number_of, text_of
+from proxy.engine.accuracy import Accuracy, number_of, text_of, unit_of_error
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
-from proxy.query.ir.query import AggregateBlock, OutputColumn
+from proxy.query.ir.query import COMPUTED_AROUND, AggregateBlock, OutputColumn
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable
 
@@ -56,19 +56,13 @@ class ColumnError:
         return {
             "least": None if self.least is None else number_of(self.least),
             "most": None if self.most is None else number_of(self.most),
-            "unit": _UNITS.get(self.type) if self.type is not None else None,
+            "unit": unit_of_error(self.type),
             "no_interval": self.reason or None,
             "note": self.note,
         }
 
 
-_UNITS = {
-    SqlType.DATE: "days",
-    SqlType.TIMESTAMP: "seconds",
-    SqlType.TIMESTAMPTZ: "seconds",
-}
 _MANY = Fraction(1, 4)  # of the groups: so many errors above the number are worth a line
-_OUTSIDE = "computed by a query around those that are answered: its error is not known"
 
 
 def error_text(width: Fraction, kind: SqlType | None) -> str:
@@ -79,7 +73,7 @@ def error_text(width: Fraction, kind: SqlType | None) -> str:
     >>> error_text(Fraction(90), SqlType.TIMESTAMPTZ), error_text(Fraction(5, 2), SqlType.FLOAT8)
     ('90 seconds', '2.5')
     """
-    unit = None if kind is None else _UNITS.get(kind)
+    unit = unit_of_error(kind)
     if unit == "seconds" and width >= 2 * _DAY:
         width, unit = Fraction(math.ceil(10 * width / _DAY), 10), "days"
     return text_of(width) if unit is None else f"{text_of(width)} {unit}"
@@ -93,11 +87,14 @@ def reported(block: AggregateBlock) -> AggregateBlock:
     them, else its aggregates."""
     if block.outputs:
         return block
-    columns = tuple(
-        column for column in block.inner_outputs if column.expression is not None or column.reason
-    )
-    if columns:
-        return replace(block, outputs=columns)
+    inner = tuple(one for one in block.inner_outputs if one.expression is not None or one.reason)
+    if block.outer_outputs:
+        is_known = all(one.reason != COMPUTED_AROUND for one in block.outer_outputs)
+        names = {one.name for one in block.outer_outputs}
+        more = () if is_known else tuple(one for one in inner if one.name not in names)
+        return replace(block, outputs=(*block.outer_outputs, *more))
+    if inner:
+        return replace(block, outputs=inner)
     answers = enumerate(block.aggregates, start=1)
     return replace(
         block,
@@ -119,13 +116,16 @@ def column_errors(
     names = _inner_names(blocks)
     for number, (read, block, noisy) in enumerate(blocks, start=1):
         own = [entry for entry in accuracy if entry.block == number]
+        placed = len(read.outputs or read.outer_outputs)
         for place, column in enumerate(block.outputs, start=1):
-            if read.outputs and not _is_measured(result, place):
+            if place <= placed and not _is_measured(result, place):
                 continue
             if column.expression is None and not column.reason:
                 continue
             one = _column(column, place, noisy, own)
-            found.append(one if read.outputs else replace(one, place=None, name=names(number, one)))
+            if place > placed:
+                one = replace(one, place=None, name=names(number, one))
+            found.append(one)
     return (*_together(found), *_outside(blocks, result))
 
 
@@ -152,12 +152,12 @@ def _outside(
     result: Sequence[tuple[str, int]],
 ) -> Iterator[ColumnError]:
     """Columns of the result that a query around the answered ones computes."""
-    if any(read.outputs for read, *_ in blocks):
+    if any(read.outputs or read.outer_outputs for read, *_ in blocks):
         return
     inner = {column.name for read, *_ in blocks for column in read.inner_outputs}
     for name, oid in result:
         if inner and by_oid(oid).is_number and name not in inner:
-            yield ColumnError(place=None, name=name, groups=1, without=1, reason=_OUTSIDE)
+            yield ColumnError(place=None, name=name, groups=1, without=1, reason=COMPUTED_AROUND)
 
 
 def large_errors(columns: Sequence[ColumnError]) -> Iterator[str]:

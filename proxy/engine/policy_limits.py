@@ -35,17 +35,17 @@ def policy_limits(block: BlockPlan) -> Iterator[str]:
     for aggregate, kept in block.kept_totals:
         name = aggregate_word(aggregate)
         yield f"{name}: at most {text_of(kept)} of {unit} count. {LEFT_OUT}"
-    for column, bounds in block.clamped:
-        yield _clamped(column, bounds)
+    if block.clamped:
+        ranges = ", ".join(_range(column, bounds) for column, bounds in block.clamped)
+        yield f"Values beyond the policy's bounds count as the nearest bound: {ranges}. {LEFT_OUT}"
     told = block.neighbours.column.column if isinstance(block.neighbours, UnitNeighbours) else ""
     yield from dict.fromkeys(_limits_on_joins(block.source, told))
 
 
-def _clamped(column: str, bounds: Bounds) -> str:
+def _range(column: str, bounds: Bounds) -> str:
     if bounds.kind is not BoundsKind.NUMBER:
-        return f"{column} beyond its bounds in the policy counts as the nearest bound."
-    low, high = decimal_text(bounds.low), decimal_text(bounds.high)
-    return f"{column} beyond {low} .. {high} counts as {low} or {high}. {LEFT_OUT}"
+        return column
+    return f"{column} {decimal_text(bounds.low)} .. {decimal_text(bounds.high)}"
 
 
 def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[str]:

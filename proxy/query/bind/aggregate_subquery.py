@@ -13,7 +13,7 @@ from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.names_in_subqueries import named_by_keys
-from proxy.query.bind.output_columns import output_columns
+from proxy.query.bind.output_columns import outer_columns, output_columns
 from proxy.query.bind.retained_conditions import parted_conditions
 from proxy.query.bind.rows_without_answers import AS_A_CONSTANT, refuse_answers
 from proxy.query.bind.select_context import context_of
@@ -104,6 +104,9 @@ def read_subquery(
         any(isinstance(meaning, SureTruth) for meaning in spans.values()),
         top_list(context, outputs, found, is_of_levels=len(levels) > 1),
         inner_outputs=() if outputs else listed,
+        outer_outputs=()
+        if outputs
+        else outer_columns(context, found, is_summed, of_windows, listed),
     )
     check_added_rows(block)
     return AggregateSubquery(

@@ -29,6 +29,9 @@ class Key:
     position: int | None = field(default=None, compare=False)
 
 
+COMPUTED_AROUND = "a query around the SELECT that aggregates computes it: its error is not known"
+
+
 @dataclass(frozen=True, slots=True)
 class OutputColumn:
     """An output column of the statement. expression: over the answers, of which its error is known; None where
@@ -61,9 +64,9 @@ class AggregateBlock:
     intervals: the extra columns asked for by dp.low, dp.high and dp.error. expressions: arithmetic over the
     aggregates of which they are asked; their numbers in `intervals` follow those of the aggregates.
     outputs: the columns of the statement's result, if this SELECT gives them; inner_outputs: its columns, if
-    not. is_summed: its groups are parts
-    of those that the statement shows, and are added up. has_truths: some counts are only asked whether they are
-    more than their noise. top: LIMIT cuts the list in a noisy order.
+    not; outer_outputs: those of the result, if the query around has the rows of this SELECT. is_summed: its
+    groups are parts of those that the statement shows, and are added up. has_truths: some counts are only asked
+    whether they are more than their noise. top: LIMIT cuts the list in a noisy order.
     """
 
     source: Relation
@@ -78,6 +81,7 @@ class AggregateBlock:
     has_truths: bool = False
     top: TopList | None = None
     inner_outputs: tuple[OutputColumn, ...] = field(default=(), compare=False)
+    outer_outputs: tuple[OutputColumn, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,16 @@ def test_rows_have_the_errors_that_dp_error_says(listeners: BothListeners) -> No
         (f"SELECT count(*) / (SELECT count(*) FROM {_TABLE}) FROM {_TABLE}", "subquery"),
         (f"SELECT sum(total) / nullif(count(*) - count(*), 0) FROM {_TABLE}", "nullif()"),
         (f"SELECT max(count(*)) OVER () FROM {_TABLE} GROUP BY status", "form of expression"),
-        (f"SELECT n + 1 FROM (SELECT count(*) AS n FROM {_TABLE}) q", "dp.error() in these"),
+        (f"SELECT max(n) FROM (SELECT count(*) AS n FROM {_TABLE}) q", "a query around"),
+        (
+            f"SELECT n + m FROM (SELECT count(*) AS n FROM {_TABLE}) q,"
+            f" (SELECT count(total) AS m FROM {_TABLE}) r",
+            "dp.error() in these",
+        ),
+        (
+            f"SELECT percentile_cont(ARRAY[0.1, 0.5]) WITHIN GROUP (ORDER BY total) FROM {_TABLE}",
+            "dp.error() of the same percentiles",
+        ),
         (f"SELECT count(*) FROM {_TABLE} UNION ALL SELECT count(*) FROM {_TABLE}", "dp.error()"),
         (
             f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) FROM {_TABLE}",
@@ -119,7 +128,7 @@ def test_a_line_of_the_notice_for_each_number(listeners: BothListeners) -> None:
     count, mean, greatest, spread = (line.partition(": ")[2] for line in lines[:4])
     assert count.startswith("+-") and "group" not in count  # one error for all groups
     assert mean.endswith("by group") and spread.endswith("by group")
-    assert re.search(r"no interval: about [\d,]+ units lie beyond it", greatest)
+    assert re.search(r"no interval: about [\d,]+ [a-z]+ lie beyond it", greatest)
 
 
 def test_inner_queries_have_lines_of_their_own(listeners: BothListeners) -> None:
@@ -127,7 +136,12 @@ def test_inner_queries_have_lines_of_their_own(listeners: BothListeners) -> None
         listeners,
         f"SELECT n * 2 FROM (SELECT count(*) AS n, avg(total) FROM {_TABLE}) q",
     )
-    assert [line.partition(":")[0] for line in lines[:3]] == ["n", "avg", "?column?"]
+    assert lines[0].startswith("?column?: +-")
+    lines = _notice(
+        listeners,
+        f"SELECT sum(n) FROM (SELECT status, count(*) AS n FROM {_TABLE} GROUP BY status) q",
+    )
+    assert lines[0].startswith("sum: a query around") and lines[1].startswith("n: +-")
 
 
 def test_an_answer_that_compares_with_a_noisy_one_says_so(listeners: BothListeners) -> None:
