@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from proxy.mechanisms.loss import Loss
@@ -101,6 +102,7 @@ def text(number: Fraction) -> str:
     return plain if len(plain) <= 8 or abs(rounded) >= Decimal("0.001") else short
 
 
+@lru_cache(maxsize=256)
 def charged_text(number: Fraction) -> str:
     """For messages: 6 significant digits, rounded up. The last digits of the ledger do not count.
 
