@@ -121,8 +121,8 @@ def _nulls(block: BlockPlan, noisy: NoisyTable, reason: NullReason) -> Iterator[
     for missing, names in columns.items():
         verb = "is" if len(names) == 1 else "are"
         where = _where(block, missing, noisy.rows)
-        hint = f" {_MORE}" if reason is NullReason.TOO_INEXACT else ""
-        yield f"{', '.join(names)} {verb} NULL{where}: {reason.value}.{hint}"
+        few = " It may be empty." if reason is NullReason.EMPTY_GROUP and block.keys else ""
+        yield f"{', '.join(names)} {verb} NULL{where}: {reason.value}.{few} {_MORE}"
 
 
 def _adjusted(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:

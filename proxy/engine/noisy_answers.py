@@ -391,7 +391,8 @@ def _columns(
 
 def _levels(question: ProtectedQuery) -> Iterator[str]:
     """Of GROUPING SETS, whose levels are released one by one."""
-    if sum(bool(block.outputs) for block in question.reading.query.blocks) > 1:
+    blocks = question.reading.query.blocks
+    if sum(bool(block.outputs or block.outer_outputs) for block in blocks) > 1:
         yield "Parts do not add up to their totals: each group of each level has noise of its own."
 
 

@@ -18,6 +18,8 @@ from tests.release.released_world import block_of
 
 _LIST = "SELECT t, count(*) AS n FROM people GROUP BY t ORDER BY {order} LIMIT 2"
 
+_QUERY = "(SELECT t, count(*) AS n FROM people GROUP BY t)"
+
 
 def _top(text: str) -> TopList | None:
     found = read(text)
@@ -67,9 +69,12 @@ def test_other_lists(text: str) -> None:
         ),
         ("SELECT t FROM people GROUP BY t ORDER BY avg(i4) DESC LIMIT 2", True),
         ("SELECT t, b, count(*) AS n FROM people GROUP BY ROLLUP (t, b) ORDER BY n LIMIT 2", False),
+        (f"SELECT t, n + 1 AS m FROM {_QUERY} q WHERE n > 3 ORDER BY m DESC LIMIT 2", True),
+        (f"SELECT t, length(n::text) AS m FROM {_QUERY} q ORDER BY m LIMIT 2", False),
+        (f"SELECT q.n FROM {_QUERY} q JOIN regions r ON true ORDER BY q.n LIMIT 2", None),
         (
-            "SELECT * FROM (SELECT t, count(*) AS n FROM people GROUP BY t) q ORDER BY n LIMIT 2",
-            None,
+            "SELECT t, rank() OVER (ORDER BY count(*)) AS r FROM people GROUP BY t ORDER BY r LIMIT 2",
+            False,
         ),
         (
             "SELECT * FROM (SELECT t, count(*) AS n FROM people GROUP BY t ORDER BY n DESC LIMIT 2) q",
@@ -81,6 +86,15 @@ def test_lists_of_which_only_the_run_knows_how_many_rows_are_clear(
     text: str, is_descending: bool | None
 ) -> None:
     assert _top(text) == TopList(is_descending=is_descending)
+
+
+def test_a_plain_query_around_is_read_as_one() -> None:
+    for text in (
+        f"SELECT * FROM {_QUERY} q ORDER BY n DESC LIMIT 2",
+        f"WITH q AS {_QUERY} SELECT t, n * 2 AS m FROM q ORDER BY 2 DESC LIMIT 2",
+    ):
+        assert _top(text) == TopList(output=2, is_descending=True, rows=2), text
+    assert _top(f"SELECT * FROM {_QUERY} q ORDER BY t DESC LIMIT 2") is None
 
 
 def _told(counts: Sequence[int], order: str) -> list[str]:

@@ -91,6 +91,9 @@ def read_subquery(
     of_windows = block_keys if len(levels) == 1 else None
     listed = output_columns(context, found, is_summed, of_windows)
     outputs: tuple[OutputColumn, ...] = listed if select.keyword == sources.result else ()
+    around: tuple[OutputColumn, ...] = ()
+    if not outputs:
+        around = outer_columns(context, found, is_summed, of_windows, listed)
     block = AggregateBlock(
         relation,
         where,
@@ -102,11 +105,9 @@ def read_subquery(
         outputs,
         is_summed,
         any(isinstance(meaning, SureTruth) for meaning in spans.values()),
-        top_list(context, outputs, found, is_of_levels=len(levels) > 1),
+        top_list(context, outputs, found, around=around, is_of_levels=len(levels) > 1),
         inner_outputs=() if outputs else listed,
-        outer_outputs=()
-        if outputs
-        else outer_columns(context, found, is_summed, of_windows, listed),
+        outer_outputs=around,
     )
     check_added_rows(block)
     return AggregateSubquery(
