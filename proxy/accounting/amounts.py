@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from proxy.mechanisms.loss import Loss
@@ -99,3 +100,18 @@ def text(number: Fraction) -> str:
     plain = f"{rounded:f}"
     short = f"{rounded:e}".replace("e+", "e")
     return plain if len(plain) <= 8 or abs(rounded) >= Decimal("0.001") else short
+
+
+@lru_cache(maxsize=256)
+def charged_text(number: Fraction) -> str:
+    """For messages: 6 significant digits, rounded up. The last digits of the ledger do not count.
+
+    >>> [charged_text(of) for of in (Fraction(1, 3), Fraction(1, 2) + Fraction(1, 10**18), Fraction(0))]
+    ['0.333334', '0.5', '0']
+    """
+    if number == 0:
+        return "0"
+    plain = Context(prec=12, rounding="ROUND_DOWN").create_decimal(
+        decimal(_ceil(number, EPSILON_DECIMALS))
+    )
+    return f"{Context(prec=6, rounding='ROUND_UP').create_decimal(plain).normalize():f}"

@@ -9,6 +9,8 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base.sql_types import SqlType
+
 
 class ErrorKind(Enum):
     """What is known in advance of how far an answer may be off, in 95 of 100 answers. Values: JSON fields.
@@ -136,3 +138,15 @@ def text_of(value: Fraction) -> str:
     """
     number = number_of(value)
     return f"{number if isinstance(number, float) else Decimal(number):.6g}"
+
+
+_UNITS = {
+    SqlType.DATE: "days",
+    SqlType.TIMESTAMP: "seconds",
+    SqlType.TIMESTAMPTZ: "seconds",
+}
+
+
+def unit_of_error(kind: SqlType | None) -> str | None:
+    """In what errors of times are; None of other types."""
+    return None if kind is None else _UNITS.get(kind)

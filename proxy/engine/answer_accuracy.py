@@ -17,6 +17,7 @@ from proxy.engine.accuracy import (
     text_of,
 )
 from proxy.engine.answer_conditions import conditions
+from proxy.engine.unit_words import units_word
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
@@ -54,6 +55,7 @@ from proxy.mechanisms import (
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.shared_scales import scales_of
 from proxy.policy.policy_model import MedianNoise
+from proxy.query.ir.query_aggregates import AggregateKind
 
 
 def accuracies(plan: PrivatePlan) -> tuple[Accuracy, ...]:
@@ -176,7 +178,7 @@ def _described(block: BlockPlan, place: int) -> ReleaseAccuracy:
         return _calculated(block, answer, answer.calculated)
     number, *_ = answer.releases
     first = _payer(block, number)
-    described = _released(block.releases[number])
+    described = _released(block.releases[number], units_word(block))
     if first == place:
         return described
     payer = block.answers[first].aggregate
@@ -186,7 +188,8 @@ def _described(block: BlockPlan, place: int) -> ReleaseAccuracy:
     return replace(described, note=note)
 
 
-def _released(release: Release) -> ReleaseAccuracy:
+def _released(release: Release, units: str) -> ReleaseAccuracy:
+    """units: How several privacy units are called."""
     match release:
         case NoisyStatistic():
             return _statistic(release)
@@ -211,7 +214,7 @@ def _released(release: Release) -> ReleaseAccuracy:
         case OrderStatistic():
             return _ordered(release)
         case UnitExtreme():
-            return _of_units(release)
+            return _of_units(release, units)
         case KeptUnits():
             raise AssertionError("no answer is a number of units that minima and maxima are of")
         case SampleAggregate():
@@ -232,11 +235,11 @@ def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
         sensitivity=f"{one.rows} row(s)",
         note=note,
         error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
-        no_interval=_RANKS if interval is None else "",
+        no_interval=_no_interval(release, "rows") if interval is None else "",
     )
 
 
-def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
+def _of_units(release: UnitExtreme, units: str) -> ReleaseAccuracy:
     """An error in rank is stated where each grid step is a place: else many values may share one."""
     one, interval, needed = release.measured, release.interval, release.least
     steps, epsilon = release.places.last, release.own_loss.epsilon
@@ -262,8 +265,18 @@ def _of_units(release: UnitExtreme) -> ReleaseAccuracy:
         note="; ".join(notes),
         error=error,
         units_needed=needed,
-        no_interval=_RANKS_OF_UNITS if interval is None else "",
+        no_interval=_no_interval(release, units) if interval is None else "",
     )
+
+
+def _no_interval(release: OrderStatistic | UnitExtreme, of: str) -> str:
+    """MIN and MAX aim some rows inside, so they are no ends of the data."""
+    if release.aggregate.kind not in (AggregateKind.MIN, AggregateKind.MAX):
+        return f"its error is a number of {of} in sorted order, and {_INTERVAL_COSTS}"
+    one = release.measured
+    steps = one.width if isinstance(release, OrderStatistic) else release.places.last
+    beyond = order_statistic.target_rank(steps, release.own_loss.epsilon, one.rows)
+    return f"about {beyond:,} {of} lie beyond it, and {_INTERVAL_COSTS}"
 
 
 def _ends(interval: RankInterval) -> str:
@@ -339,11 +352,7 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
 
 
 # Why an answer has no interval (dp.low, dp.high, dp.error).
-_RANKS = (
-    "its error is a number of rows in sorted order, and dp.error() gives an interval for 30 % of its"
-    " epsilon"
-)
-_RANKS_OF_UNITS = _RANKS.replace("rows", "units")
+_INTERVAL_COSTS = "dp.error() gives an interval for 30 % of its epsilon"
 _PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
 _FEW_UNITS = "its bound was chosen from few units, so that what is cut may be far above the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"

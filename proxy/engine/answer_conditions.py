@@ -8,9 +8,7 @@ from proxy.base import limits
 from proxy.engine.unit_words import one_unit
 from proxy.kernel.plan import BlockPlan
 
-_COMPARED = (
-    "rows are compared with a noisy answer: the error is that of this answer at its noisy value"
-)
+_COMPARED = "rows are compared with a noisy answer: the error leaves out how far that one is off"
 _TRUTHS = (
     "bool_or() and its kin are true or false where the number of such rows is surely more than its noise (the"
     " low end of its 95 % interval above 0), else NULL"

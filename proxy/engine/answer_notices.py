@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from proxy.engine.group_threshold import no_group
+from proxy.base.result_columns import IntervalEnd
+from proxy.engine.accuracy import unit_of_error
+from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.unit_words import aggregate_word, plural, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
@@ -15,6 +17,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.mechanisms import deviation_mean
+from proxy.query.ir.query import TopList
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
@@ -45,7 +48,12 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         yield from _nulls(block, noisy, reason)
     yield from _adjusted(block, noisy)
     yield from _zero_divisions(block, noisy)
+    yield from _unknown_clipped(block, noisy)
+    yield from _spans(block)
     yield from _uncertain_list(block, noisy)
+    missing = small_groups(block, noisy)
+    if missing is not None:
+        yield missing
 
 
 def _closed_gates(
@@ -113,8 +121,8 @@ def _nulls(block: BlockPlan, noisy: NoisyTable, reason: NullReason) -> Iterator[
     for missing, names in columns.items():
         verb = "is" if len(names) == 1 else "are"
         where = _where(block, missing, noisy.rows)
-        hint = f" {_MORE}" if reason is NullReason.TOO_INEXACT else ""
-        yield f"{', '.join(names)} {verb} NULL{where}: {reason.value}.{hint}"
+        few = " It may be empty." if reason is NullReason.EMPTY_GROUP and block.keys else ""
+        yield f"{', '.join(names)} {verb} NULL{where}: {reason.value}.{few} {_MORE}"
 
 
 def _adjusted(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
@@ -137,14 +145,41 @@ def _zero_divisions(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
             yield f"{column.name} is NULL{where}: it divides by a noisy 0."
 
 
+def _spans(block: BlockPlan) -> Iterator[str]:
+    """Of dp.error() of times, which is a plain number."""
+    for column in sorted(block.intervals, key=lambda one: one.number):
+        if column.end is IntervalEnd.ERROR and column.number <= len(block.answers):
+            aggregate = block.answers[column.number - 1].aggregate
+            if aggregate.type.is_time:
+                unit = unit_of_error(aggregate.type)
+                yield f"dp.error({aggregate_word(aggregate)}) is a number of {unit}."
+
+
+def _unknown_clipped(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Of dp.clipped() without an answer, though what it is about has one."""
+    for column in sorted(block.intervals, key=lambda one: one.number):
+        if column.end is not IntervalEnd.CLIPPED or not noisy.rows:
+            continue
+        values = [row.values[column.number - 1] for row in noisy.rows]
+        if all(one.clipped is None and not one.is_missing for one in values):
+            name = aggregate_word(block.answers[column.number - 1].aggregate)
+            yield f"dp.clipped({name}) is NULL: how much is cut of {name} is not counted."
+
+
 def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
-    """Of a list that LIMIT cuts: how many of its rows belong to it whatever the noise is."""
+    """Of a list that LIMIT cuts in a noisy order: how many of its rows belong to it whatever the noise is."""
     top = block.top
-    if top is None or not block.outputs or len(noisy.rows) <= top.rows:
+    if top is None or len(noisy.rows) <= (top.rows or 1):
         return
-    intervals = [row.errors[top.output - 1] for row in noisy.rows]
+    if top.rows is None or top.output is None:
+        yield (
+            "ORDER BY with LIMIT: noise has a part in which rows are in the list, and the numbers by which they"
+            f" were chosen are too {_side(top)} on average."
+        )
+        return
+    intervals = [row.errors[top.output - 1] for row in noisy.rows] if block.outputs else []
     known = [one for one in intervals if isinstance(one, NoisyInterval)]
-    if len(known) < len(intervals):
+    if not known or len(known) < len(intervals):
         return
     if top.is_descending:
         ends = sorted(((one.value, one.low, one.high) for one in known), reverse=True)
@@ -157,8 +192,15 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         name = block.outputs[top.output - 1].name
         yield (
             f"ORDER BY {name} LIMIT {top.rows:,}: {certain:,} of the {len(shown):,} rows clearly belong to the"
-            f" list. The others differ from rows below by less than their error."
+            " list. The others differ from rows below by less than their error. Noise has a part in which of"
+            f" them are in the list, and their numbers are too {_side(top)} on average."
         )
+
+
+def _side(top: TopList) -> str:
+    if top.is_descending is None:
+        return "far to one side"
+    return "high" if top.is_descending else "low"
 
 
 def _where(block: BlockPlan, count: int, values: Sequence[object]) -> str:

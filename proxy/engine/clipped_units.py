@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -10,7 +11,8 @@ from proxy.engine.accuracy import number_of, text_of
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.bound_choices import ValueChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
-from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.release.choosing_bounds import ChosenBound, share_of
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
@@ -23,7 +25,8 @@ _GROWING = {
     *(AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC),
 }
 
-_LOWER = "The error leaves out what that cuts, which would only make the answer larger."
+LEFT_OUT = "The error leaves out what that cuts."
+LEFT_OUT_BELOW = "The error leaves out what that cuts, which would only make the answer larger."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,7 @@ class ClippedUnits:
     is_poor: By the noisy number there are fewer than enough.
     is_given: The policy gives the bound.
     is_lower: What is cut can only make the answers smaller.
+    place: Which of several aggregates of one name it is about.
     """
 
     block: int
@@ -55,9 +59,10 @@ class ClippedUnits:
     is_poor: bool
     is_given: bool
     is_lower: bool = False
+    place: str = ""
 
     def text(self) -> str:
-        named = ", ".join(self.aggregates)
+        named = ", ".join(self.aggregates) + self.place
         if self.most is None:
             verb = "is" if len(self.aggregates) == 1 else "are"
             return (
@@ -74,9 +79,7 @@ class ClippedUnits:
                 f" needed to know it. Raise dp.epsilon, or ask for fewer aggregates or groups at once."
             )
         text = f"{named}: {limit}; about {self._clipped()} have more"
-        if not self.is_lower:
-            return f"{text}."
-        return f"{text}. {_LOWER}"
+        return f"{text}. {LEFT_OUT_BELOW if self.is_lower else LEFT_OUT}"
 
     def _clipped(self) -> str:
         above, units = max(0, self.above), max(0, self.units)
@@ -116,9 +119,7 @@ def clipped_units(
             units_word=units_word(block),
             aggregates=tuple(
                 dict.fromkeys(
-                    answer.aggregate.kind.value
-                    if of_values is None
-                    else aggregate_word(answer.aggregate)
+                    _name(answer.aggregate, of_column=of_values is not None)
                     for answer in block.answers
                     if bounded & set(answer.releases)
                 )
@@ -134,6 +135,39 @@ def clipped_units(
             is_given=block.choices[choice].is_given,
             is_lower=_is_lower(block, bounded) if of_values is None else _shrinks(block, of_values),
         )
+
+
+def _name(aggregate: Aggregate, *, of_column: bool) -> str:
+    name = aggregate_word(aggregate) if of_column else aggregate.kind.value
+    return name if aggregate.condition is None else f"{name} FILTER"
+
+
+def told_apart(
+    clipped: Sequence[ClippedUnits], blocks: Sequence[BlockPlan]
+) -> tuple[ClippedUnits, ...]:
+    """Say of which query each is, if several blocks have aggregates of one name.
+
+    Args:
+        clipped: Of all blocks of a statement.
+        blocks: All of them.
+    """
+    several = Counter(name for one in clipped for name in {*one.aggregates})
+    return tuple(
+        replace(one, place=_place(blocks[one.block - 1], blocks))
+        if any(several[name] > 1 for name in one.aggregates)
+        else one
+        for one in clipped
+    )
+
+
+def _place(block: BlockPlan, blocks: Sequence[BlockPlan]) -> str:
+    if len({one.tables() for one in blocks}) > 1:
+        return f" of {', '.join(block.tables())}"
+    keys = [one.expression for one in block.keys]
+    names = [one.column for one in keys if isinstance(one, ColumnRef)]
+    if len({one.keys for one in blocks}) < 2 or len(names) < len(keys):
+        return ""
+    return f" by {', '.join(names)}" if names else " in total"
 
 
 def _is_lower(block: BlockPlan, bounded: frozenset[int]) -> bool:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from proxy.base.sql_types import by_oid
-from proxy.engine.accuracy import Accuracy, number_of, text_of
+from proxy.base.sql_types import SqlType, by_oid, element_of
+from proxy.engine.accuracy import Accuracy, number_of, text_of, unit_of_error
 from proxy.engine.answer_conditions import conditions
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
-from proxy.query.ir.query import AggregateBlock, OutputColumn
+from proxy.query.ir.query import COMPUTED_AROUND, AggregateBlock, OutputColumn
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnError:
-    """place: of the column in the result, from 1; None where it is an aggregate of an inner query. least, most:
-    of the half widths of its 95 % intervals in all groups, None where no group has one; without: in how many of
-    `groups` there is none; reason: why; note: what else is to be known of it."""
+    """How far one column is off.
+
+    place: Of the column in the result, from 1; None if it is of an inner query.
+    least, most: Of the half widths of its 95 % intervals in all groups; None if no group has one.
+    without: In how many of `groups` there is none. reason: Why.
+    larger: In how many groups the half width is larger than the number.
+    note: What else is to be known of it.
+    type: Of the column: errors of times are days of a date and seconds of a timestamp.
+    """
 
     place: int | None
     name: str
@@ -30,62 +37,150 @@ class ColumnError:
     least: Fraction | None = None
     most: Fraction | None = None
     reason: str = ""
+    larger: int = 0
     note: str = ""
+    type: SqlType | None = None
 
     def text(self) -> str:
         if self.least is None or self.most is None:
             return f"{self.name}: {'no groups' if not self.groups else self.reason}"
-        found = f"+-{text_of(self.least)}"
+        found = f"+-{self._width(self.least)}"
         if self.least != self.most:
-            found = f"{found} to +-{text_of(self.most)}, by group"
+            found = f"{found} to +-{self._width(self.most)}, by group"
         if self.without:
             found = f"{found}; in {self.without} of {self.groups} groups {self.reason}"
         return f"{self.name}: {found}"
+
+    def _width(self, width: Fraction) -> str:
+        return error_text(width, self.type)
 
     def as_json(self) -> dict[str, object]:
         return {
             "least": None if self.least is None else number_of(self.least),
             "most": None if self.most is None else number_of(self.most),
+            "unit": unit_of_error(self.type),
             "no_interval": self.reason or None,
             "note": self.note,
         }
 
 
+_MANY = Fraction(1, 4)  # of the groups: so many errors above the number are worth a line
+
+
+def error_text(width: Fraction, kind: SqlType | None) -> str:
+    """A half width with its unit, if it has one.
+
+    >>> error_text(Fraction(172_800), SqlType.TIMESTAMP), error_text(Fraction(3), SqlType.DATE)
+    ('2 days', '3 days')
+    >>> error_text(Fraction(90), SqlType.TIMESTAMPTZ), error_text(Fraction(5, 2), SqlType.FLOAT8)
+    ('90 seconds', '2.5')
+    """
+    unit = unit_of_error(kind)
+    if unit == "seconds" and width >= 2 * _DAY:
+        width, unit = Fraction(math.ceil(10 * width / _DAY), 10), "days"
+    return text_of(width) if unit is None else f"{text_of(width)} {unit}"
+
+
+_DAY = 86_400
+
+
 def reported(block: AggregateBlock) -> AggregateBlock:
-    """With output columns to be reported: those of the statement, else the aggregates of this inner query."""
+    """With output columns to be reported: those of the statement, else those of this inner query with noise in
+    them, else its aggregates."""
     if block.outputs:
         return block
+    inner = tuple(one for one in block.inner_outputs if one.expression is not None or one.reason)
+    if block.outer_outputs:
+        is_known = all(one.reason != COMPUTED_AROUND for one in block.outer_outputs)
+        names = {one.name for one in block.outer_outputs}
+        more = () if is_known else tuple(one for one in inner if one.name not in names)
+        return replace(block, outputs=(*block.outer_outputs, *more))
+    if inner:
+        return replace(block, outputs=inner)
     answers = enumerate(block.aggregates, start=1)
-    columns = (OutputColumn(one.kind.value, AnswerOf(n, one.type)) for n, one in answers)
-    return replace(block, outputs=tuple(columns))
+    return replace(
+        block,
+        outputs=tuple(OutputColumn(one.kind.value, AnswerOf(n, one.type)) for n, one in answers),
+    )
 
 
 def column_errors(
     blocks: Sequence[tuple[AggregateBlock, BlockPlan, NoisyTable]],
     accuracy: Callable[[], Sequence[Accuracy]],
-    result_oids: Sequence[int],
+    result: Sequence[tuple[str, int]],
 ) -> tuple[ColumnError, ...]:
     """
     Given    blocks: each as it was read, as `reported` made it, and its noisy relation; accuracy: of all
-             answers, asked for where one has no interval; result_oids: of the statement's output columns
+             answers, asked for where one has no interval; result: name and type of each column of the result
     Gives    one for each output column with noise in it that is a number or a time
     """
     found: list[ColumnError] = []
     known: list[Accuracy] = []
+    names = _inner_names(blocks)
 
     def of_block(number: int) -> Sequence[Accuracy]:
         known[:] = known or accuracy()
         return [entry for entry in known if entry.block == number]
 
     for number, (read, block, noisy) in enumerate(blocks, start=1):
+        placed = len(read.outputs or read.outer_outputs)
         for place, column in enumerate(block.outputs, start=1):
-            if read.outputs and not _is_measured(result_oids, place):
+            if place <= placed and not _is_measured(result, place):
                 continue
             if column.expression is None and not column.reason:
                 continue
             one = _column(column, place, block, noisy, partial(of_block, number))
-            found.append(one if read.outputs else replace(one, place=None))
-    return tuple(_together(found))
+            if place > placed:
+                one = replace(one, place=None, name=names(number, one))
+            found.append(one)
+    return (*_together(found), *_outside(blocks, result))
+
+
+def _inner_names(
+    blocks: Sequence[tuple[AggregateBlock, BlockPlan, NoisyTable]],
+) -> Callable[[int, ColumnError], str]:
+    """How columns of inner queries are called: with their table, if there are several such queries."""
+    inner = [number for number, (read, *_) in enumerate(blocks, start=1) if not read.outputs]
+    tables = {number: ", ".join(blocks[number - 1][1].tables()) for number in inner}
+    is_told = len(set(tables.values())) == len(inner)
+
+    def name(number: int, one: ColumnError) -> str:
+        if len(inner) == 1:
+            return one.name
+        if is_told:
+            return f"{one.name} of {tables[number]}"
+        return f"{one.name} of query {inner.index(number) + 1}"
+
+    return name
+
+
+def _outside(
+    blocks: Sequence[tuple[AggregateBlock, BlockPlan, NoisyTable]],
+    result: Sequence[tuple[str, int]],
+) -> Iterator[ColumnError]:
+    """Columns of the result that a query around the answered ones computes."""
+    if any(read.outputs or read.outer_outputs for read, *_ in blocks):
+        return
+    inner = {column.name for read, *_ in blocks for column in read.inner_outputs}
+    for name, oid in result:
+        if inner and by_oid(oid).is_number and name not in inner:
+            yield ColumnError(place=None, name=name, groups=1, without=1, reason=COMPUTED_AROUND)
+
+
+def large_errors(columns: Sequence[ColumnError]) -> Iterator[str]:
+    """One line if many numbers are smaller than their errors."""
+    large = [one for one in columns if one.larger and one.larger >= _MANY * one.groups]
+    if not large:
+        return
+    names = ", ".join(
+        one.name if one.groups == 1 else f"{one.name} in {one.larger:,} of {one.groups:,} groups"
+        for one in large
+    )
+    groups = "" if all(one.groups == 1 for one in large) else "coarser groups or "
+    yield (
+        f"The error is larger than the number itself: {names}. Ask for {groups}fewer columns at once, or raise"
+        " dp.epsilon."
+    )
 
 
 def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
@@ -102,13 +197,17 @@ def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
             least=min((one.least for one in own if one.least is not None), default=None),
             most=max((one.most for one in own if one.most is not None), default=None),
             reason="; ".join(dict.fromkeys(one.reason for one in own if one.reason)),
+            larger=sum(one.larger for one in own),
             note="; ".join(dict.fromkeys(one.note for one in own if one.note)),
         )
 
 
-def _is_measured(oids: Sequence[int], place: int) -> bool:
-    kind = by_oid(oids[place - 1]) if place <= len(oids) else None
-    return kind is None or kind.is_number or kind.is_time
+def _is_measured(result: Sequence[tuple[str, int]], place: int) -> bool:
+    if place > len(result):
+        return True
+    _, oid = result[place - 1]
+    kinds = by_oid(oid), element_of(oid)
+    return any(kind.is_number or kind.is_time for kind in kinds)
 
 
 def _column(
@@ -124,7 +223,9 @@ def _column(
             place=place, name=column.name, groups=groups, without=groups, reason=column.reason
         )
     found = [row.errors[place - 1] for row in noisy.rows]
-    widths = [one.half_width for one in found if isinstance(one, NoisyInterval)]
+    known = [one for one in found if isinstance(one, NoisyInterval)]
+    widths = [one.half_width for one in known]
+    kind = column.expression.type
     none = {one for one in found if isinstance(one, NoInterval)}
     reasons = (
         _reason(one, column.expression, noisy, accuracy()) for one in NoInterval if one in none
@@ -137,6 +238,10 @@ def _column(
         least=min(widths, default=None),
         most=max(widths, default=None),
         reason="; ".join(reasons),
+        larger=0
+        if kind.is_time
+        else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
+        type=kind,
         note="; ".join(conditions(block)) if answers_in(column.expression) else "",
     )
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
+from proxy.engine.unit_words import units_word
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms import partition_selection
 from proxy.release.noisy_relation import NoisyTable
 
+_CACHED = 64
 _HALF, _MOST = Fraction(1, 2), Fraction(19, 20)
 
 
@@ -21,6 +24,18 @@ def units_needed(selection: Selection) -> dict[str, int]:
 def threshold_text(selection: Selection) -> str:
     half, most = _needed(selection, _HALF), _needed(selection, _MOST)
     return f"half of those with {half}, 95 % of those with {most}"
+
+
+def small_groups(block: BlockPlan, noisy: NoisyTable) -> str | None:
+    """Say which groups of private keys are missing; None if keys are public, or if no group is there."""
+    if block.selection is None or not noisy.rows:
+        return None
+    units = units_word(block)
+    half, most = _needed(block.selection, _HALF), _needed(block.selection, _MOST)
+    return (
+        f"Small groups are missing: of those with {half:,} {units} half are there, of those with {most:,} 95 of"
+        " 100."
+    )
 
 
 def no_group(block: BlockPlan, noisy: NoisyTable) -> str | None:
@@ -39,5 +54,6 @@ def no_group(block: BlockPlan, noisy: NoisyTable) -> str | None:
     )
 
 
+@lru_cache(maxsize=_CACHED)
 def _needed(selection: Selection, chance: Fraction) -> int:
     return partition_selection.units_for(chance, selection.each.epsilon, selection.each.delta)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
@@ -20,9 +20,10 @@ from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
     clipped_units,
+    told_apart,
     with_chosen,
 )
-from proxy.engine.column_errors import ColumnError, column_errors
+from proxy.engine.column_errors import ColumnError, column_errors, large_errors
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
@@ -265,8 +266,11 @@ async def noisy_relation(
         private = replace(private, blocks=tuple(blocks))
     json = await beside(work, relation_json, tables)
     columns = await beside(work, _columns, question, private, tables)
-    withheld += (one.text() for one in clipped if one.is_poor)
-    return NoisyRelation(json, tuple(withheld), columns, private, tuple(clipped), tuple(shown))
+    told = told_apart(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
+    withheld += (one.text() for one in told if one.is_poor)
+    withheld += (*_levels(question), *large_errors(columns))
+    withheld = list(dict.fromkeys(withheld))  # levels of GROUPING SETS have lines in common
+    return NoisyRelation(json, tuple(withheld), columns, private, told, tuple(shown))
 
 
 Between = Callable[[ExactTable], Awaitable[str]]
@@ -395,7 +399,14 @@ def _columns(
         return ()
     released = (table for table, _ in tables.values())
     blocks = list(zip(question.reading.query.blocks, private.blocks, released, strict=True))
-    return column_errors(blocks, partial(accuracies, private), question.result_oids)
+    return column_errors(blocks, partial(accuracies, private), question.result_columns)
+
+
+def _levels(question: ProtectedQuery) -> Iterator[str]:
+    """Of GROUPING SETS, whose levels are released one by one."""
+    blocks = question.reading.query.blocks
+    if sum(bool(block.outputs or block.outer_outputs) for block in blocks) > 1:
+        yield "Parts do not add up to their totals: each group of each level has noise of its own."
 
 
 def _values(

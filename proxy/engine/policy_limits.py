@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from proxy.base.decimals import decimal_text
 from proxy.engine.accuracy import text_of
 from proxy.engine.answer_conditions import left_out_rows
+from proxy.engine.clipped_units import LEFT_OUT, LEFT_OUT_BELOW
 from proxy.engine.unit_words import aggregate_word, one_unit
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
@@ -20,6 +22,7 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.policy.policy_model import Bounds, BoundsKind
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
 
 
@@ -48,11 +51,22 @@ def policy_limits(block: BlockPlan) -> Iterator[str]:
     for release in block.releases:
         if isinstance(release, NoisyStatistic) and release.total and not release.total.choice:
             most = text_of(release.total.most * release.grid)
-            yield f"{aggregate_word(release.aggregate)}: at most {most} of {unit} count."
+            left = LEFT_OUT if release.is_signed else LEFT_OUT_BELOW
+            yield f"{aggregate_word(release.aggregate)}: at most {most} of {unit} count. {left}"
     for aggregate, kept in block.kept_totals:
-        yield f"{aggregate_word(aggregate)}: at most {text_of(kept)} of {unit} count."
+        name = aggregate_word(aggregate)
+        yield f"{name}: at most {text_of(kept)} of {unit} count. {LEFT_OUT}"
+    if block.clamped:
+        ranges = ", ".join(_range(column, bounds) for column, bounds in block.clamped)
+        yield f"Values beyond the policy's bounds count as the nearest bound: {ranges}. {LEFT_OUT}"
     told = block.neighbours.column.column if isinstance(block.neighbours, UnitNeighbours) else ""
     yield from dict.fromkeys(_limits_on_joins(block.source, told))
+
+
+def _range(column: str, bounds: Bounds) -> str:
+    if bounds.kind is not BoundsKind.NUMBER:
+        return column
+    return f"{column} {decimal_text(bounds.low)} .. {decimal_text(bounds.high)}"
 
 
 def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[str]:

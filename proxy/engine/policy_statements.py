@@ -63,15 +63,19 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class ProtectedQuery:
-    """A statement that asks of protected tables, read once, asked as often as it is bound. result_oids: types
-    of its output columns, where they are known; with_errors: whoever runs it wants the error of each;
-    constants: what the shadow evaluates at each run, numbered after the parameters; origin: as of Origin."""
+    """A statement that asks of protected tables, read once, asked as often as it is bound.
+
+    result_columns: Name and type of each column of its result, where they are known.
+    with_errors: Whoever runs it wants the error of each.
+    constants: What the shadow evaluates at each run, numbered after the parameters.
+    origin: As of Origin.
+    """
 
     statement: Statement
     reading: Reading
     parameter_oids: tuple[int, ...]
     parameter_types: tuple[SqlType, ...]
-    result_oids: tuple[int, ...] = ()
+    result_columns: tuple[tuple[str, int], ...] = ()
     with_errors: bool = False
     constants: tuple[EvaluatedText, ...] = ()
     origin: Origin | None = field(default=None, compare=False, repr=False)
@@ -204,7 +208,7 @@ class PolicyStatements:
                 "the policy has changed since this statement was prepared",
                 "Prepare it again: close the statement, or connect again.",
             )
-        return replace(again, result_oids=question.result_oids)
+        return replace(again, result_columns=question.result_columns)
 
     def constants_needed(
         self,

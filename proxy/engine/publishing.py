@@ -21,7 +21,7 @@ from typing import cast
 import structlog
 from typing_extensions import assert_never
 
-from proxy.base.decimals import decimal_text
+from proxy.accounting.amounts import charged_text
 from proxy.base.errors import Fault, Refusal
 from proxy.base.instants import DAY_SECONDS
 from proxy.engine.drawn_release import DrawnBlocks, refuse_lacking
@@ -351,7 +351,7 @@ def comment_of(one: PublishedState) -> str:
     text = (
         f"Published {one.released_at:%Y-%m-%d %H:%M:%S} UTC, due {one.due:%Y-%m-%d %H:%M} UTC, next"
         f" {one.next_due:%Y-%m-%d %H:%M} UTC. Differentially private: epsilon"
-        f" {decimal_text(one.loss.epsilon)}, delta {float(one.loss.delta):.3g} of the shared budget;"
+        f" {charged_text(one.loss.epsilon)}, delta {float(one.loss.delta):.3g} of the shared budget;"
         f" reading it costs nothing. Policy {cast(str, one.policy_digest)[:12]}."
     )
     if one.stale is not None and one.stale_since is not None:

@@ -18,7 +18,7 @@ from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.loss import Loss
-from proxy.policy.policy_model import MedianNoise
+from proxy.policy.policy_model import Bounds, MedianNoise
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import OutputColumn, TopList
@@ -329,6 +329,7 @@ class BlockPlan:
     such rows do not count; most_stored: so many rows of a unit are read of a table at most, as the query is
     dear for each (None: all); text_characters: so many of each text that a join repeats (None: all); beyond:
     columns that the condition computes with, of which values beyond the bounds are taken for the bounds;
+    clamped: columns that are aggregated, of which values beyond these bounds of the policy are taken for them;
     kept_totals: aggregates of totals of units, and the policy's bounds to which they are cut;
     coarse: quantiles whose answers are below a step of their grid;
     unit_name: how the policy calls the unit, "" where it is a row; top: as of the AggregateBlock."""
@@ -359,6 +360,7 @@ class BlockPlan:
     most_stored: int | None = None
     text_characters: int | None = None
     beyond: tuple[str, ...] = ()
+    clamped: tuple[tuple[str, Bounds], ...] = ()
     kept_totals: tuple[tuple[Aggregate, Fraction], ...] = ()
     coarse: frozenset[int] = frozenset()
     unit_name: str = ""

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.kernel.key_plans import KeyPlan
+from proxy.planner.anti_joins import as_not_exists
 from proxy.planner.computed_keys import narrowed_as_computed
 from proxy.planner.facts import Facts, PlanningContext, PublicRows, RelationWithUnit, typed
+from proxy.planner.neighbours import lacks_bound
 from proxy.planner.planned_keys import columns_of_keys, planned_keys
 from proxy.planner.tracking import track
 from proxy.planner.unit_windows import first_rows
@@ -45,6 +47,16 @@ def blocks_with_units(query: Query, known: PlanningContext) -> Iterator[BlockWit
 
 
 def _with_unit(block: AggregateBlock, known: PlanningContext) -> BlockWithUnit:
+    without_partner = as_not_exists(block, known)
+    if without_partner is not None:
+        try:
+            return _read_with_unit(without_partner, known)
+        except Refusal:
+            pass  # a lookup by another column than the unit is read as the join that it is
+    return _read_with_unit(block, known)
+
+
+def _read_with_unit(block: AggregateBlock, known: PlanningContext) -> BlockWithUnit:
     with_unit = track(block.source, known)
     if isinstance(with_unit.ownership, PublicRows):
         raise Refusal(
@@ -59,5 +71,6 @@ def _with_unit(block: AggregateBlock, known: PlanningContext) -> BlockWithUnit:
     )
     named = columns_of_keys([typed(key.expression, facts) for key in block.keys], facts)
     public = narrowed_as_computed(facts, where, named)
-    block, keys = planned_keys(block, facts, public, where)
+    can_be_private = not lacks_bound(with_unit.ownership)
+    block, keys = planned_keys(block, facts, public, where, can_be_private=can_be_private)
     return BlockWithUnit(block=block, with_unit=with_unit, keys=keys, public=public)

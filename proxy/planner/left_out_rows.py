@@ -5,12 +5,13 @@ Of the statement, the catalogue and the policy alone: whether there are such row
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from proxy.planner.facts import ColumnFacts, Facts, Values, typed
 from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import label_values
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -39,10 +40,12 @@ from proxy.query.ir.expressions import (
     Shift,
     TimeBin,
 )
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 Name = tuple[str, str]
 # Whose values hang on their form alone, whatever bounds a column has.
 _BY_FORM = (Case, Comparison, Connective, Not, Is, In, InPublic, Like, Inside, Constant)
+_COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 # What is computed of the stored value; anything else is computed of the value within the bounds.
 _OF_STORED = (FormattedTime, Extract, Cast)
 
@@ -79,6 +82,41 @@ def computed_beyond(where: Expression | None, facts: Facts) -> tuple[str, ...]:
         return ()
     left = narrowed(facts, where, named)
     return tuple(sorted({name[1] for name in named if _can_be_beyond(left[name])}))
+
+
+def clamped_operands(
+    aggregates: Sequence[Aggregate], facts_of: Callable[[Aggregate], Facts]
+) -> tuple[tuple[str, Bounds], ...]:
+    """Columns whose values beyond the policy's bounds are aggregated as the nearest bound.
+
+    Args:
+        facts_of: The facts of an aggregate's columns, as far as WHERE and FILTER leave them.
+    """
+    found: dict[str, Bounds] = {}
+    for aggregate in aggregates:
+        if aggregate.kind in _COUNTS:
+            continue
+        facts = facts_of(aggregate)
+        for operand in aggregate.operands:
+            for name in _valued(operand):
+                known = facts.get(name)
+                if known is not None and known.bounds is not None and _can_be_beyond(known):
+                    found[name[1]] = known.bounds
+    return tuple(sorted(found.items(), key=lambda one: one[0]))
+
+
+def _valued(expression: Expression) -> frozenset[Name]:
+    """Columns whose values are part of what an expression gives, and not only decide it."""
+    match expression:
+        case Case():
+            parts = (*(result for _, result in expression.whens), expression.otherwise)
+        case ColumnRef():
+            return frozenset({(expression.relation, expression.column)})
+        case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like() | Inside():
+            return frozenset()
+        case _:
+            parts = children(expression)
+    return frozenset[Name]().union(*map(_valued, parts))
 
 
 def null_columns(expression: Expression, facts: Facts) -> frozenset[Name]:

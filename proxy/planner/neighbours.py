@@ -44,7 +44,7 @@ def neighbours_of(
                 rows=1, hashed_by=(ownership.column,), not_null=ownership.column
             ), 1
         case UnitRows():
-            if groups is None and _lacks_bound(ownership):
+            if groups is None and lacks_bound(ownership):
                 raise Fault  # check_private_keys comes first
             group_bound = min(ownership.rows, ownership.groups or ownership.rows)
             bound_groups = group_bound if groups is None or group_bound < groups else None
@@ -75,19 +75,21 @@ def check_private_keys(ownership: RowOwnership, keys: Sequence[tuple[int | None,
     Refuses  NO_BOUNDS: the policy has none
     """
     private = [(position, key) for position, key in keys if key.values is None]
-    if not private or not _lacks_bound(ownership):
+    if not private or not lacks_bound(ownership):
         return
     position, key = private[0]
     name = key.expression.column if isinstance(key.expression, ColumnRef) else "column"
+    one, other = ("1", "2") if key.type.is_number else ("'a'", "'b'")
     raise Refusal(
         Code.NO_BOUNDS,
         "GROUP BY on keys that are not public needs a bound on the groups of a privacy unit",
-        f"Ask the data owner for `values` of {name}; or name those that you want, CASE {name} WHEN 'a' THEN 'a'"
-        " WHEN 'b' THEN 'b' END; or ask the data owner for max_groups_per_unit. Of a time or number with bounds"
-        f" WHERE has to leave at most {limits.GROUPS_PER_STATEMENT} groups.",
+        f"Ask the data owner for `values` of {name}; or name those that you want, CASE {name} WHEN {one} THEN"
+        f" {one} WHEN {other} THEN {other} END; or ask the data owner for max_groups_per_unit. Of a time or"
+        f" number with bounds WHERE has to leave at most {limits.GROUPS_PER_STATEMENT} groups.",
         position,
     )
 
 
-def _lacks_bound(ownership: RowOwnership) -> bool:
+def lacks_bound(ownership: RowOwnership) -> bool:
+    """Whether private keys would need a bound on the groups of a unit that nobody has given."""
     return isinstance(ownership, UnitRows) and ownership.is_chosen and ownership.groups is None

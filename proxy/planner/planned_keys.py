@@ -31,17 +31,24 @@ from proxy.query.ir.query import AggregateBlock, Key
 
 
 def planned_keys(
-    block: AggregateBlock, facts: Facts, public: Facts, where: Expression | None
+    block: AggregateBlock,
+    facts: Facts,
+    public: Facts,
+    where: Expression | None,
+    *,
+    can_be_private: bool = True,
 ) -> tuple[AggregateBlock, tuple[KeyPlan, ...]]:
     """
-    Given    public: as of planned_key
+    Given    public: as of planned_key; can_be_private: False where private keys are refused: whole numbers with
+             bounds are public keys there
     Gives    the keys of a block, and the block with the expressions that they are planned for
     Refuses  what planned_key does; NO_VALUES: a private key of groups that are added up, as those that
              partition selection leaves out would be missing in the sums without a word
     """
+    if block.is_summed or not can_be_private:
+        block = replace(block, keys=tuple(_as_whole_number(key, facts) for key in block.keys))
     if not block.is_summed:
         return block, tuple(planned_key(key, facts, public, where) for key in block.keys)
-    block = replace(block, keys=tuple(_as_whole_number(key, facts) for key in block.keys))
     planned = tuple(planned_key(key, facts, public, where) for key in block.keys)
     for key, plan in zip(block.keys, planned, strict=True):
         if plan.values is None:
@@ -62,7 +69,7 @@ def _as_whole_number(key: Key, facts: Facts) -> Key:
     if not isinstance(column, ColumnRef) or not column.type.is_integer:
         return key
     known = facts[column.relation, column.column]
-    if known.values is not None or known.is_unit:
+    if known.values is not None or known.is_unit or known.bounds is None:
         return key
     one = Constant(Fraction(1), SqlType.INT4)
     return replace(key, expression=Quotient(column, one, False, column.type, column.position))

@@ -36,7 +36,7 @@ from proxy.planner.facts import (
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
 from proxy.planner.later_rows import without_later_rows
-from proxy.planner.left_out_rows import computed_beyond
+from proxy.planner.left_out_rows import clamped_operands, computed_beyond
 from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
 from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import (
@@ -432,6 +432,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         value_choices=tuple(value_choices(draft.context, releases, spent)),
         unowned=draft.unowned,
         beyond=draft.beyond,
+        clamped=clamped_operands(draft.aggregates, draft.context.facts_of),
         kept_totals=tuple(kept_totals(draft.aggregates, draft.context)),
         top=draft.block.top,
         unit_name=draft.ownership.identifier if isinstance(draft.ownership, UnitRows) else "",

@@ -14,6 +14,7 @@ from proxy.base.decimals import decimal_text
 from proxy.base.result_columns import IntervalEnd
 from proxy.base.sql_types import SqlType
 from proxy.base.type_ranges import clamped_number, clamped_whole
+from proxy.release.value_ranges import ANY_NUMBER, ValueRange
 
 _DIGITS = 20  # of what is printed: more than a double has
 _PLACES = 400  # after the point at most; what is smaller is rounded outwards to that
@@ -42,13 +43,14 @@ class NoisyInterval:
     def half_width(self) -> Fraction:
         return max(self.high - self.value, self.value - self.low)
 
-    def json(self, end: IntervalEnd) -> str:
-        """Rounded outwards."""
+    def json(self, end: IntervalEnd, valid: ValueRange = ANY_NUMBER) -> str:
+        """Rounded outwards. valid: what the expression can be."""
+        low, high = valid.cut(self.value, self.low, self.high)
         match end:
             case IntervalEnd.LOW:
-                return self._text(-_rounded_up(-self.low), math.floor)
+                return self._text(-_rounded_up(-low), math.floor)
             case IntervalEnd.HIGH:
-                return self._text(_rounded_up(self.high), math.ceil)
+                return self._text(_rounded_up(high), math.ceil)
             case IntervalEnd.ERROR:
                 return decimal_text(clamped_number(_rounded_up(self.half_width), SqlType.FLOAT8))
             case IntervalEnd.CLIPPED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -22,6 +23,7 @@ from proxy.base.sql_types import SqlType
 from proxy.base.type_ranges import clamped_number, clamped_whole
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.null_reason import NullReason
+from proxy.release.value_ranges import ANY_NUMBER, ValueRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +75,33 @@ class NoisyValue:
         is_numeric = self.type is SqlType.NUMERIC
         return decimal_text(value, decimal_places(self.grid) if is_numeric else 0)
 
-    def interval(self, end: IntervalEnd) -> str:
-        """JSON of the interval's low end, high end or half width, or of the share that was clamped."""
+    def interval(self, end: IntervalEnd, valid: ValueRange = ANY_NUMBER) -> str:
+        """JSON of the interval's low end, high end or half width, or of the share that was clamped. valid: what
+        the answer can be."""
         if end is IntervalEnd.CLIPPED:
             return "null" if self.clipped is None else f"{float(self.clipped):.6g}"
         if self.half_width is None:
             return "null"
         match end:
             case IntervalEnd.LOW:
-                ends = self.ends
-                return self.json(self.index - self.half_width if ends is None else ends.low)
+                return self.json(self._interval(self.half_width, valid)[0])
             case IntervalEnd.HIGH:
-                ends = self.ends
-                return self.json(self.index + self.half_width if ends is None else ends.high)
+                return self.json(self._interval(self.half_width, valid)[1])
             case IntervalEnd.ERROR:
                 return decimal_text(clamped_number(self.half_width * self.grid, SqlType.FLOAT8))
             case _:
                 assert_never(end)
+
+    def _interval(self, half_width: int, valid: ValueRange) -> tuple[int, int]:
+        """In grid steps."""
+        if self.ends is not None:
+            return self.ends.low, self.ends.high
+        ends = self.index - half_width, self.index + half_width
+        if valid is ANY_NUMBER:
+            return ends
+        value, low, high = (index * self.grid for index in (self.index, *ends))
+        low, high = valid.cut(value, low, high)
+        return math.floor(low / self.grid), math.ceil(high / self.grid)
 
 
 def missing(grid: Fraction, kind: SqlType) -> NoisyValue:
@@ -109,9 +121,11 @@ class NoisyRow:
 
 @dataclass(frozen=True, slots=True)
 class NoisyTable:
-    """The noisy relation of one block; rows in the order of the policy's values, never of the data."""
+    """The noisy relation of one block; rows in the order of the policy's values, never of the data. ranges: of
+    the answers and expressions of which ends of intervals are shown, by number; none where none are."""
 
     rows: tuple[NoisyRow, ...]
+    ranges: tuple[ValueRange, ...] = ()
 
     def json(self, intervals: frozenset[IntervalColumn]) -> str:
         """An array of objects with the columns that the rewritten statement declares."""
@@ -120,7 +134,8 @@ class NoisyTable:
             for column in intervals:
                 if column.end is end:
                     of_each.setdefault(column.number, []).append(column)
-        return "[" + ",".join(_row_json(row, of_each) for row in self.rows) + "]"
+        ranges = self.ranges or (ANY_NUMBER,) * max(of_each, default=0)
+        return "[" + ",".join(_row_json(row, of_each, ranges) for row in self.rows) + "]"
 
 
 def relation_json(tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]]) -> str:
@@ -129,16 +144,21 @@ def relation_json(tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColum
     return "{" + ",".join(blocks) + "}"
 
 
-def _row_json(row: NoisyRow, intervals: Mapping[int, Sequence[IntervalColumn]]) -> str:
+def _row_json(
+    row: NoisyRow,
+    intervals: Mapping[int, Sequence[IntervalColumn]],
+    ranges: Sequence[ValueRange],
+) -> str:
     parts = [f'"{key_column(i)}":{json.dumps(key)}' for i, key in enumerate(row.keys, start=1)]
     for number, value in enumerate(row.values, start=1):
         parts.append(f'"{aggregate_column(number)}":{value.json()}')
         parts += [
-            f'"{column.name}":{value.interval(column.end)}' for column in intervals.get(number, ())
+            f'"{column.name}":{value.interval(column.end, ranges[number - 1])}'
+            for column in intervals.get(number, ())
         ]
     for number, found in enumerate(row.intervals, start=len(row.values) + 1):
         parts += [
-            f'"{column.name}":{_of_expression(found, column.end)}'
+            f'"{column.name}":{_of_expression(found, column.end, ranges[number - 1])}'
             for column in intervals.get(number, ())
         ]
     parts += [
@@ -149,5 +169,5 @@ def _row_json(row: NoisyRow, intervals: Mapping[int, Sequence[IntervalColumn]]) 
     return "{" + ",".join(parts) + "}"
 
 
-def _of_expression(found: NoisyInterval | NoInterval, end: IntervalEnd) -> str:
-    return found.json(end) if isinstance(found, NoisyInterval) else "null"
+def _of_expression(found: NoisyInterval | NoInterval, end: IntervalEnd, valid: ValueRange) -> str:
+    return found.json(end, valid) if isinstance(found, NoisyInterval) else "null"

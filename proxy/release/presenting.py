@@ -17,6 +17,7 @@ from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
 from proxy.release.null_answers import answer_rules, with_nulls
 from proxy.release.rounding import rounded
+from proxy.release.value_ranges import value_ranges
 from proxy.release.window_intervals import WindowGroups
 
 # An expression over the answers, and the number of the row.
@@ -41,7 +42,8 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
         tuple(
             _row(plan, number, group.keys, values[number], interval)
             for number, group in enumerate(drawn.groups)
-        )
+        ),
+        value_ranges(plan) if plan.intervals else (),
     )
 
 

@@ -115,6 +115,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "most_stored",
                 "text_characters",
                 "beyond",
+                "clamped",
                 "coarse",
                 "kept_totals",
                 "unit_name",

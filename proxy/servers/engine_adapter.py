@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from typing_extensions import ParamSpec
 
-from proxy.base.decimals import decimal_text
+from proxy.accounting.amounts import charged_text
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
@@ -96,7 +96,8 @@ class EngineAdapter:
         )
         if question is None:
             return Verbatim()
-        question = replace(question, result_oids=tuple(one.type_oid for one in read.columns))
+        result = tuple((one.name, one.type_oid) for one in read.columns)
+        question = replace(question, result_columns=result)
         reading = question.reading
         constants = tuple(settled(one.sql) for one in question.constants)
         if statement.kind is StatementKind.EXPLAIN and not question.reads_nothing:
@@ -192,7 +193,7 @@ def _settled(found: Rehearsal | None) -> Rehearsal | None:
 
 def _notice(answer: NoisyAnswer) -> str:
     """What the answer cost, what is left, and a line for each column that is a number: how far it is off."""
-    spent = f"epsilon {decimal_text(answer.loss.epsilon)}, delta {float(answer.loss.delta):.3g}"
+    spent = f"epsilon {charged_text(answer.loss.epsilon)}, delta {float(answer.loss.delta):.3g}"
     left = (
         ""
         if answer.remaining is None

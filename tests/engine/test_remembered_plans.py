@@ -74,9 +74,9 @@ def test_the_same_is_planned_once_and_charged_each_time(
     counted = _Counted(engine, monkeypatch)
     for _ in range(3):
         # Each Parse makes a question of its own, of the reading that is kept.
-        assert _run(engine, replace(_read(engine, _TEXT, _INT4), result_oids=(20,))) == Fraction(
-            1, 2
-        )
+        assert _run(
+            engine, replace(_read(engine, _TEXT, _INT4), result_columns=(("n", 20),))
+        ) == Fraction(1, 2)
     assert counted.times == 1
     assert len(recorder.charged) == recorder.calls.count("run") == 3
 

@@ -58,6 +58,10 @@ SEMI_JOINS = (
     f"{_CUSTOMERS} EXISTS (SELECT 1 FROM w.orders o WHERE o.customer_id = c.id AND o.total > 100)",
     f"{_CUSTOMERS} NOT EXISTS (SELECT * FROM w.orders o WHERE o.customer_id = c.id AND o.total > 100)",
     f"{_CUSTOMERS} NOT (EXISTS(SELECT 1 AS a FROM w.orders v0 WHERE v0.customer_id = (c.id) LIMIT 1))",
+    "SELECT count(*) FROM w.customers c LEFT JOIN w.orders o ON o.customer_id = c.id AND o.total > 100"
+    " WHERE o.customer_id IS NULL",
+    "SELECT region, count(*) FROM w.customers c LEFT JOIN w.orders o ON c.id = o.customer_id"
+    " WHERE o.id IS NULL AND c.joined < '2024-08-01' GROUP BY region",
     f"{_CUSTOMERS} id IN (SELECT customer_id FROM w.orders WHERE status = 'paid')",
     f"{_CUSTOMERS} id NOT IN (SELECT customer_id FROM w.orders WHERE status = 'paid')",
     f"{_CUSTOMERS} c.id NOT IN (SELECT customer_id FROM w.orders WHERE status <> 'paid' OR total > 190)",

@@ -60,12 +60,19 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT dp.error(round(avg(total), 2)), dp.error(trunc(avg(total), 20)) {_ORDERS}",
     ),
     "ORDER BY {} LIMIT {}: {} of the {} rows clearly belong to the list. The others differ from rows below by"
-    " less than their error.": (
-        f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",
+    " less than their error. Noise has a part in which of them are in the list, and their numbers are too {} on"
+    " average.": (f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",),
+    "ORDER BY with LIMIT: noise has a part in which rows are in the list, and the numbers by which they were"
+    " chosen are too {} on average.": (
+        f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2 OFFSET 1",
     ),
     "It takes aggregates that are numbers, e.g. dp.error(max(column)) of a column of numbers.": (
         f"SELECT dp.error(max(total)) {_ORDERS}",
     ),
+    "dp.clipped({}) is NULL: how much is cut of {} is not counted.": (
+        f"SELECT dp.clipped(sum(total)), dp.clipped(avg(total)) {_ORDERS}",
+    ),
+    "dp.error({}) is a number of {}.": (f"SELECT dp.error(min(created_at)) {_ORDERS}",),
     "nullif takes a constant number there: nullif(sum(column), 0).": (
         f"SELECT dp.error(nullif(sum(total), 0)) {_ORDERS}",
     ),
@@ -171,11 +178,12 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Take the plain column, with the condition in FILTER (WHERE ...).": (
         "SELECT max(birth_date) FILTER (WHERE state = 'CA') FROM shop.customers",
     ),
-    "Ask the data owner for `values` of {}; or name those that you want, CASE {} WHEN 'a' THEN 'a'"
-    " WHEN 'b' THEN 'b' END; or ask the data owner for max_groups_per_unit. Of a time or number with bounds"
+    "Ask the data owner for `values` of {}; or name those that you want, CASE {} WHEN {} THEN {}"
+    " WHEN {} THEN {} END; or ask the data owner for max_groups_per_unit. Of a time or number with bounds"
     " WHERE has to leave at most {} groups.": (
         "SELECT CASE status WHEN 'paid' THEN 'paid' WHEN 'shipped' THEN 'shipped' END, count(*)"
         f" {_ORDERS} GROUP BY 1",
+        f"SELECT CASE quantity WHEN 1 THEN 1 WHEN 2 THEN 2 END, count(*) {_ORDERS} GROUP BY 1",
         f"SELECT status, count(*) {_ORDERS} GROUP BY status",
         f"SELECT created_at::date, count(*) {_ORDERS}"
         " WHERE created_at >= '2026-01-01' AND created_at < '2026-02-01' GROUP BY 1",

@@ -104,7 +104,8 @@ def test_totals_without_groups(visits: Asking) -> None:
     assert paid.most is not None and 600 < paid.most < 5_000
     assert abs(count.units - 4_001) < 3 * count.half_width
     assert abs(count.above - 1) < 3 * count.half_width
-    assert answer.withheld == ()
+    for text in answer.withheld:  # tips are as often below 0 as above
+        assert text.startswith("The error is larger than the number itself: sum. ")
 
 
 def test_groups_are_cut_together(visits: Asking) -> None:
@@ -233,6 +234,12 @@ def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
     assert sum(row["a1"] is None for row in found) >= 3
 
 
+_OF_VALUES = (
+    "Values beyond the policy's bounds count as the nearest bound: paid 0 .. 1000."
+    " The error leaves out what that cuts."
+)
+
+
 # Of 4,000 people, as many have 1 to 12 calls each; their regions take turns.
 @pytest.mark.parametrize(
     ("asked_of", "cut"),
@@ -261,10 +268,10 @@ def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
     (clipped,) = answer.clipped
     by_region = ("Rows whose region is null are in no group.",) if "GROUP BY" in asked_of else ()
     assert answer.loss.epsilon == 1 and answer.withheld == by_region
-    assert all(
-        text.endswith((" of a caller count.", " count in each group.")) for text in answer.limits
-    )
-    assert answer.limits
+    *limits, values = answer.limits if "paid" in asked_of else (*answer.limits, "")
+    rules = (" of a caller count.", " count in each group.")
+    assert all(text.partition(" The error leaves out")[0].endswith(rules) for text in limits)
+    assert limits and ("paid" not in asked_of or values == _OF_VALUES)
     assert clipped.is_given and not clipped.is_poor
     assert clipped.half_width == 120  # a twentieth of epsilon 1, two counts
     assert abs(clipped.units - units) < 4 * clipped.half_width
@@ -277,7 +284,11 @@ def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
 
 def test_no_bound_cuts_a_mean_of_all_rows(visits: Asking) -> None:
     answer = visits.run("SELECT avg(paid), dp.clipped(avg(paid)) FROM w.calls")
-    assert (answer.clipped, answer.limits) == ((), ())
+    assert (answer.clipped, answer.limits) == ((), (_OF_VALUES,))
+    assert (
+        "dp.clipped(avg(paid)) is NULL: how much is cut of avg(paid) is not counted."
+        in answer.withheld
+    )
     (row,) = rows(answer)
     assert row["c1"] is None
 
@@ -327,7 +338,7 @@ def test_what_is_said_over_http(visits: Asking) -> None:
     (clipped,) = body["clipped"]
     assert clipped["bounds"] == "total" and clipped["aggregates"] == ["sum"]
     assert clipped["bound"] > 100 and 0 <= clipped["share"] < 0.3 and clipped["error_95"] > 0
-    assert body["notices"] == []
+    assert body["notices"] == [_OF_VALUES]
     # By its noise a bound is found now and then even for so few.
     few = (f"SELECT count(*) FROM w.visits WHERE person < {number}" for number in (4, 3, 2, 1))
     asked = (visits.listeners.query(sql, database="visits", analyst=analyst) for sql in few)

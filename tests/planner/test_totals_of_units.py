@@ -181,8 +181,8 @@ def test_the_policys_bound_on_a_total_is_kept_in_answers_alone() -> None:
     assert first.measured.clamp.high == 300 and second.measured.clamp.high == 100
     assert "300" not in repr(block.where)
     assert list(policy_limits(block)) == [
-        "avg(t): at most 300 of a person count.",
-        "avg: at most 100 of a person count.",
+        "avg(t): at most 300 of a person count. The error leaves out what that cuts.",
+        "avg: at most 100 of a person count. The error leaves out what that cuts.",
     ]
     largest, _ = _block(f"max(t) FROM {_TOTALS}", policy).releases
     assert isinstance(largest, UnitExtreme) and largest.measured.clamp.high > 300

@@ -171,7 +171,7 @@ class Redrawn:
         described = [
             (read, one.block, one.noisy) for read, one in zip(query.blocks, releases, strict=True)
         ]
-        columns = column_errors(described, partial(accuracies, plan), self.question.result_oids)
+        columns = column_errors(described, partial(accuracies, plan), self.question.result_columns)
         return releases, list(columns)
 
     def _released(

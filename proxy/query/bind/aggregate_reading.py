@@ -188,6 +188,8 @@ def _aggregate_of(
     times = kind in _ORDERED and kind is not AggregateKind.QUANTILE_CONT
     if of is None or not (of.is_number or (times and of.is_time)):
         hint = "It takes a number" + (", a date or a timestamp." if times else ".")
+        if of in (SqlType.INTERVAL, SqlType.DURATION):
+            hint = f"Write {kind.value}(extract(epoch FROM later - earlier) / 86400), a number of days."
         raise Refusal(
             Code.UNSUPPORTED,
             f"{kind.value} of {of.sql if of else 'this'} is not available on a protected table",

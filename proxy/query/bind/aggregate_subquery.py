@@ -13,7 +13,7 @@ from proxy.query.bind.clause_reading import read_where
 from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.names_in_subqueries import named_by_keys
-from proxy.query.bind.output_columns import output_columns
+from proxy.query.bind.output_columns import outer_columns, output_columns
 from proxy.query.bind.retained_conditions import parted_conditions
 from proxy.query.bind.rows_without_answers import AS_A_CONSTANT, refuse_answers
 from proxy.query.bind.select_context import context_of
@@ -88,10 +88,12 @@ def read_subquery(
         dict.fromkeys(m.expression for m in spans.values() if isinstance(m, ExpressionInterval))
     )
     block_keys = tuple(dict.fromkeys(one.key for one in keys))
-    outputs: tuple[OutputColumn, ...] = ()
-    if select.keyword == sources.result:
-        of_windows = block_keys if len(levels) == 1 else None
-        outputs = output_columns(context, found, is_summed, of_windows)
+    of_windows = block_keys if len(levels) == 1 else None
+    listed = output_columns(context, found, is_summed, of_windows)
+    outputs: tuple[OutputColumn, ...] = listed if select.keyword == sources.result else ()
+    around: tuple[OutputColumn, ...] = ()
+    if not outputs:
+        around = outer_columns(context, found, is_summed, of_windows, listed)
     block = AggregateBlock(
         relation,
         where,
@@ -103,7 +105,9 @@ def read_subquery(
         outputs,
         is_summed,
         any(isinstance(meaning, SureTruth) for meaning in spans.values()),
-        top_list(context, outputs) if outputs and len(levels) == 1 else None,
+        top_list(context, outputs, found, around=around, is_of_levels=len(levels) > 1),
+        inner_outputs=() if outputs else listed,
+        outer_outputs=around,
     )
     check_added_rows(block)
     return AggregateSubquery(

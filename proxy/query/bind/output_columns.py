@@ -10,6 +10,7 @@ from sqlglot import exp
 from proxy.base.errors import Refusal
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.answer_windows import AnswerWindows
+from proxy.query.bind.columns_around import columns_around
 from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.scope import column_name, unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
@@ -31,7 +32,9 @@ _PARTS = 50  # of an expression whose error nobody has asked for
 _SUBQUERY = "it is made of the answer of a subquery, whose error is not carried on"
 _SUMMED = "it adds up noisy groups, each with an error of its own"
 _INTERVAL = "it is made of the ends of an interval"
-_ARRAY = "it has several answers, each with an error of its own: take dp.error() of the percentiles"
+_ARRAY = (
+    "several answers, each with an error of its own: dp.error() of the same percentiles gives these"
+)
 _TRUTH = "it is true or false where such rows are surely more than their noise, else NULL"
 _UNKNOWN = "the error of this form of expression is not known"
 
@@ -65,6 +68,23 @@ def output_columns(
     )
 
 
+def outer_columns(
+    context: SelectContext,
+    found: FoundSpans,
+    is_summed: bool,
+    keys: Sequence[Key] | None,
+    listed: tuple[OutputColumn, ...],
+) -> tuple[OutputColumn, ...]:
+    """The columns of a plain SELECT around this one, as of `columns_around`.
+
+    Args:
+        listed: The columns of this one.
+    """
+    if is_summed:
+        return ()
+    return columns_around(context, listed, lambda node: _expression(context, node, found, keys))
+
+
 def _within(spans: list[Span], item: Span) -> list[Span]:
     """Those that begin in an item."""
     first, last = (bisect_left(spans, (end, 0)) for end in item)
@@ -89,7 +109,10 @@ def _column(
         return OutputColumn(name, None, "" if is_single else _INTERVAL)
     if has_subquery:
         return OutputColumn(name, None, _SUBQUERY)
-    if any(isinstance(meaning, AnswerArray) for meaning in within):
+    arrays = [meaning for meaning in within if isinstance(meaning, AnswerArray)]
+    if any(isinstance(part, IntervalValue) for one in arrays for part in one.parts):
+        return OutputColumn(name, None, "" if (first, last) in found.meanings else _INTERVAL)
+    if arrays:
         return OutputColumn(name, None, _SUMMED if is_summed else _ARRAY)
     if any(isinstance(meaning, SureTruth) for meaning in within):
         return OutputColumn(name, None, _TRUTH)

@@ -29,6 +29,9 @@ class Key:
     position: int | None = field(default=None, compare=False)
 
 
+COMPUTED_AROUND = "a query around the SELECT that aggregates computes it: its error is not known"
+
+
 @dataclass(frozen=True, slots=True)
 class OutputColumn:
     """An output column of the statement. expression: over the answers, of which its error is known; None where
@@ -41,11 +44,16 @@ class OutputColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopList:
-    """ORDER BY an output column with LIMIT. output: its place, from 1; rows: how many are shown."""
+    """A list that LIMIT cuts in a noisy order.
 
-    output: int
-    is_descending: bool
-    rows: int
+    output: The output column in whose order it is, from 1. rows: How many are shown. Both are None if only the
+        run decides that: HAVING, OFFSET, a parameter, a query around it.
+    is_descending: None if it is not known.
+    """
+
+    output: int | None = None
+    is_descending: bool | None = None
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +63,10 @@ class AggregateBlock:
     grouped: has GROUP BY (or DISTINCT): one row per group instead of exactly one row.
     intervals: the extra columns asked for by dp.low, dp.high and dp.error. expressions: arithmetic over the
     aggregates of which they are asked; their numbers in `intervals` follow those of the aggregates.
-    outputs: the columns of the statement's result, if this SELECT gives them. is_summed: its groups are parts
-    of those that the statement shows, and are added up. has_truths: some counts are only asked whether they are
-    more than their noise. top: the list is cut after some rows, in the order of a noisy column.
+    outputs: the columns of the statement's result, if this SELECT gives them; inner_outputs: its columns, if
+    not; outer_outputs: those of the result, if the query around has the rows of this SELECT. is_summed: its
+    groups are parts of those that the statement shows, and are added up. has_truths: some counts are only asked
+    whether they are more than their noise. top: LIMIT cuts the list in a noisy order.
     """
 
     source: Relation
@@ -71,6 +80,8 @@ class AggregateBlock:
     is_summed: bool = False
     has_truths: bool = False
     top: TopList | None = None
+    inner_outputs: tuple[OutputColumn, ...] = field(default=(), compare=False)
+    outer_outputs: tuple[OutputColumn, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

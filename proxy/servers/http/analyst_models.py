@@ -167,6 +167,7 @@ class ErrorRange(ResponseModel):
 
     least: float | None
     most: float | None
+    unit: str | None = Field(description="Of times: days or seconds. Null: that of the column.")
     no_interval: str | None = Field(description="Why some group has no interval.")
     note: str
 

@@ -26,6 +26,7 @@ _BYTES_AT_ONCE = 256 * 1024
 _INNER = {
     "least": None,
     "most": None,
+    "unit": None,
     "no_interval": "a query around those that are answered makes it: take dp.error() in these",
     "note": "",
 }

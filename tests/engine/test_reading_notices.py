@@ -1,0 +1,188 @@
+"""What a NOTICE says so that nobody reads more out of an answer than is in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+import pytest
+
+from proxy.base.sql_types import SqlType
+from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.answer_notices import answer_notices
+from proxy.engine.clipped_units import ClippedUnits, told_apart
+from proxy.engine.column_errors import ColumnError, column_errors, large_errors, reported
+from proxy.engine.policy_limits import policy_limits
+from proxy.kernel.plan import BlockPlan
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.release.presenting import presented
+from tests.pipeline_world import POLICIES, read, walk
+from tests.release.released_world import block_of
+
+_INT8 = 20
+
+
+def _errors(sql: str, counts: list[int], *result: tuple[str, int]) -> tuple[ColumnError, ...]:
+    """Of a statement whose groups have these noisy counts."""
+    found, pipeline = read(sql), walk(sql, POLICIES["pure"])
+    assert found is not None and pipeline is not None
+    blocks = []
+    for block, plan in zip(found[1].query.blocks, pipeline.plan.blocks, strict=True):
+        plan = replace(plan, outputs=reported(block).outputs)
+        names = ("x", "y", "z", None)
+        groups = (
+            DrawnGroup((name,) if plan.keys else (), (DrawnNumber(count),) * len(plan.releases))
+            for name, count in zip(names, counts, strict=False)
+        )
+        blocks.append((block, plan, presented(plan, DrawnBlock(tuple(groups)))))
+    return column_errors(blocks, partial(accuracies, pipeline.plan), result)
+
+
+_BY_T = "SELECT t, count(*) AS n FROM events GROUP BY t"
+
+
+def test_errors_above_most_numbers_have_one_line() -> None:
+    (column,) = _errors(_BY_T, [0, 0, 0, 90_000])
+    assert (column.groups, column.larger) == (4, 3)
+    (text,) = large_errors([column])
+    assert text.startswith("The error is larger than the number itself: n in 3 of 4 groups. ")
+    assert list(large_errors(_errors(_BY_T, [90_000, -90_000, 70_000, 80_000]))) == []
+
+
+def test_of_one_number_too() -> None:
+    single = "SELECT count(*) AS n, sum(i4) AS s FROM events"
+    (text,) = large_errors(_errors(single, [0]))
+    assert text.startswith("The error is larger than the number itself: n, s. ")
+    assert "groups" not in text
+
+
+def test_few_small_numbers_are_not_worth_a_line() -> None:
+    column = ColumnError(place=1, name="n", groups=100, without=0, larger=24)
+    assert list(large_errors([column])) == []
+    assert len(list(large_errors([replace(column, larger=25)]))) == 1
+
+
+def test_errors_of_times_have_a_unit() -> None:
+    column = ColumnError(
+        place=1, name="last", groups=2, without=0, least=Fraction(90), most=Fraction(259_200)
+    )
+    assert (
+        replace(column, type=SqlType.TIMESTAMP).text() == "last: +-90 seconds to +-3 days, by group"
+    )
+    days = replace(column, least=Fraction(3), most=Fraction(3), type=SqlType.DATE)
+    assert days.text() == "last: +-3 days"
+    assert days.as_json()["unit"] == "days" and column.as_json()["unit"] is None
+
+
+def test_parts_of_a_union_have_the_names_of_their_tables() -> None:
+    union = "SELECT count(*) AS n FROM people UNION ALL SELECT count(*) FROM events"
+    found = _errors(union, [5_000], ("n", _INT8))
+    assert [one.name for one in found] == ["n of w.people", "count of w.events"]
+    same = "SELECT count(*) AS n FROM people WHERE b UNION ALL SELECT count(*) FROM people"
+    assert [one.name for one in _errors(same, [5_000])] == ["n of query 1", "count of query 2"]
+
+
+def test_columns_that_another_query_computes_are_named() -> None:
+    joined = (
+        "SELECT a.n + b.n AS both FROM (SELECT count(*) AS n FROM people) a,"
+        " (SELECT count(*) AS n FROM events) b"
+    )
+    names = [one.name for one in _errors(joined, [5_000], ("both", _INT8))]
+    assert names == ["n of w.people", "n of w.events", "both"]
+    around = "SELECT max(n) FROM (SELECT t, count(*) AS n FROM people GROUP BY t) q"
+    largest, inner = _errors(around, [5_000], ("max", _INT8))
+    assert largest.place == 1 and largest.least is None and "a query around" in largest.reason
+    assert inner.place is None and inner.name == "n" and inner.least is not None
+
+
+def test_an_array_has_a_reason() -> None:
+    text = "SELECT percentile_cont(ARRAY[0.1, 0.5]) WITHIN GROUP (ORDER BY i4) AS p FROM people"
+    pipeline = walk(text)
+    assert pipeline is not None
+    found = read(text)
+    assert found is not None
+    (column,) = found[1].query.blocks[0].outputs
+    assert column.expression is None and "dp.error()" in column.reason
+    with_errors = text.replace("percentile", "dp.error(percentile", 1).replace(" AS p", ") AS p")
+    found = read(with_errors)
+    assert found is not None
+    (column,) = found[1].query.blocks[0].outputs
+    assert column.reason == ""
+
+
+def _notices(block: BlockPlan, *groups: tuple[str | None, ...]) -> list[str]:
+    drawn = (DrawnGroup(keys, tuple(DrawnNumber(9_000) for _ in block.releases)) for keys in groups)
+    return list(answer_notices(block, presented(block, DrawnBlock(tuple(drawn)))))
+
+
+def test_private_keys_say_how_small_groups_are_missing() -> None:
+    block = block_of("SELECT s, count(*) FROM people GROUP BY s")
+    assert block.selection is not None
+    (text,) = _notices(block, ("a",), ("b",))
+    assert text.startswith("Small groups are missing: ") and "rows" in text
+    (none,) = _notices(block)
+    assert none.startswith("GROUP BY gives no group")
+    assert _notices(block_of("SELECT t, count(*) FROM people GROUP BY t"), ("x",)) == []
+
+
+def test_dp_clipped_that_is_not_counted_says_so() -> None:
+    block = block_of("SELECT count(*), dp.clipped(count(*)) AS c FROM people")
+    assert "dp.clipped(count(*)) is NULL: how much is cut of count(*) is not counted." in _notices(
+        block, ()
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT avg(i4) FROM people", "i4 0 .. 100"),
+        ("SELECT sum(i4 + i2) FROM people WHERE i2 > 0", "i2 1 .. 10, i4 0 .. 100"),
+        ("SELECT avg(i4) FROM people WHERE i4 BETWEEN 5 AND 10", None),  # none is beyond
+        ("SELECT avg(i4) FILTER (WHERE i4 BETWEEN 5 AND 10) FROM people", None),
+        ("SELECT count(i4), count(DISTINCT i4) FROM people", None),
+        ("SELECT sum(CASE WHEN i4 > 5 THEN 1 ELSE 0 END) FROM people", None),
+        ("SELECT avg((i4 > 5)::int) FROM people", None),
+        ("SELECT max(d) FROM people", "d"),
+    ],
+)
+def test_values_beyond_the_bounds_are_told(sql: str, told: str | None) -> None:
+    found = [line for line in policy_limits(block_of(sql)) if line.startswith("Values beyond")]
+    if told is None:
+        assert found == []
+    else:
+        (line,) = found
+        assert line.startswith(
+            f"Values beyond the policy's bounds count as the nearest bound: {told}. "
+        )
+
+
+def _clipped(block: int, *aggregates: str) -> ClippedUnits:
+    return ClippedUnits(
+        block=block,
+        unit="a customer",
+        units_word="customers",
+        aggregates=aggregates,
+        of_rows=True,
+        most=Fraction(5),
+        units=100,
+        above=3,
+        half_width=2,
+        needed=1,
+        enough=1,
+        is_poor=False,
+        is_given=False,
+    )
+
+
+def test_bounds_of_several_queries_are_told_apart() -> None:
+    rollup = walk("SELECT t, b, count(*) FROM people GROUP BY ROLLUP (t, b)")
+    union = walk("SELECT count(*) FROM people UNION ALL SELECT count(*) FROM events")
+    assert rollup is not None and union is not None
+    each = [_clipped(n, "count(*)") for n in (1, 2, 3)]
+    places = [one.place for one in told_apart(each, rollup.plan.blocks)]
+    assert places == [" by t, b", " by t", " in total"]
+    places = [one.place for one in told_apart(each[:2], union.plan.blocks)]
+    assert places == [" of w.people", " of w.events"]
+    alone = [_clipped(1, "count(*)"), _clipped(1, "sum")]
+    assert [one.place for one in told_apart(alone, rollup.plan.blocks)] == ["", ""]

@@ -1,0 +1,103 @@
+"""dp.low and dp.high show no number that an answer cannot be: no count below 0, no correlation above 1."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from proxy.base.result_columns import IntervalEnd
+from proxy.kernel.plan import BlockPlan
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, noise_half_width
+from proxy.release.noisy_relation import NoisyTable
+from proxy.release.presenting import presented
+from proxy.release.value_ranges import ValueRange, value_ranges
+from tests.release.released_world import block_of, drawn
+
+_FROM_0 = ValueRange(low=Fraction(0))
+_SHARE = ValueRange(low=Fraction(0), high=Fraction(1))
+_ANY = ValueRange()
+_OF = "count(*) FILTER (WHERE b)"
+_RANGES = {
+    "count(*)": _FROM_0,
+    "count(i4)": _FROM_0,
+    "count(DISTINCT i4)": _FROM_0,
+    "sum(i4)": _FROM_0,
+    "sum(i4 - 50)": _ANY,
+    "sum(i4 - 50) FILTER (WHERE i4 > 50)": _FROM_0,
+    "stddev(i4)": _FROM_0,
+    "var_pop(i4)": _FROM_0,
+    "corr(i4, i2)": ValueRange(low=Fraction(-1), high=Fraction(1)),
+    "regr_r2(i4, i2)": _SHARE,
+    "regr_slope(i4, i2)": _ANY,
+    "covar_pop(i4, i2)": _ANY,
+    "avg(b::int)": _SHARE,
+    f"{_OF} * 1.0 / count(*)": _SHARE,
+    f"{_OF}::numeric / nullif(count(*), 0)": _SHARE,
+    f"round(100.0 * {_OF} / count(*), 1)": ValueRange(low=Fraction(0), high=Fraction(100)),
+    "count(*) * 1.0 / count(i4)": _FROM_0,
+    f"{_OF} * 1.0 / count(*) FILTER (WHERE NOT b)": _FROM_0,
+    "avg(b::int) + 1": ValueRange(low=Fraction(1), high=Fraction(2)),
+    "1 - avg(b::int)": _SHARE,
+    "greatest(count(*), 5)": ValueRange(low=Fraction(5)),
+    "least(count(*), 5)": ValueRange(low=Fraction(0), high=Fraction(5)),
+    "abs(count(*) - count(i4))": _FROM_0,
+    "count(*) - count(i4)": _ANY,
+    "-count(*)": ValueRange(high=Fraction(0)),
+    "count(*) * count(i4)": _FROM_0,
+}
+
+
+@pytest.mark.parametrize("expression", _RANGES)
+def test_the_range_of_each_form(expression: str) -> None:
+    block = block_of(
+        f"SELECT dp.low({expression}) AS low, dp.high({expression}) AS high FROM people"
+    )
+    (column, *_) = block.intervals
+    assert value_ranges(block)[column.number - 1] == _RANGES[expression]
+
+
+def _ends(block: BlockPlan, *numbers: int) -> tuple[float, float]:
+    """Low and high of the only group, of these noisy numbers."""
+    noisy = tuple(map(DrawnNumber, numbers))
+    return _of_table(block, presented(block, DrawnBlock((DrawnGroup((), noisy),))))
+
+
+def _of_table(block: BlockPlan, noisy: NoisyTable) -> tuple[float, float]:
+    (row,) = json.loads(noisy.json(block.intervals))
+    ends = {one.end: row[one.name] for one in block.intervals}
+    return ends[IntervalEnd.LOW], ends[IntervalEnd.HIGH]
+
+
+def test_ends_of_a_count_are_not_below_0() -> None:
+    block = block_of("SELECT count(*), dp.low(count(*)) AS l, dp.high(count(*)) AS h FROM people")
+    (release,) = block.releases
+    half_width = noise_half_width(release.noise)  # type: ignore[union-attr]
+    assert _ends(block, 10 * half_width) == (9 * half_width, 11 * half_width)
+    assert _ends(block, half_width // 2) == (0, half_width // 2 + half_width)
+    # Far below 0 the interval is that of 0, and not the point 0: noise says nothing that certain.
+    assert _ends(block, -3 * half_width) == (0, half_width)
+
+
+def test_ends_of_an_expression_are_within_its_range() -> None:
+    expression = f"{_OF} * 1.0 / count(*)"
+    block = block_of(
+        f"SELECT {expression} AS s, dp.low({expression}) AS l, dp.high({expression}) AS h FROM people"
+    )
+    is_whole = block.answers[0].aggregate.condition is None
+    numbers = (1_000, 1_003) if is_whole else (1_003, 1_000)
+    low, high = _ends(block, *numbers)
+    assert high == 1 and 0.9 < low < 1
+
+
+def test_cut_intervals_hold_as_often_as_whole_ones() -> None:
+    """Of 300 draws of a count of 2 rows, 95 % of the intervals hold 2."""
+    block = block_of("SELECT count(*), dp.low(count(*)) AS l, dp.high(count(*)) AS h FROM people")
+    held = 0
+    for seed in range(300):
+        noisy = presented(block, drawn(block, {(): [30, 40]}, seed))
+        low, high = _of_table(block, noisy)
+        assert 0 <= low <= high
+        held += low <= 2 <= high
+    assert held >= 271  # fewer in one of 1,000 runs of 95 %
