@@ -19,8 +19,15 @@ from dataclasses import dataclass, replace
 
 from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import RowSource, values_sql
-from proxy.compiler.backend_query import BETWEEN_PARTS, FIRST_PART, OTHERS, BackendQuery
+from proxy.compiler.backend_query import (
+    BETWEEN_PARTS,
+    CHOICES,
+    FIRST_PART,
+    OTHERS,
+    BackendQuery,
+)
 from proxy.compiler.binds import Binds
+from proxy.compiler.bound_scan import gathered_bands
 from proxy.compiler.select_list import Output, finished, key_sql
 from proxy.compiler.statistic_sql import centred_sql, squared_sql
 from proxy.compiler.unit_gathering import gathered_sql
@@ -67,26 +74,32 @@ class CentredScan:
         query: Of two parts (`backend_query.FIRST_PART`). The first one has the rows of `centre_scan`. The
             setting between the parts takes the text of the centres (`centres_text`).
         others, slots: Of the other releases. Their rows have the place OTHERS.
+        has_choices: Whether the first part has the rows of `bound_scan`. A row of its place n has the place
+            CHOICES - n, and its number of units comes last.
     """
 
     query: BackendQuery
     others: tuple[int, ...]
     slots: tuple[Slots, ...]
+    has_choices: bool
 
 
-def centred_scan(plan: BlockPlan, others: tuple[int, ...]) -> CentredScan:
+def centred_scan(
+    plan: BlockPlan, others: tuple[int, ...], *, has_choices: bool = False
+) -> CentredScan:
     """Print the scan of rows, deviations and other releases as one statement.
 
     Args:
         plan: The block.
         others: Releases that the scan of units takes together. They are left out if that reads other rows.
+        has_choices: Whether bounds are chosen by the totals of the same units.
     """
     unit, binds = _of_units(plan), Binds()
     setting = f"pg_catalog.current_setting({binds.add(BETWEEN_PARTS, 'text')})"
     shared = others if others and _reads_the_same(plan, unit) else ()
-    columns = _Columns(plan, unit, binds, setting, shared)
+    columns = _Columns(plan, unit, binds, setting, shared, has_choices=has_choices)
     query = _finished(columns.in_two_parts(), plan, tuple(plan.deviation_means), binds)
-    return CentredScan(query=query, others=shared, slots=columns.slots)
+    return CentredScan(query=query, others=shared, slots=columns.slots, has_choices=has_choices)
 
 
 def _reads_the_same(plan: BlockPlan, unit: UnitNeighbours) -> bool:
@@ -173,7 +186,7 @@ class _Columns:
     """What is made of the rows of each unit and group, one subquery around the other.
 
     Given    centres: the SQL of their text; None: no deviations are taken; others: releases that the rows are
-             taken for as well
+             taken for as well; has_choices: whether bounds are chosen by them, too
     """
 
     def __init__(
@@ -183,6 +196,8 @@ class _Columns:
         binds: Binds,
         centres: str | None,
         others: tuple[int, ...] = (),
+        *,
+        has_choices: bool = False,
     ) -> None:
         self._plan, self._unit, self._binds, self._centres = plan, unit, binds, centres
         self._keys = [f"k{number}" for number in range(1, len(plan.keys) + 1)]
@@ -191,6 +206,7 @@ class _Columns:
         rows = RowSource(binds, inner=False)
         self._means = [self._mean(release, rows) for release in plan.deviation_means.values()]
         self._others = unit_sums(plan, others, unit, self._inner, rows)
+        self._choices = gathered_bands(plan, unit, binds, self._inner) if has_choices else None
 
     @property
     def slots(self) -> tuple[Slots, ...]:
@@ -223,7 +239,7 @@ class _Columns:
         """The same, with the number of rows of the first part before it. Parts are run in their order, each
         as it is read: nothing of the second one is computed before its first row is wanted."""
         binds = self._binds
-        first = " UNION ALL ".join(self._counted_rows())
+        first = " UNION ALL ".join([*self._counted_rows(), *self._counted_choices()])
         names = [*self._keys, "place", *_NUMBERS]
         place = binds.number(FIRST_PART, "integer")
         nothing = "NULL::integer, pg_catalog.count(*)::numeric, NULL::numeric, NULL::numeric, NULL::bigint"
@@ -284,7 +300,7 @@ class _Columns:
             if mean.squares is not None:
                 largest = f"{rows} * {binds.number((mean.high - mean.low) ** 2, 'numeric')}"
                 columns.append(f"least(g.v{mean.squares}, {largest})::numeric AS s{place}")
-        if self._others.slots:
+        if self._others.slots or self._choices is not None:
             columns += [f"g.v{number}" for number in self._inner.expressions.values()]
         joined = ""
         if self._is_spread:
@@ -376,6 +392,13 @@ class _Columns:
             n, in_all = f"g.n{place}", f"g.all{place}"
             sums = [n, f"{parts} * {n} / {in_all}", self._share(f"g.y{place}", in_all, mean.kind)]
             yield self._counted("g", 2 * place, in_all, edges, sums)
+
+    def _counted_choices(self) -> Iterator[str]:
+        if self._choices is None:
+            return
+        place = f"({self._binds.number(CHOICES, 'integer')} - c.place)::integer"
+        numbers = "c.total::numeric, c.added::numeric, c.mean::numeric, c.units::bigint"
+        yield f"SELECT {place}, c.band::integer, {numbers} FROM {self._choices.sql('g', self._binds)} c"
 
     def _counted_deviations(self) -> Iterator[str]:
         for place, mean in enumerate(self._means):

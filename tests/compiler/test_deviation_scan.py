@@ -13,8 +13,9 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
-from proxy.compiler.compiling import compile_block, compile_centres
+from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
 from proxy.compiler.deviation_scan import centre_scan, centres_text, deviation_scan
+from proxy.engine.noisy_answers import choice_rows, without_choice_rows
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import (
@@ -26,6 +27,7 @@ from proxy.mechanisms.deviation_mean import (
 )
 from proxy.mechanisms.deviation_variance import square_bounds
 from proxy.protected.protected_database import ProtectedDatabase
+from proxy.release.choosing_bounds import totals_of
 from proxy.release.deviation_means import with_centres
 from tests.compiler.test_bound_scan import (
     _A,
@@ -348,6 +350,61 @@ async def _in_two_parts(
     try:
         async with protected.session("") as session:
             found = await session.run_in_two_parts(query, dict.fromkeys(query.seeds, 1), between)
+            await asyncio.wait({session.end()})
+            return found
+    finally:
+        await protected.close()
+
+
+_OF_TOTALS = [
+    "SELECT count(*), avg(a) FROM t",
+    "SELECT count(*), sum(a), avg(b), sum(c), avg(c) FROM t",
+    "SELECT sum(a) FILTER (WHERE b > 0), count(e), avg(d) FROM t WHERE a > -5",
+]
+
+
+@pytest.mark.parametrize("question", _OF_TOTALS)
+def test_bounds_are_chosen_by_the_rows_of_a_scan_of_their_own(
+    served: tuple[Database, psycopg.Connection], question: str
+) -> None:
+    """In one statement with the means, where both are of the same units."""
+    database, _ = served
+    (block,) = planned(database, question).blocks
+    scan, choosing = compile_centres(block), compile_choices(block)
+    assert scan is not None and choosing is not None and scan.has_choices
+    told: list[ExactTable] = []
+
+    async def between(first: ExactTable) -> str:
+        told.append(first)
+        return centres_text(block)
+
+    async def both() -> tuple[ExactTable, ExactTable, ExactTable]:
+        read = await _in_two_parts(database, scan.query, between)
+        found = [await _at_once(database, one) for one in (choosing, deviation_scan(block))]
+        return read, found[0], found[1]
+
+    read, choices, means = asyncio.run(both())
+    assert totals_of(block, choice_rows(told[0])) == totals_of(block, choices)
+    assert len(choices.rows) > len(block.choices)
+    assert _of(without_choice_rows(read)) == _of(means) != []
+
+
+def test_a_choice_by_group_is_a_scan_of_its_own(
+    served: tuple[Database, psycopg.Connection],
+) -> None:
+    database, _ = served
+    for question in ("SELECT k, count(*), avg(a) FROM t GROUP BY k", "SELECT avg(a) FROM t"):
+        for block in planned(database, question).blocks:
+            scan = compile_centres(block)
+            assert scan is not None and not scan.has_choices
+
+
+async def _at_once(database: Database, query: BackendQuery) -> ExactTable:
+    protected = ProtectedDatabase(database.policy.source, sessions_max=1)
+    await protected.open()
+    try:
+        async with protected.session("") as session:
+            found = await session.run(query, dict.fromkeys(query.seeds, 1), None)
             await asyncio.wait({session.end()})
             return found
     finally:
