@@ -11,8 +11,8 @@ from proxy.query.syntax.placeholders import ScalarAnswer
 
 # A statement of two parts is read through a cursor. Its first row has this as its first value, and the number
 # of rows of the first part as its third. Before the second part is read, the proxy sets the setting.
-# Rows of other releases have OTHERS there.
-FIRST_PART, OTHERS = -1, -2
+# Rows of other releases have OTHERS there, and those by which bounds are chosen CHOICES and less.
+FIRST_PART, OTHERS, CHOICES = -1, -2, -3
 BETWEEN_PARTS = "dpproxy.between_parts"
 
 

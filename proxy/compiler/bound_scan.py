@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
@@ -34,15 +34,48 @@ def bound_scan(plan: BlockPlan) -> BackendQuery:
     unit, binds = plan.neighbours, Binds()
     if isinstance(unit, RowNeighbours):
         return _row_scan(plan, unit, binds)
-    units = _Units(plan, unit, binds)
-    for number, choice in plan.total_choices.items():
-        units.add_choice(number, choice)
-    for chosen in plan.value_choices:
-        units.add_value(chosen)
-    for number in plan.sums_of_totals:
-        units.add_sum(number)
+    units = _Units(plan, unit, binds, Output())
     source, seeds = units.gathered()
     return _counted(plan, units.columns, source, units.places, seeds, binds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatheredBands:
+    """The rows of `bound_scan` from units that are gathered for something else, without keys.
+
+    Attributes:
+        columns: What is made of v0, v1, ... of the gathered rows.
+        places: What is counted of them.
+    """
+
+    columns: Mapping[str, str]
+    places: Sequence[Banded]
+
+    def sql(self, source: str, binds: Binds) -> str:
+        """Rows of place, band, units, total, added and mean; NULL for what there is not."""
+        names, nothing = (
+            ["place", "band", "units", "total"],
+            "NULL::numeric AS added, NULL::numeric AS mean",
+        )
+        if any(place.mean for place in self.places):
+            names, nothing = [*names, "added", "mean"], ""
+        counted = _counted_sql(self.columns, source, self.places, binds)
+        return f"(SELECT {', '.join(filter(None, ('*', nothing)))} FROM ({counted}) c({', '.join(names)}))"
+
+
+def gathered_bands(
+    plan: BlockPlan, unit: UnitNeighbours, binds: Binds, inner: Output
+) -> GatheredBands:
+    """Print what bounds are chosen by, over units that are gathered anyway.
+
+    Args:
+        plan, unit: A block without keys, and its neighbours.
+        binds: Parameters.
+        inner: What is gathered; what the bands need is added.
+    """
+    assert not plan.keys, "units are gathered without keys"
+    units = _Units(plan, unit, binds, inner)
+    return GatheredBands(columns=units.columns, places=units.places)
 
 
 def _row_scan(plan: BlockPlan, unit: RowNeighbours, binds: Binds) -> BackendQuery:
@@ -66,11 +99,17 @@ def _counted(
     seeds: tuple[str, ...],
     binds: Binds,
 ) -> BackendQuery:
-    # LIMIT ALL keeps the planner from merging the two, so that a column that is named twice is computed once.
-    listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
-    sql = counted_by_bands(f"SELECT {listed} FROM {source} LIMIT ALL", places, binds)
+    sql = _counted_sql(columns, source, places, binds)
     compiled = finished(sql, plan, (), binds, seeds, (), None)
     return replace(compiled, keys=0, has_sub_partition=False)
+
+
+def _counted_sql(
+    columns: Mapping[str, str], source: str, places: Sequence[Banded], binds: Binds
+) -> str:
+    # LIMIT ALL keeps the planner from merging the two, so that a column that is named twice is computed once.
+    listed = ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+    return counted_by_bands(f"SELECT {listed} FROM {source} LIMIT ALL", places, binds)
 
 
 def _banded_value(chosen: ValueChoice, value: str, columns: dict[str, str], binds: Binds) -> Banded:
@@ -92,11 +131,11 @@ def _named(sql: str, columns: dict[str, str]) -> str:
 class _Units:
     """What is made of the rows of each unit: its totals, as columns, and where they are counted."""
 
-    def __init__(self, plan: BlockPlan, unit: UnitNeighbours, binds: Binds) -> None:
+    def __init__(self, plan: BlockPlan, unit: UnitNeighbours, binds: Binds, inner: Output) -> None:
         self.columns: dict[str, str] = {}
         self.places: list[Banded] = []
         self._plan, self._unit, self._binds = plan, unit, binds
-        self._rows, self._inner = RowSource(binds, inner=False), Output()
+        self._rows, self._inner = RowSource(binds, inner=False), inner
         selects_groups = bool(plan.keys) and plan.groups() != 1 and unit.groups is not None
         self._selected = unit.groups if selects_groups else None
         # The sizes of a unit's sums in its groups add up to the size of one sum where none is below 0 and
@@ -107,8 +146,14 @@ class _Units:
             or (None in plan.total_choices and unit.rows_per_group is not None)
             or any(release.is_signed for release in own if isinstance(release, NoisyStatistic))
         )
+        for number, choice in plan.total_choices.items():
+            self._add_choice(number, choice)
+        for chosen in plan.value_choices:
+            self._add_value(chosen)
+        for number in plan.sums_of_totals:
+            self._add_sum(number)
 
-    def add_choice(self, number: int | None, choice: BoundChoice) -> None:
+    def _add_choice(self, number: int | None, choice: BoundChoice) -> None:
         if number is None:
             counted = self._inner.add("pg_catalog.count(*)")
             value, is_signed = in_group_sql(counted, self._unit, self._binds), False
@@ -124,7 +169,7 @@ class _Units:
         band = band_sql(total, choice, is_signed, self._binds)
         self.places.append(Banded(band=band, total=total))
 
-    def add_value(self, chosen: ValueChoice) -> None:
+    def _add_value(self, chosen: ValueChoice) -> None:
         """By the largest size of its values."""
         index = f"pg_catalog.abs(({index_sql(chosen.measured, self._rows)})::bigint)"
         value = f"v{self._inner.add(f'pg_catalog.max({index})')}"
@@ -132,7 +177,7 @@ class _Units:
             value = f"pg_catalog.max({value})"
         self.places.append(_banded_value(chosen, value, self.columns, self._binds))
 
-    def add_sum(self, number: int) -> None:
+    def _add_sum(self, number: int) -> None:
         """Of a block without keys, by how many values a unit has, which may be fewer than its rows."""
         binds, choice = self._binds, self._plan.rows_choice
         assert choice is not None

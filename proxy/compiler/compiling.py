@@ -61,17 +61,24 @@ def _together(plan: BlockPlan) -> tuple[int, ...]:
 
 def compile_choices(plan: BlockPlan) -> BackendQuery | None:
     """What bounds of the block are chosen by, or those that are given are looked at by; None where none is."""
-    if plan.rows_choice is not None and plan.rows_choice.is_given:
+    if _looks_at_given(plan):
         return clip_scan(plan)
     return bound_scan(plan) if plan.choices else None
 
 
+def _looks_at_given(plan: BlockPlan) -> bool:
+    return plan.rows_choice is not None and plan.rows_choice.is_given
+
+
 def compile_centres(plan: BlockPlan) -> CentredScan | None:
     """What means of deviations are released by, in two parts, the first of which their centres are released by;
-    None without such means. Other releases have their rows of it where they can."""
+    None without such means. Other releases have their rows of it where they can, and so has the choice of
+    bounds of a block without keys."""
     if not plan.deviation_means:
         return None
-    return centred_scan(plan, () if plan.is_of_totals else _together(plan))
+    if plan.is_of_totals:
+        return centred_scan(plan, (), has_choices=not _looks_at_given(plan))
+    return centred_scan(plan, _together(plan))
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:

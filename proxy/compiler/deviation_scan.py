@@ -1,8 +1,10 @@
 """Scans for means of deviations: rows by group and band of a unit's rows, and deviations by group and band of
-a unit's deviation, each with the units that it counts (mechanisms.deviation_mean).
+a unit's deviation, each with the units that it counts (mechanisms.deviation_mean). For variances squares of
+deviations as well (mechanisms.deviation_variance).
 
-Each result row has the keys, then six numbers: place, band, total, share, mean, units. Of the block's i-th
-mean, place 2 i is about rows and place 2 i + 1 about deviations. `mean` is of rows alone. `units` counts each
+Each result row has the keys, then six numbers: place, band, total, share, mean, units. Of the i-th of the
+block's m means, place 2 i is about rows, place 2 i + 1 about deviations and place 2 m + i about squares. `mean`
+is of rows alone. `units` counts each
 unit once, in one of its groups, so that it says something of all groups together only.
 
 Rows are gathered by unit and group once. `centred_scan` is one statement for a cursor: what centres are
@@ -17,20 +19,29 @@ from dataclasses import dataclass, replace
 
 from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import RowSource, values_sql
-from proxy.compiler.backend_query import BETWEEN_PARTS, FIRST_PART, OTHERS, BackendQuery
+from proxy.compiler.backend_query import (
+    BETWEEN_PARTS,
+    CHOICES,
+    FIRST_PART,
+    OTHERS,
+    BackendQuery,
+)
 from proxy.compiler.binds import Binds
+from proxy.compiler.bound_scan import gathered_bands
 from proxy.compiler.select_list import Output, finished, key_sql
-from proxy.compiler.statistic_sql import centred_sql
+from proxy.compiler.statistic_sql import centred_sql, squared_sql
 from proxy.compiler.unit_gathering import gathered_sql
 from proxy.compiler.unit_scan import unit_sums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import PARTS, deviation_bounds, fineness, row_bounds
+from proxy.mechanisms.deviation_variance import square_bounds
 
 _MOST_ROWS = 2**40  # of a unit; a table has less than twice as many
 _LARGEST = 2**60 // _MOST_ROWS  # fine steps of a value for which the sums of a unit fit in a bigint
 _TIMES_PARTS = 2**42  # PARTS times this fits in a bigint
-# What the setting has of each mean: centres, whether it is single, edges of its bands.
+# What the setting has of each mean: centres, whether it is single, edges of its bands. Edges of bands of
+# squares follow, for all means.
 _OF_A_MEAN = 3
 _NUMBERS = ("band", "total", "share", "mean", "units")  # of a place
 # As unit_scan writes it: equal windows are computed together.
@@ -63,26 +74,32 @@ class CentredScan:
         query: Of two parts (`backend_query.FIRST_PART`). The first one has the rows of `centre_scan`. The
             setting between the parts takes the text of the centres (`centres_text`).
         others, slots: Of the other releases. Their rows have the place OTHERS.
+        has_choices: Whether the first part has the rows of `bound_scan`. A row of its place n has the place
+            CHOICES - n, and its number of units comes last.
     """
 
     query: BackendQuery
     others: tuple[int, ...]
     slots: tuple[Slots, ...]
+    has_choices: bool
 
 
-def centred_scan(plan: BlockPlan, others: tuple[int, ...]) -> CentredScan:
+def centred_scan(
+    plan: BlockPlan, others: tuple[int, ...], *, has_choices: bool = False
+) -> CentredScan:
     """Print the scan of rows, deviations and other releases as one statement.
 
     Args:
         plan: The block.
         others: Releases that the scan of units takes together. They are left out if that reads other rows.
+        has_choices: Whether bounds are chosen by the totals of the same units.
     """
     unit, binds = _of_units(plan), Binds()
     setting = f"pg_catalog.current_setting({binds.add(BETWEEN_PARTS, 'text')})"
     shared = others if others and _reads_the_same(plan, unit) else ()
-    columns = _Columns(plan, unit, binds, setting, shared)
+    columns = _Columns(plan, unit, binds, setting, shared, has_choices=has_choices)
     query = _finished(columns.in_two_parts(), plan, tuple(plan.deviation_means), binds)
-    return CentredScan(query=query, others=shared, slots=columns.slots)
+    return CentredScan(query=query, others=shared, slots=columns.slots, has_choices=has_choices)
 
 
 def _reads_the_same(plan: BlockPlan, unit: UnitNeighbours) -> bool:
@@ -113,6 +130,16 @@ def _centre_texts(plan: BlockPlan) -> Iterator[str]:
         yield _array(numbers)
         yield str(is_single).lower()
         yield _array(edges)
+    if any(release.has_squares for release in plan.deviation_means.values()):
+        yield from map(_square_edges, plan.deviation_means.values())
+
+
+def _square_edges(release: DeviationMean) -> str:
+    """Of the bands of squares; none of a mean alone."""
+    if not release.has_squares:
+        return _array(())
+    is_single = release.centres is not None and release.centres.is_single
+    return _array(_edges(square_bounds(*_range(release), is_single=is_single)))
 
 
 def _array(numbers: Sequence[object]) -> str:
@@ -137,12 +164,14 @@ def _range(release: DeviationMean) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mean:
-    """One mean of the block. kind: the type of its sums; values, total: columns of what is gathered."""
+    """One mean of the block. kind: the type of its sums; values, total, squares: columns of what is gathered;
+    squares None: of a mean alone."""
 
     release: DeviationMean
     kind: str
     values: int
     total: int
+    squares: int | None
 
     @property
     def low(self) -> int:
@@ -157,7 +186,7 @@ class _Columns:
     """What is made of the rows of each unit and group, one subquery around the other.
 
     Given    centres: the SQL of their text; None: no deviations are taken; others: releases that the rows are
-             taken for as well
+             taken for as well; has_choices: whether bounds are chosen by them, too
     """
 
     def __init__(
@@ -167,6 +196,8 @@ class _Columns:
         binds: Binds,
         centres: str | None,
         others: tuple[int, ...] = (),
+        *,
+        has_choices: bool = False,
     ) -> None:
         self._plan, self._unit, self._binds, self._centres = plan, unit, binds, centres
         self._keys = [f"k{number}" for number in range(1, len(plan.keys) + 1)]
@@ -175,6 +206,7 @@ class _Columns:
         rows = RowSource(binds, inner=False)
         self._means = [self._mean(release, rows) for release in plan.deviation_means.values()]
         self._others = unit_sums(plan, others, unit, self._inner, rows)
+        self._choices = gathered_bands(plan, unit, binds, self._inner) if has_choices else None
 
     @property
     def slots(self) -> tuple[Slots, ...]:
@@ -185,11 +217,13 @@ class _Columns:
         measured = release.measured
         low, high = _range(release)
         is_small = (high - low) * fineness(low, high) < _LARGEST
+        add, has_squares = self._inner.add, release.has_squares
         return _Mean(
             release=release,
             kind="bigint" if is_small else "numeric",
-            values=self._inner.add(values_sql(measured, rows)),
-            total=self._inner.add(centred_sql(measured, rows)),
+            values=add(values_sql(measured, rows)),
+            total=add(centred_sql(measured, rows)),
+            squares=add(squared_sql(measured, rows)) if has_squares else None,
         )
 
     def centres(self) -> str:
@@ -205,7 +239,7 @@ class _Columns:
         """The same, with the number of rows of the first part before it. Parts are run in their order, each
         as it is read: nothing of the second one is computed before its first row is wanted."""
         binds = self._binds
-        first = " UNION ALL ".join(self._counted_rows())
+        first = " UNION ALL ".join([*self._counted_rows(), *self._counted_choices()])
         names = [*self._keys, "place", *_NUMBERS]
         place = binds.number(FIRST_PART, "integer")
         nothing = "NULL::integer, pg_catalog.count(*)::numeric, NULL::numeric, NULL::numeric, NULL::bigint"
@@ -250,7 +284,7 @@ class _Columns:
         return f"(pg_catalog.sum({number}) {_OF_UNIT})::{kind}"
 
     def _with_sums(self) -> str:
-        """n: number of values, NULL for none; y: their sum about the middle."""
+        """n: number of values, NULL for none; y: their sum about the middle; s: that of their squares."""
         plan, binds = self._plan, self._binds
         head = [f"{key_sql(key, binds)} AS k{n}" for n, key in enumerate(plan.keys, 1)]
         gathered = gathered_sql(plan, self._unit, head, len(head), self._inner, binds)
@@ -263,7 +297,10 @@ class _Columns:
             # A sum is within what so many values can add up to, so that no cast raises.
             total = f"least(greatest(g.v{mean.total}, {least}), {most})::{mean.kind}"
             columns.append(f"{total} AS y{place}")
-        if self._others.slots:
+            if mean.squares is not None:
+                largest = f"{rows} * {binds.number((mean.high - mean.low) ** 2, 'numeric')}"
+                columns.append(f"least(g.v{mean.squares}, {largest})::numeric AS s{place}")
+        if self._others.slots or self._choices is not None:
             columns += [f"g.v{number}" for number in self._inner.expressions.values()]
         joined = ""
         if self._is_spread:
@@ -293,7 +330,8 @@ class _Columns:
 
     def _deviating(self) -> str:
         """h, the rows of g with d: the sum of y - c, in fine steps, or of PARTS of it divided by the unit's
-        number of values where single; and size, of a unit's deviations in all groups."""
+        number of values where single; and size, of a unit's deviations in all groups. q and extent are the
+        same of squares."""
         columns = ["g.unit", *(f"g.{key}" for key in self._keys), "g.one"]
         sizes = ["*"]
         for place, mean in enumerate(self._means):
@@ -307,16 +345,35 @@ class _Columns:
             if self._is_spread:
                 size = self._in_all(size, mean.kind)
             sizes.append(f"{size} AS size{place}")
+            if mean.squares is not None:
+                columns.append(f"{self._squared(mean, place)} AS q{place}")
+                extent = f"pg_catalog.abs(q{place})"
+                if self._is_spread:
+                    extent = self._in_all(extent, "numeric")
+                sizes.append(f"{extent} AS extent{place}")
         deviating = f"SELECT {', '.join(columns)} FROM g LIMIT ALL"
         return f", h AS (SELECT {', '.join(sizes)} FROM ({deviating}) t LIMIT ALL)"
+
+    def _squared(self, mean: _Mean, place: int) -> str:
+        """The sum of (y - c)^2 of a unit, from its sums of y^2 and y, in numeric throughout."""
+        fine = self._binds.number(fineness(mean.low, mean.high), "numeric")
+        centre = f"({self._taken(place, 0, 'numeric[]')})[{self._group()}]"
+        linear = f"(2 * {fine} * g.y{place} - {centre} * g.n{place})"
+        found = f"({fine} * {fine} * g.s{place} - {centre} * {linear})"
+        shared = self._share(found, f"g.all{place}", "numeric")
+        return f"(CASE WHEN {self._taken(place, 1, 'boolean')} THEN {shared} ELSE {found} END)"
 
     def _group(self) -> str:
         return "g.place" if self._is_spread else self._binds.number(1, "integer")
 
     def _taken(self, place: int, number: int, kind: str) -> str:
+        """What the setting has of a mean."""
+        return self._text(_OF_A_MEAN * place + number, kind)
+
+    def _text(self, number: int, kind: str) -> str:
         """Part of the text of the centres. A subquery: it is read once, not for each row."""
-        of_mean = self._binds.number(_OF_A_MEAN * place + number + 1, "integer")
-        return f"(SELECT ({self._centres}::text[])[{of_mean}]::{kind})"
+        counted = self._binds.number(number + 1, "integer")
+        return f"(SELECT ({self._centres}::text[])[{counted}]::{kind})"
 
     def _share(self, value: str, of: str, kind: str) -> str:
         """PARTS times a value, divided by a number, towards 0. Its size is at most PARTS times the range."""
@@ -336,12 +393,30 @@ class _Columns:
             sums = [n, f"{parts} * {n} / {in_all}", self._share(f"g.y{place}", in_all, mean.kind)]
             yield self._counted("g", 2 * place, in_all, edges, sums)
 
+    def _counted_choices(self) -> Iterator[str]:
+        if self._choices is None:
+            return
+        place = f"({self._binds.number(CHOICES, 'integer')} - c.place)::integer"
+        numbers = "c.total::numeric, c.added::numeric, c.mean::numeric, c.units::bigint"
+        yield f"SELECT {place}, c.band::integer, {numbers} FROM {self._choices.sql('g', self._binds)} c"
+
     def _counted_deviations(self) -> Iterator[str]:
         for place, mean in enumerate(self._means):
             edges = self._taken(place, 2, f"{mean.kind}[]")
             d, size = f"g.d{place}", f"g.size{place}"
             sums = [d, self._share(d, f"nullif({size}, 0)", mean.kind)]
             yield self._counted("h", 2 * place + 1, size, edges, sums)
+        yield from self._counted_squares()
+
+    def _counted_squares(self) -> Iterator[str]:
+        means = len(self._means)
+        for place, mean in enumerate(self._means):
+            if mean.squares is None:
+                continue
+            edges = self._text(_OF_A_MEAN * means + place, "numeric[]")
+            q, extent = f"g.q{place}", f"g.extent{place}"
+            sums = [q, self._share(q, f"nullif({extent}, 0)", "numeric")]
+            yield self._counted("h", 2 * means + place, extent, edges, sums)
 
     def _counted(self, source: str, place: int, by: str, edges: str, sums: Sequence[str]) -> str:
         """Sums by group and band of a unit's total, with the number of units."""

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from proxy.base.errors import Fault
 from proxy.base.result_columns import IntervalColumn, subquery_name
-from proxy.compiler.backend_query import OTHERS, BackendQuery
+from proxy.compiler.backend_query import CHOICES, OTHERS, BackendQuery
 from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.engine.accuracy import Accuracy
@@ -142,8 +142,8 @@ class NoisyRelation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledBlock:
     """choosing: what bounds are chosen by, which runs first; centring: what means of deviations are released
-    by, with their centres in its first part, which runs next; queries: what is released. What centring gives
-    stands for those of them that read the same."""
+    by, with their centres in its first part, which runs next, or instead where that has the choices as well;
+    queries: what is released. What centring gives stands for those of them that read the same."""
 
     choosing: BackendQuery | None
     centring: CentredScan | None
@@ -155,6 +155,8 @@ class CompiledBlock:
         found = [] if self.choosing is None else [self.choosing]
         if self.centring is None:
             return (*found, *self.queries)
+        if self.centring.has_choices:
+            found = []
         stands_for = {self.centring.query.releases, *filter(None, (self.centring.others,))}
         others = (one for one in self.queries if one.releases not in stands_for)
         return (*found, self.centring.query, *others)
@@ -293,36 +295,37 @@ async def _drawn(
     bits: RandomBits,
 ) -> CachedBlock:
     """One block is read and drawn."""
-    block, queries, centring = planned, compiled.queries, compiled.centring
-    exact: list[ExactTable] = []
-    chosen: Mapping[int | None, ChosenBound] = {}
-    if compiled.choosing is not None:
+
+    def with_bounds(table: ExactTable) -> _BoundedBlock:
+        return _with_bounds(planned, number, table, bounded, bits)
+
+    choice = _BoundedBlock(block=planned, exact=[], chosen={})
+    centring = compiled.centring
+    if compiled.choosing is not None and not (centring is not None and centring.has_choices):
         table = await reads.at_once(compiled.choosing, None)
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
-        choice = await in_thread(_with_bounds, block, number, table, bounded, bits)
-        block, queries, exact, chosen = choice.block, choice.queries, choice.exact, choice.chosen
-        centring = choice.centring
+        choice = await in_thread(with_bounds, table)
+        compiled = await in_thread(_compiled_again, choice.block)
     found: dict[tuple[int, ...], ExactTable] = {}
-    if centring is not None:
-        block, found = await _with_centres(block, centring, reads, bits)
+    if compiled.centring is not None:
+        choice, found = await _with_centres(choice, compiled.centring, with_bounds, reads, bits)
+    block, exact = choice.block, choice.exact
     is_selected = group_selector(block, bits)
-    for place, query in enumerate(queries):
+    for place, query in enumerate(compiled.queries):
         if query.releases in found:
             exact.append(found[query.releases])
         else:
             exact.append(await reads.at_once(query, is_selected if place == 0 else None))
     drawn = await beside(_draws(block, exact), drawn_block, block, exact, bits)
-    return CachedBlock(chosen=chosen, drawn=drawn)
+    return CachedBlock(chosen=choice.chosen, drawn=drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _BoundedBlock:
-    """A block whose bounds are chosen. exact: what follows from the totals that they were chosen by; queries:
-    what is still to be read."""
+    """A block whose bounds are chosen, or which has none to choose. exact: what follows from the totals that
+    they were chosen by."""
 
     block: BlockPlan
-    queries: tuple[BackendQuery, ...]
-    centring: CentredScan | None
     exact: list[ExactTable]
     chosen: Mapping[int | None, ChosenBound]
 
@@ -333,41 +336,65 @@ class _BoundedBlock:
 def _with_bounds(
     planned: BlockPlan, number: int, table: ExactTable, bounded: Bounded, bits: RandomBits
 ) -> _BoundedBlock:
-    """That block alone is planned and compiled again; it is not cached, as bounds differ."""
     totals = totals_of(planned, table)
     chosen = choose_bounds(planned, totals, bits)
     block = _bounded(planned, number, chosen, bounded)
-    return _BoundedBlock(
-        block=block,
-        queries=compile_block(block),
-        centring=compile_centres(block),
-        exact=[clamped_totals(block, totals)] if block.is_of_totals else [],
-        chosen=chosen,
+    exact = [clamped_totals(block, totals)] if block.is_of_totals else []
+    return _BoundedBlock(block=block, exact=exact, chosen=chosen)
+
+
+def _compiled_again(block: BlockPlan) -> CompiledBlock:
+    """Of a block whose bounds are chosen. It is not cached, as bounds differ."""
+    return CompiledBlock(
+        choosing=None, centring=compile_centres(block), queries=compile_block(block)
     )
 
 
 async def _with_centres(
-    block: BlockPlan, scan: CentredScan, reads: _Reads, bits: RandomBits
-) -> tuple[BlockPlan, dict[tuple[int, ...], ExactTable]]:
+    choice: _BoundedBlock,
+    scan: CentredScan,
+    with_bounds: Callable[[ExactTable], _BoundedBlock],
+    reads: _Reads,
+    bits: RandomBits,
+) -> tuple[_BoundedBlock, dict[tuple[int, ...], ExactTable]]:
     """The block about centres that are released here, and what is read about them, by the releases.
 
     Raises:
         Fault: Nothing was read between the parts. The block that is returned must be the one whose centres were
             released: released once more about others they would be paid once and drawn twice.
     """
-    centred: BlockPlan | None = None
+    centred: _BoundedBlock | None = None
 
     async def between(first: ExactTable) -> str:
         nonlocal centred
-        found = with_centres(block, await in_thread(drawn_centres, block, first, bits))
-        check_centred(found, block)
-        centred = found
+        here = choice
+        if scan.has_choices:
+            here = await in_thread(with_bounds, choice_rows(first))
+            first = without_choice_rows(first)
+        found = with_centres(here.block, await in_thread(drawn_centres, here.block, first, bits))
+        check_centred(found, here.block)
+        centred = replace(here, block=found)
         return centres_text(found)
 
     read = await reads.in_two_parts(scan.query, between)
     if centred is None:
         raise Fault("means were read without their centres")
-    return centred, _of_releases(scan, read)
+    return centred, _of_releases(scan, without_choice_rows(read) if scan.has_choices else read)
+
+
+def choice_rows(read: ExactTable) -> ExactTable:
+    """The rows by which bounds are chosen, as `compile_choices` has them."""
+    rows = []
+    for row in read.rows:
+        place, band, *sums, units = row.values
+        if place is not None and place <= CHOICES:
+            rows.append(replace(row, values=(CHOICES - place, band, units, *sums)))
+    return replace(read, rows=tuple(rows), releases=())
+
+
+def without_choice_rows(read: ExactTable) -> ExactTable:
+    rows = tuple(row for row in read.rows if row.values[0] is None or row.values[0] > CHOICES)
+    return replace(read, rows=rows)
 
 
 def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], ExactTable]:

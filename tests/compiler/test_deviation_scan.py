@@ -13,8 +13,9 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
-from proxy.compiler.compiling import compile_block, compile_centres
+from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
 from proxy.compiler.deviation_scan import centre_scan, centres_text, deviation_scan
+from proxy.engine.noisy_answers import choice_rows, without_choice_rows
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import (
@@ -24,7 +25,9 @@ from proxy.mechanisms.deviation_mean import (
     fineness,
     row_bounds,
 )
+from proxy.mechanisms.deviation_variance import square_bounds
 from proxy.protected.protected_database import ProtectedDatabase
+from proxy.release.choosing_bounds import totals_of
 from proxy.release.deviation_means import with_centres
 from tests.compiler.test_bound_scan import (
     _A,
@@ -60,6 +63,12 @@ _QUESTIONS: dict[str, list[_Value]] = {
     "SELECT avg(b), avg(d) FILTER (WHERE a > 0) FROM t": [_centred(_B, 1000), _d_if_a],
     "SELECT k, avg(b) FROM t GROUP BY k": [_centred(_B, 1000)],
     "SELECT k, avg(a), avg(c) FROM t GROUP BY k": [_centred(_A, 0), _centred(_C, 0)],
+    "SELECT avg(d) FILTER (WHERE a > 0), variance(c), avg(c) FROM t": [_d_if_a, _centred(_C, 0)],
+    "SELECT k, stddev(b) FROM t GROUP BY k": [_centred(_B, 1000)],
+    "SELECT k, stddev(a), avg(d) FILTER (WHERE a > 0), variance(a) FROM t GROUP BY k": [
+        _centred(_A, 0),
+        _d_if_a,
+    ],
 }
 
 
@@ -100,13 +109,15 @@ def _expected(block: BlockPlan, values: list[_Value]) -> _Found:
         assert centres is not None
         bounds = deviation_bounds(low, high, is_single=centres.is_single)
         for uid in {row.uid for row in _ROWS}:
-            own = {}
+            own, squares = {}, {}
             for keys, centre in zip(groups, centres.centres, strict=True):
                 key = keys[0] if keys else None
                 y = [value(row) for row in _ROWS if row.uid == uid and (not keys or row.k == key)]
                 numbers = [one for one in y if one is not None]
                 if numbers:
                     own[key] = (len(numbers), sum(numbers), centre)
+                    distances = [fineness(low, high) * one - centre for one in numbers]
+                    squares[key] = sum(distance**2 for distance in distances)
             whole = sum(count for count, _, _ in own.values())
             deviations = {
                 key: fineness(low, high) * total - centre * count
@@ -114,6 +125,7 @@ def _expected(block: BlockPlan, values: list[_Value]) -> _Found:
             }
             if centres.is_single:
                 deviations = {key: _cut(PARTS * one, whole) for key, one in deviations.items()}
+                squares = {key: PARTS * one // whole for key, one in squares.items()}
             size = sum(map(abs, deviations.values()))
             if not own:
                 continue
@@ -127,7 +139,27 @@ def _expected(block: BlockPlan, values: list[_Value]) -> _Found:
                 for kind, (at, added) in enumerate(((band, of_rows), (size_band, of_size))):
                     before = found.setdefault((key, 2 * number + kind, at), [0, 0, 0])
                     before[:] = [a + b for a, b in zip(before, added, strict=True)]
+            if release.has_squares:
+                place = 2 * len(block.deviation_means) + number
+                _add_squares(found, place, squares, release, centres.is_single)
     return {place: tuple(numbers) for place, numbers in found.items()}
+
+
+def _add_squares(
+    found: dict[tuple[str | None, int, int], list[int]],
+    place: int,
+    squares: dict[str | None, int],
+    release: DeviationMean,
+    is_single: bool,
+) -> None:
+    """Of one unit, by group."""
+    bounds = square_bounds(release.measured.low, release.measured.high, is_single=is_single)
+    extent = sum(squares.values())
+    band = bisect_left(bounds, extent)
+    found.setdefault((_OF_ALL, place, band), [0])[0] += 1
+    for key, one in squares.items():
+        before = found.setdefault((key, place, band), [0, 0, 0])
+        before[:] = [before[0] + one, before[1] + (PARTS * one // extent if extent else 0), 0]
 
 
 def _read(connection: psycopg.Connection, block: BlockPlan) -> _Found:
@@ -177,7 +209,9 @@ def test_bands_are_those_of_the_definition(
     for block in _blocks(database, question):
         found, expected = _read(connection, block), _expected(block, _QUESTIONS[question])
         assert found == expected
-        assert len({place for _, place, _ in found}) == 2 * len(block.deviation_means)
+        means = block.deviation_means.values()
+        squares = sum(release.has_squares for release in means)
+        assert len({place for _, place, _ in found}) == 2 * len(means) + squares
         assert len(Counter(band for _, _, band in found)) > 3
 
 
@@ -190,7 +224,9 @@ def test_the_first_scan_reads_the_rows_of_the_second(
     (block,) = planned(database, question).blocks
     first, (second,) = centre_scan(block), compile_block(block)
     assert first.releases == () != second.releases
-    read = [row for row in _rows(connection, second) if (row[1][0] or 0) % 2 == 0]
+    means = len(block.deviation_means)
+    of_rows = range(0, 2 * means, 2)
+    read = [row for row in _rows(connection, second) if (row[1][0] or 0) in of_rows]
     assert _rows(connection, first) == read != []
 
 
@@ -268,6 +304,7 @@ def test_deviations_are_not_taken_before_the_centres_are_told(
     [
         "SELECT k, count(*), avg(b) FROM t GROUP BY k",
         "SELECT k, avg(c), sum(b), count(a), stddev(a), avg(a) FROM t GROUP BY k",
+        "SELECT k, stddev(c), sum(b), count(a), corr(a, b) FROM t GROUP BY k",
         "SELECT k, avg(c), count(a), stddev(a), avg(a) FROM t GROUP BY k",
     ],
 )
@@ -313,6 +350,61 @@ async def _in_two_parts(
     try:
         async with protected.session("") as session:
             found = await session.run_in_two_parts(query, dict.fromkeys(query.seeds, 1), between)
+            await asyncio.wait({session.end()})
+            return found
+    finally:
+        await protected.close()
+
+
+_OF_TOTALS = [
+    "SELECT count(*), avg(a) FROM t",
+    "SELECT count(*), sum(a), avg(b), sum(c), avg(c) FROM t",
+    "SELECT sum(a) FILTER (WHERE b > 0), count(e), avg(d) FROM t WHERE a > -5",
+]
+
+
+@pytest.mark.parametrize("question", _OF_TOTALS)
+def test_bounds_are_chosen_by_the_rows_of_a_scan_of_their_own(
+    served: tuple[Database, psycopg.Connection], question: str
+) -> None:
+    """In one statement with the means, where both are of the same units."""
+    database, _ = served
+    (block,) = planned(database, question).blocks
+    scan, choosing = compile_centres(block), compile_choices(block)
+    assert scan is not None and choosing is not None and scan.has_choices
+    told: list[ExactTable] = []
+
+    async def between(first: ExactTable) -> str:
+        told.append(first)
+        return centres_text(block)
+
+    async def both() -> tuple[ExactTable, ExactTable, ExactTable]:
+        read = await _in_two_parts(database, scan.query, between)
+        found = [await _at_once(database, one) for one in (choosing, deviation_scan(block))]
+        return read, found[0], found[1]
+
+    read, choices, means = asyncio.run(both())
+    assert totals_of(block, choice_rows(told[0])) == totals_of(block, choices)
+    assert len(choices.rows) > len(block.choices)
+    assert _of(without_choice_rows(read)) == _of(means) != []
+
+
+def test_a_choice_by_group_is_a_scan_of_its_own(
+    served: tuple[Database, psycopg.Connection],
+) -> None:
+    database, _ = served
+    for question in ("SELECT k, count(*), avg(a) FROM t GROUP BY k", "SELECT avg(a) FROM t"):
+        for block in planned(database, question).blocks:
+            scan = compile_centres(block)
+            assert scan is not None and not scan.has_choices
+
+
+async def _at_once(database: Database, query: BackendQuery) -> ExactTable:
+    protected = ProtectedDatabase(database.policy.source, sessions_max=1)
+    await protected.open()
+    try:
+        async with protected.session("") as session:
+            found = await session.run(query, dict.fromkeys(query.seeds, 1), None)
             await asyncio.wait({session.end()})
             return found
     finally:
