@@ -17,6 +17,8 @@ def decimal_text(value: Fraction, at_least: int = 0) -> str:
     >>> decimal_text(Fraction(7, 2), at_least=2)
     '3.50'
     """
+    if value.denominator == 1 and not at_least:
+        return str(value.numerator)
     places = max(decimal_places(value), at_least)
     scaled = round(abs(value) * 10**places)
     digits = str(scaled).rjust(places + 1, "0")

@@ -10,6 +10,7 @@ _WHOLE = {SqlType.INT2: 2**15, SqlType.INT4: 2**31, SqlType.INT8: 2**63}
 # IEEE 754: the largest value, and what rounds to 0 (half of the smallest), which PostgreSQL refuses to read.
 _LARGEST = {SqlType.FLOAT4: (2**24 - 1) * 2**104, SqlType.FLOAT8: (2**53 - 1) * 2**971}
 _SMALLEST = {SqlType.FLOAT4: Fraction(1, 2**150), SqlType.FLOAT8: Fraction(1, 2**1075)}
+_WITHIN = 120  # powers of two, about: every float holds these, and to say so is quick
 
 
 def clamped_whole(value: int, kind: SqlType) -> int:
@@ -33,6 +34,8 @@ def clamped_number(value: Fraction, kind: SqlType) -> Fraction:
     if kind.is_integer:
         return Fraction(clamped_whole(round(value), kind))
     if not kind.is_float:
+        return value
+    if abs(value.numerator.bit_length() - value.denominator.bit_length()) < _WITHIN:
         return value
     largest = _LARGEST[kind]
     if abs(value) <= _SMALLEST[kind]:

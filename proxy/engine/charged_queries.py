@@ -8,14 +8,14 @@ the charge is what the ledger says of each part, and what was drawn already need
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from proxy.accounting.events import Event
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.limits import PROTECTED_SECONDS
-from proxy.engine.answer_conditions import left_out_rows
 from proxy.engine.cached_answers import (
     CachedAnswers,
     Claim,
@@ -33,7 +33,7 @@ from proxy.engine.noisy_answers import (
     NoisyRelation,
     noisy_relation,
 )
-from proxy.engine.policy_limits import policy_limits
+from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
 from proxy.engine.public_lists import Lists, read_lists
@@ -50,9 +50,9 @@ from proxy.engine.undelivered_answers import (
     KeptBlocks,
     UndeliveredAnswer,
     UndeliveredAnswers,
+    may_be_kept,
     undelivered_answer,
 )
-from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
@@ -147,7 +147,7 @@ class ChargedQueries:
             return None
         relation = await self._drawn(query, (), None, {}, KeptBlocks(kept))
         free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
-        return replace(answer_of(relation, query, free), undelivered=kept)
+        return replace(answer_of(relation, query, free), keep=lambda: kept)
 
     async def _run(self, query: PlannedQuery) -> NoisyAnswer:
         seconds = query.prepared.settings.seconds
@@ -375,12 +375,14 @@ def answer_of(
     relation: NoisyRelation, query: PlannedQuery, paid: Paid, published: tuple[str, ...] = ()
 ) -> NoisyAnswer:
     is_charged = paid.receipt is not None or paid.claim is not None
-    undelivered = None
-    if paid.receipt is not None:
+    keep = None
+    private, drawn = query.prepared.private, relation.drawn
+    if paid.receipt is not None and may_be_kept(private, drawn):
         owner = AnswerOwner(analyst=query.analyst, person=paid.person, token=charged_token())
-        undelivered = undelivered_answer(
-            owner, query.prepared.private, paid.receipt, relation.drawn
-        )
+        keep = partial(undelivered_answer, owner, private, paid.receipt, drawn)
+    rules = query.prepared.rules
+    if relation.plan is not private:  # other bounds, or what is drawn instead
+        rules = policy_rules(relation.plan)
     return NoisyAnswer(
         relation.json,
         paid.loss,
@@ -388,28 +390,16 @@ def answer_of(
         paid.receipt,
         relation.plan,
         query.prepared.settings.notice,
-        (*relation.withheld, *_left_out(relation.plan), *paid.warnings),
+        (*relation.withheld, *rules.groups, *paid.warnings),
         relation.columns,
         relation.clipped,
         published,
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
         is_reused=paid.claim is not None,
-        undelivered=undelivered,
+        keep=keep,
         times=query.prepared.times,
-        limits=tuple(_limits(relation.plan)),
+        limits=rules.limits,
     )
-
-
-def _left_out(plan: PrivatePlan) -> Iterator[str]:
-    """What does not fit into the groups, in a sentence each: nobody has to ask for it."""
-    rules = (rule for block in plan.blocks for rule in left_out_rows(block))
-    for rule in dict.fromkeys(rules):
-        yield f"{rule[0].upper()}{rule[1:]}."
-
-
-def _limits(plan: PrivatePlan) -> Iterator[str]:
-    """What the policy's own numbers leave out, once each."""
-    yield from dict.fromkeys(limit for block in plan.blocks for limit in policy_limits(block))
 
 
 def _outlasts(seconds: float | None) -> bool:

@@ -6,9 +6,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, number_of, text_of, unit_of_error
+from proxy.engine.answer_conditions import conditions
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
 from proxy.query.ir.query import COMPUTED_AROUND, AggregateBlock, OutputColumn
@@ -104,25 +106,31 @@ def reported(block: AggregateBlock) -> AggregateBlock:
 
 def column_errors(
     blocks: Sequence[tuple[AggregateBlock, BlockPlan, NoisyTable]],
-    accuracy: Sequence[Accuracy],
+    accuracy: Callable[[], Sequence[Accuracy]],
     result: Sequence[tuple[str, int]],
 ) -> tuple[ColumnError, ...]:
     """
-    Given    blocks: each as it was read, as `reported` made it, and its noisy relation; result: name and type
-             of each column of the statement's result
+    Given    blocks: each as it was read, as `reported` made it, and its noisy relation; accuracy: of all
+             answers, asked for where one has no interval; result: name and type of each column of the
+             statement's result
     Gives    one for each output column with noise in it that is a number or a time
     """
     found: list[ColumnError] = []
     names = _inner_names(blocks)
+    known: list[Accuracy] = []
+
+    def of_block(number: int) -> Sequence[Accuracy]:
+        known[:] = known or accuracy()
+        return [entry for entry in known if entry.block == number]
+
     for number, (read, block, noisy) in enumerate(blocks, start=1):
-        own = [entry for entry in accuracy if entry.block == number]
         placed = len(read.outputs or read.outer_outputs)
         for place, column in enumerate(block.outputs, start=1):
             if place <= placed and not _is_measured(result, place):
                 continue
             if column.expression is None and not column.reason:
                 continue
-            one = _column(column, place, noisy, own)
+            one = _column(column, place, block, noisy, partial(of_block, number))
             if place > placed:
                 one = replace(one, place=None, name=names(number, one))
             found.append(one)
@@ -204,7 +212,11 @@ def _is_measured(result: Sequence[tuple[str, int]], place: int) -> bool:
 
 
 def _column(
-    column: OutputColumn, place: int, noisy: NoisyTable, accuracy: Sequence[Accuracy]
+    column: OutputColumn,
+    place: int,
+    block: BlockPlan,
+    noisy: NoisyTable,
+    accuracy: Callable[[], Sequence[Accuracy]],
 ) -> ColumnError:
     groups = len(noisy.rows)
     if column.expression is None:
@@ -217,9 +229,8 @@ def _column(
     kind = column.expression.type
     none = {one for one in found if isinstance(one, NoInterval)}
     reasons = (
-        _reason(one, column.expression, noisy, accuracy) for one in NoInterval if one in none
+        _reason(one, column.expression, noisy, accuracy()) for one in NoInterval if one in none
     )
-    numbers = sorted(answers_in(column.expression))
     return ColumnError(
         place=place,
         name=column.name,
@@ -232,7 +243,7 @@ def _column(
         if kind.is_time
         else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
         type=kind,
-        note="; ".join(dict.fromkeys(filter(None, (accuracy[n - 1].condition for n in numbers)))),
+        note="; ".join(conditions(block)) if answers_in(column.expression) else "",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from proxy.base.errors import Fault
@@ -63,8 +64,8 @@ class NoisyAnswer:
     """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
     it was run, None where nothing was planned to be run; published: the released tables that it is made of;
     outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout; is_reused:
-    whether a later statement has the same values; undelivered: what is kept if the statement around it fails,
-    None where nothing was charged or the answer is too large; times: how times of the statement were
+    whether a later statement has the same values; keep: makes what is kept if the statement around it fails,
+    None where nothing was charged; times: how times of the statement were
     rounded; limits: what the policy's own numbers leave out, as rules."""
 
     relation: str
@@ -79,14 +80,26 @@ class NoisyAnswer:
     published: tuple[str, ...] = ()
     outlasts_timeout: bool = False
     is_reused: bool = False
-    undelivered: UndeliveredAnswer | None = None
+    keep: Callable[[], UndeliveredAnswer | None] | None = None
     times: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
 
     @property
+    def undelivered(self) -> UndeliveredAnswer | None:
+        """What is kept after an error. It is measured here, as most statements do not fail. None: nothing was
+        charged, or the answer is too large."""
+        return None if self.keep is None else self.keep()
+
+    @property
+    def is_charged(self) -> bool:
+        """Whether there is a receipt of this answer, of now or of an earlier statement that failed."""
+        return self.receipt is not None or self.keep is not None
+
+    @property
     def charged_receipt(self) -> str | None:
         """Of the charge for this answer, now or in an earlier statement that failed."""
-        return self.receipt if self.undelivered is None else self.undelivered.receipt
+        kept = self.undelivered
+        return self.receipt if kept is None else kept.receipt
 
     @property
     def charged_hint(self) -> str | None:
@@ -388,7 +401,7 @@ def _columns(
         return ()
     released = (table for table, _ in tables.values())
     blocks = list(zip(question.reading.query.blocks, private.blocks, released, strict=True))
-    return column_errors(blocks, accuracies(private), question.result_columns)
+    return column_errors(blocks, partial(accuracies, private), question.result_columns)
 
 
 def _levels(question: ProtectedQuery) -> Iterator[str]:

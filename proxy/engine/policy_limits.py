@@ -1,11 +1,13 @@
-"""What the policy's own numbers cut, as rules. How much they cut is not looked at."""
+"""What the policy's own numbers leave out of an answer, as rules. How much that is is not looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from proxy.base.decimals import decimal_text
 from proxy.engine.accuracy import text_of
+from proxy.engine.answer_conditions import left_out_rows
 from proxy.engine.clipped_units import LEFT_OUT, LEFT_OUT_BELOW
 from proxy.engine.unit_words import aggregate_word, one_unit
 from proxy.kernel.neighbour_kinds import UnitNeighbours
@@ -15,12 +17,31 @@ from proxy.kernel.plan import (
     DistinctCount,
     KeptUnits,
     NoisyStatistic,
+    PrivatePlan,
     Release,
     SampleAggregate,
     UnitExtreme,
 )
 from proxy.policy.policy_model import Bounds, BoundsKind
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyRules:
+    """Sentences that are told with the answers of a plan. groups: what does not fit into the groups; limits:
+    what the policy's own numbers leave out."""
+
+    groups: tuple[str, ...]
+    limits: tuple[str, ...]
+
+
+def policy_rules(plan: PrivatePlan) -> PolicyRules:
+    """Say each rule by which a plan leaves rows out, once."""
+    groups = dict.fromkeys(rule for block in plan.blocks for rule in left_out_rows(block))
+    limits = dict.fromkeys(limit for block in plan.blocks for limit in policy_limits(block))
+    return PolicyRules(
+        groups=tuple(f"{rule[0].upper()}{rule[1:]}." for rule in groups), limits=tuple(limits)
+    )
 
 
 def policy_limits(block: BlockPlan) -> Iterator[str]:

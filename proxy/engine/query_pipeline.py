@@ -26,6 +26,7 @@ from proxy.engine.explain_summary import summary_lines
 from proxy.engine.explain_text import explain_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.plan_costs import plan_cost
+from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
 from proxy.engine.present_slots import settled_arguments, span_text
@@ -45,6 +46,7 @@ from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.planner.time_windows import with_whole_steps
 from proxy.policy.allowed_mechanisms import allowed_mechanisms
+from proxy.policy.moving_bounds import is_moving
 from proxy.policy.policy_model import Policy
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import AggregateBlock
@@ -89,6 +91,7 @@ class Engine:
         self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self.public = public or PublicContents()
         self._known = replace(planning_context(policy, catalog, self.public), naming_key=naming_key)
+        self._has_moving = any(map(is_moving, policy.tables.values()))
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
         self._bits = bits
@@ -227,14 +230,15 @@ class Engine:
         Returns:
             The day of the ledger's clock, in days since 1970-01-01, UTC. None: no bounds need it.
         """
-        if not reads_moving(question.reading.query, self._known):
+        if not (self._has_moving and reads_moving(question.reading.query, self._known)):
             return None
         return await self._ledger.day()
 
     def keep_undelivered(self, answer: NoisyAnswer) -> None:
         """The statement around the answer has failed: the next one with the same plan is not charged again."""
-        if answer.undelivered is not None:
-            self._charged.undelivered.keep(answer.undelivered)
+        kept = answer.undelivered
+        if kept is not None:
+            self._charged.undelivered.keep(kept)
 
     async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""
@@ -405,6 +409,7 @@ class Engine:
             bounded=bounded,
             zones=zones_used(blocks, self.policy, day),
             tables=frozenset(name for block in private.blocks for name in block.tables()),
+            rules=policy_rules(private),
             lifts=lifted(bound, found, chosen.loss) if is_lifted else (),
             times=(
                 *((self._whole_steps_text(),) if whole != written else ()),

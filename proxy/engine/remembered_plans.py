@@ -18,6 +18,7 @@ from typing_extensions import assert_never
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.noisy_answers import Bounded, CompiledBlock, compiled_block
 from proxy.engine.plan_costs import PlanCost
+from proxy.engine.policy_limits import PolicyRules
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
 from proxy.engine.settings import Settings
@@ -44,11 +45,11 @@ _QUICK_NODES = 32
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedQuery:
     """A question that could be run now. cost: of the plan as a whole; bounded: a block planned again, its
-    private bounds chosen. tables: that it reads, whether protected or public. lifts: what is drawn instead of a
-    block; none at all: as it is planned. compiled: the statements of what is drawn, queries: all of them;
-    has_lists: whether any takes lists of public tables. seconds: of a processor, that planning and compiling
-    took. scalars: answers of earlier blocks that stand in later ones. times: how times of the statement were
-    rounded, a line each."""
+    private bounds chosen. tables: that it reads, whether protected or public. lifts: what is drawn instead of
+    a block; none at all: as it is planned. rules: what it leaves out, in words. compiled: the statements of
+    what is drawn, queries: all of them; has_lists: whether any takes lists of public tables. seconds: of a
+    processor, that planning and compiling took. scalars: answers of earlier blocks that stand in later ones.
+    times: how times of the statement were rounded, a line each."""
 
     settings: Settings
     private: PrivatePlan
@@ -56,6 +57,7 @@ class PreparedQuery:
     bounded: Bounded
     zones: ZonesUsed
     tables: frozenset[str]
+    rules: PolicyRules
     lifts: tuple[Lift | None, ...] = ()
     compiled: tuple[CompiledBlock, ...] = ()
     queries: tuple[BackendQuery, ...] = ()

@@ -57,13 +57,18 @@ class UndeliveredAnswer:
         return f"UndeliveredAnswer(receipt={self.receipt!r})"
 
 
+def may_be_kept(plan: PrivatePlan, drawn: tuple[CachedBlock, ...]) -> bool:
+    """Whether an answer without its texts is small enough. Quick, of each statement."""
+    return sum(map(_fixed_octets, drawn, plan.blocks)) <= BYTES_OF_ANALYST
+
+
 def undelivered_answer(
     owner: AnswerOwner, plan: PrivatePlan, receipt: str, drawn: tuple[CachedBlock, ...]
 ) -> UndeliveredAnswer | None:
     """Make an answer that can be kept. None: it is too large."""
-    octets = sum(map(_fixed_octets, drawn, plan.blocks))
-    if octets > BYTES_OF_ANALYST:  # else its texts are few
+    if not may_be_kept(plan, drawn):  # else its texts are few
         return None
+    octets = sum(map(_fixed_octets, drawn, plan.blocks))
     stripped = _without_presentation(plan)
     octets += sum(map(_text_octets, drawn)) + _plan_octets(stripped)
     if octets > BYTES_OF_ANALYST:

@@ -365,7 +365,7 @@ class ChargedAnswer:
     """What to do if an error comes after the charge. hint: for the analyst; keep: keeps the answer, so that it
     can still be delivered."""
 
-    hint: str
+    hint: Callable[[], str | None]
     keep: Callable[[], None]
 
 

@@ -59,6 +59,6 @@ class ChargedStatements:
         concerned = answers if is_commit or sqlstate.startswith(_CONSTRAINTS) else self._running
         for answer in answers:
             answer.keep()
-        hints = list(dict.fromkeys(answer.hint for answer in concerned))
+        hints = list(dict.fromkeys(filter(None, (answer.hint() for answer in concerned))))
         self._running, self._earlier = [], []
         return " ".join(hints) or None

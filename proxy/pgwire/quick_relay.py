@@ -48,7 +48,7 @@ class QuickRelay(Relay):
                 self._is_at_rest = True
                 return True
         self._settle()
-        is_waited_for = self._conversation is not None or self._client
+        is_waited_for = self._conversation is not None or self._client or self._session.to_client
         passes = not is_waited_for and self._answers.passes(data)
         self._is_at_rest = passes and not (self._passing or self._close) and self._session.at_rest
         return passes

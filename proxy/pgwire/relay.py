@@ -138,25 +138,32 @@ class Relay:
         else:
             assert isinstance(self._waits_for, RunQuery | PlanTrial | Read | LookPrepared)
             self._resume(result)
-        return self._turn()
+        return self._turn(may_keep_back=True)
 
     def go_on(self) -> Effects:
         """With what was left, after Effects.more."""
         return self._turn()
 
-    def _turn(self) -> Effects:
+    def kept_back(self) -> bytes:
+        """Take what the client would get with the shadow's next answer, where none is to come."""
+        kept = b"".join(self._session.to_client)
+        self._session.to_client.clear()
+        return kept
+
+    def _turn(self, *, may_keep_back: bool = False) -> Effects:
+        """may_keep_back: a notice before an answer that the shadow is asked for now goes out with it."""
         self._more = False
         if self._client and not self._close and self._looking is None:
             self._read_client()
         session = self._session
+        keeps = may_keep_back and session.to_shadow and self._wanted is None and not self._close
         effects = Effects(
-            b"".join(session.to_client),
+            b"" if keeps else self.kept_back(),
             b"".join(session.to_shadow),
             self._wanted,
             self._close,
             self._more,
         )
-        session.to_client.clear()
         session.to_shadow.clear()
         self._wanted = None
         return effects

@@ -87,8 +87,9 @@ def simple_query(
                 )
             case ShadowStatement():
                 session.note_charge(decided)
+                goes_on = session.in_block(len(pieces) > 1)  # asked before it runs
                 outcome = yield from _run(session, decided, Wording(has_position=False))
-                _end_hold(session, outcome, len(pieces) > 1)
+                _end_hold(session, outcome, goes_on)
             case Refuse():
                 reply = raise_refusal(session, decided, offset)
                 yield reply
@@ -105,8 +106,9 @@ def simple_query(
         session.send_sync()
 
 
-def _end_hold(session: Session, outcome: ReplyOutcome, is_part: bool) -> None:
-    if outcome is ReplyOutcome.COMPLETE and session.in_block(is_part):
+def _end_hold(session: Session, outcome: ReplyOutcome, goes_on: bool) -> None:
+    """goes_on: whether the transaction does, behind the statement."""
+    if outcome is ReplyOutcome.COMPLETE and goes_on:
         send_restored(session)
     session.held.clear()  # the transaction's end brings them back
 

@@ -15,7 +15,7 @@ from typing_extensions import assert_never
 
 from proxy.base.instants import iso_text
 from proxy.planner.facts import PlanningContext
-from proxy.policy.moving_bounds import bounds_on, moving_tables
+from proxy.policy.moving_bounds import bounds_on, is_moving
 from proxy.policy.policy_model import MovingBounds, ProtectedTable
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Comparison, Connective, Constant, Expression, Is
@@ -38,9 +38,9 @@ _Names = frozenset[tuple[str, str]]
 
 def reads_moving(query: Query, known: PlanningContext) -> bool:
     """Tell whether the plan needs the day of the present."""
-    moving = moving_tables(known.policy)
-    return bool(moving) and any(
-        scan.table in moving for block in query.blocks for scan in scans(block.source)
+    tables = known.policy.tables
+    return any(
+        is_moving(tables.get(scan.table)) for block in query.blocks for scan in scans(block.source)
     )
 
 

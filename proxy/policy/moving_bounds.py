@@ -7,8 +7,14 @@ from fractions import Fraction
 
 from proxy.base.errors import Fault
 from proxy.base.instants import DAY_SECONDS
-from proxy.catalog.catalog_model import TableName
-from proxy.policy.policy_model import Bounds, BoundsKind, ColumnPolicy, MovingBounds, Policy
+from proxy.policy.policy_model import (
+    Bounds,
+    BoundsKind,
+    ColumnPolicy,
+    MovingBounds,
+    ProtectedTable,
+    PublicTable,
+)
 
 _INSTANT = Fraction(1, 10**6)  # between two timestamps of PostgreSQL
 
@@ -51,10 +57,8 @@ def bounds_on(column: ColumnPolicy, day: int | None) -> Bounds | None:
     return Bounds(bounds.low, max(least, moving_high(bounds.kind, column.grid, day)), bounds.kind)
 
 
-def moving_tables(policy: Policy) -> frozenset[TableName]:
-    """Name the tables that have a column whose bounds end with the present."""
-    return frozenset(
-        table.name
-        for table in policy.protected()
-        if any(isinstance(column.bounds, MovingBounds) for column in table.columns.values())
+def is_moving(table: ProtectedTable | PublicTable | None) -> bool:
+    """Tell whether a table has a column whose bounds end with the present."""
+    return isinstance(table, ProtectedTable) and any(
+        isinstance(column.bounds, MovingBounds) for column in table.columns.values()
     )

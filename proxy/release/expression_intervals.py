@@ -88,10 +88,14 @@ def interval_of(
     Source   docs/design/mechanisms.md 9.1
     """
     try:
-        box = _Box(values=values, level=level_of(expression), block=block, row=row).of(expression)
+        if isinstance(expression, AnswerOf):  # by far the most
+            box = _answer(values[expression.number - 1], LEVEL)
+        else:
+            level = level_of(expression)
+            box = _Box(values=values, level=level, block=block, row=row).of(expression)
     except _NoneFound as none:
         return none.reason
-    if max(abs(box.low), abs(box.high)) >= _TOO_LARGE:
+    if box.low <= -_TOO_LARGE or box.high >= _TOO_LARGE:
         return NoInterval.TOO_LARGE  # Python prints no number of any length
     return NoisyInterval(box.value, box.low, box.high, expression.type)
 
@@ -112,7 +116,7 @@ class _Box:
     def of(self, expression: NoisyExpression) -> Ends:
         match expression:
             case AnswerOf():
-                return self._answer(self.values[expression.number - 1])
+                return _answer(self.values[expression.number - 1], self.level)
             case PublicNumber():
                 return Ends(expression.value, expression.value, expression.value)
             case NoisyArithmetic():
@@ -148,16 +152,20 @@ class _Box:
             return found
         raise _NoneFound(NoInterval.OF_AN_ANSWER if found is None else found)
 
-    def _answer(self, noisy: NoisyValue) -> Ends:
-        index, grid, ends = noisy.index, noisy.grid, noisy.ends
-        if ends is not None and self.level <= ends.level:
-            return Ends(index * grid, ends.low * grid, ends.high * grid)
-        half_width = noisy.half_width
-        if half_width is not None and self.level != LEVEL:
-            half_width = None if noisy.at is None else noisy.at(self.level)
-        if half_width is None:
-            raise _NoneFound(NoInterval.OF_AN_ANSWER)
-        return Ends(index * grid, (index - half_width) * grid, (index + half_width) * grid)
+
+def _answer(noisy: NoisyValue, level: Fraction) -> Ends:
+    index, grid, ends = noisy.index, noisy.grid, noisy.ends
+    if ends is not None and level <= ends.level:
+        return Ends(index * grid, ends.low * grid, ends.high * grid)
+    half_width = noisy.half_width
+    if half_width is not None and level != LEVEL:
+        half_width = None if noisy.at is None else noisy.at(level)
+    if half_width is None:
+        raise _NoneFound(NoInterval.OF_AN_ANSWER)
+    low, high = index - half_width, index + half_width
+    if grid == 1:  # of counts there may be 100,000
+        return Ends(Fraction(index), Fraction(low), Fraction(high))
+    return Ends(index * grid, low * grid, high * grid)
 
 
 def _arithmetic(expression: NoisyArithmetic, left: Ends, right: Ends) -> Ends:

@@ -169,10 +169,9 @@ class EngineAdapter:
 
 
 def _charged(engine: Engine, answer: NoisyAnswer) -> ChargedAnswer | None:
-    hint = answer.charged_hint
-    if hint is None:
+    if not answer.is_charged:
         return None
-    return ChargedAnswer(hint, partial(engine.keep_undelivered, answer))
+    return ChargedAnswer(lambda: answer.charged_hint, partial(engine.keep_undelivered, answer))
 
 
 def _settled(found: Rehearsal | None) -> Rehearsal | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
@@ -35,7 +36,7 @@ def _errors(sql: str, counts: list[int], *result: tuple[str, int]) -> tuple[Colu
             for name, count in zip(names, counts, strict=False)
         )
         blocks.append((block, plan, presented(plan, DrawnBlock(tuple(groups)))))
-    return column_errors(blocks, accuracies(pipeline.plan), result)
+    return column_errors(blocks, partial(accuracies, pipeline.plan), result)
 
 
 _BY_T = "SELECT t, count(*) AS n FROM events GROUP BY t"

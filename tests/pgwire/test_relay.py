@@ -209,3 +209,32 @@ def test_a_client_frame_has_a_limit() -> None:
     effects = machine.from_client(b"Q" + frames.U32.pack(65 * 1024 * 1024))
     assert effects.close
     assert b"too long" in effects.to_client
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_the_notice_goes_out_with_the_answer(link: Link, is_lost: bool) -> None:
+    """is_lost: the shadow is, and what was kept back is still to be told"""
+    link.reset()
+    link.say(frames.query(b"SET dp.notice = 'on'"))
+    link.listen(1)
+    machine, answered = link.machine, link.machine.answered
+    told = []
+
+    def noted(result: Result) -> Effects:
+        told.append(answered(result))
+        return told[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine, "answered", noted)
+        link.say(frames.query(COUNT))
+        while not told:
+            link._perform(machine.from_shadow(link.shadow.socket.recv(1 << 16)))
+    assert told[-1].to_shadow and not told[-1].to_client
+    kept = machine.kept_back() if is_lost else b""
+    assert (b"charged: 1" in kept) == is_lost
+    link.listen(2)
+    assert (b"charged: 1" in link.heard) == (not is_lost)
+    if not is_lost:
+        assert link.heard.index(b"charged: 1") < link.heard.index(b"count\0")
+    link.say(frames.query(b"RESET dp.notice"))
+    link.listen(3)

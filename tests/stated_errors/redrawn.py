@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from proxy.base.result_columns import IntervalEnd
 from proxy.compiler.backend_query import BackendQuery
@@ -170,7 +171,7 @@ class Redrawn:
         described = [
             (read, one.block, one.noisy) for read, one in zip(query.blocks, releases, strict=True)
         ]
-        columns = column_errors(described, accuracies(plan), self.question.result_columns)
+        columns = column_errors(described, partial(accuracies, plan), self.question.result_columns)
         return releases, list(columns)
 
     def _released(

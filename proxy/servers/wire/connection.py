@@ -154,6 +154,7 @@ class ClientConnection(asyncio.Protocol):
         return self._relay is None or self._relay.idle
 
     def end_with(self, last_words: bytes = _SHUTTING_DOWN) -> None:
+        self._write_kept()
         self._write(last_words)
         self._close()
 
@@ -268,11 +269,17 @@ class ClientConnection(asyncio.Protocol):
     def shadow_lost(self) -> None:
         if self._login is not None and self._login.is_refusing:
             return
+        self._write_kept()
         if self._relay is None and not self._is_told:
             self._write(SHADOW_AWAY)
         elif self._relay is not None and not (self._is_told or self._relay.is_amid_row):
             self._write(_SHADOW_ENDED)
         self._close()
+
+    def _write_kept(self) -> None:
+        """What was to go out with an answer of the shadow. None comes."""
+        if self._relay is not None and not self._relay.is_amid_row:
+            self._write(self._relay.kept_back())
 
     def shadow_is_full(self, is_full: bool) -> None:
         self._shadow_is_full = is_full
