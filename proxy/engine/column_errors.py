@@ -111,12 +111,13 @@ def column_errors(
 ) -> tuple[ColumnError, ...]:
     """
     Given    blocks: each as it was read, as `reported` made it, and its noisy relation; accuracy: of all
-             answers, asked for where one has no interval; result: name and type of each column of the result
+             answers, asked for where one has no interval; result: name and type of each column of the
+             statement's result
     Gives    one for each output column with noise in it that is a number or a time
     """
     found: list[ColumnError] = []
-    known: list[Accuracy] = []
     names = _inner_names(blocks)
+    known: list[Accuracy] = []
 
     def of_block(number: int) -> Sequence[Accuracy]:
         known[:] = known or accuracy()

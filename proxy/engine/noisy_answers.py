@@ -36,6 +36,7 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
 from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
+from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
@@ -51,6 +52,7 @@ from proxy.release.noisy_relation import NoisyTable, relation_json
 from proxy.release.presenting import presented
 
 _SEED_BITS = 63
+_ADDING_UP = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.SUM)
 # A block by its number, with bounds that were chosen for it.
 Bounded = Callable[[int, Mapping[int | None, int]], BlockPlan]
 # Numbers that take as long as the interval of one value, and as one part of an expression over several values.
@@ -431,8 +433,9 @@ def _columns(
 
 def _levels(question: ProtectedQuery) -> Iterator[str]:
     """Of GROUPING SETS, whose levels are released one by one."""
-    blocks = question.reading.query.blocks
-    if sum(bool(block.outputs or block.outer_outputs) for block in blocks) > 1:
+    levels = [one for one in question.reading.query.blocks if one.outputs or one.outer_outputs]
+    adds_up = any(one.kind in _ADDING_UP for block in levels for one in block.aggregates)
+    if len(levels) > 1 and adds_up:
         yield "Parts do not add up to their totals: each group of each level has noise of its own."
 
 

@@ -78,7 +78,9 @@ def test_over_http(live: LiveProxy, listeners: BothListeners) -> None:
     analyst, body = next(
         (name, one) for name, one in asked.items() if one["rows"][0][:2] == [None, None]
     )
-    assert [text.partition(":")[0] for text in body["notices"]] == ["avg is NULL", "max is NULL"]
+    # The count of few people may be below its error, which is told then.
+    told = [text.partition(":")[0] for text in body["notices"]]
+    assert [text for text in told if text.endswith("NULL")] == ["avg is NULL", "max is NULL"]
     assert listeners.query(_MANY, database="census", analyst=analyst).json()["notices"] == []
     csv = listeners.query(_FEW, database="census", analyst=analyst, headers={"Accept": "text/csv"})
     assert csv.headers["DPProxy-Notice"].startswith("avg is NULL: ")
