@@ -177,11 +177,12 @@ def large_errors(columns: Sequence[ColumnError]) -> Iterator[str]:
         one.name if one.groups == 1 else f"{one.name} in {one.larger:,} of {one.groups:,} groups"
         for one in large
     )
-    groups = "" if all(one.groups == 1 for one in large) else "coarser groups or "
-    yield (
-        f"The error is larger than the number itself: {names}. Ask for {groups}fewer columns at once, or raise"
-        " dp.epsilon."
-    )
+    ways = [
+        *(("coarser groups",) if any(one.groups > 1 for one in large) else ()),
+        *(("fewer columns at once",) if len(columns) > 1 else ()),
+    ]
+    advice = f"Ask for {' or '.join(ways)}, or raise dp.epsilon." if ways else "Raise dp.epsilon."
+    yield f"The error is larger than the number itself: {names}. {advice}"
 
 
 def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:

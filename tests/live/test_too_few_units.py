@@ -81,7 +81,8 @@ def test_over_http(live: LiveProxy, listeners: BothListeners) -> None:
     # The count of few people may be below its error, which is told then.
     told = [text.partition(":")[0] for text in body["notices"]]
     assert [text for text in told if text.endswith("NULL")] == ["avg is NULL", "max is NULL"]
-    assert listeners.query(_MANY, database="census", analyst=analyst).json()["notices"] == []
+    many = listeners.query(_MANY, database="census", analyst=analyst).json()["notices"]
+    assert not any("NULL" in text for text in many)
     csv = listeners.query(_FEW, database="census", analyst=analyst, headers={"Accept": "text/csv"})
     assert csv.headers["DPProxy-Notice"].startswith("avg is NULL: ")
     assert csv.text.splitlines()[1].startswith(",,")
