@@ -300,6 +300,26 @@ def _parts(weights: Sequence[int], spent: DeviationShares) -> list[float]:
     return [weight / whole for weight in filled]
 
 
+def group_parts(
+    centres: NoisyCentres, epsilon: Fraction, declared: int | None
+) -> Sequence[float]:
+    """Give the share of all units that each group has, about. Post-processing."""
+    return _parts(centres.weights, centres.shares(epsilon, declared))
+
+
+def share_of_cut(part: float, groups: int) -> float:
+    """Give the most of what bounds cut that may be in one group.
+
+    Args:
+        part: Of all units.
+        groups: How many there are.
+
+    >>> share_of_cut(0.25, 4), share_of_cut(0.9, 2), share_of_cut(1.0, 1)
+    (0.375, 1.0, 1.0)
+    """
+    return min(1.0, (_SPREAD if groups > 1 else 1) * part)
+
+
 def _concentration(parts: Iterable[float]) -> float:
     return sum(part**2 for part in parts)
 
@@ -386,10 +406,9 @@ def noisy(
     of_rows = discrete_laplace.scale_for(rows * PARTS, spent.rows)
     of_deviations = discrete_laplace.scale_for(bound.bound * PARTS, spent.deviations)
     last_band = bisect_right(row_bounds(declared), rows) - 1
-    spread = _SPREAD if len(groups) > 1 else 1
     found = []
     for place, part in enumerate(_parts(centres.weights, spent)):
-        here = min(1.0, spread * part)
+        here = share_of_cut(part, len(groups))
         count = groups[place].bounded(last_band, rows)
         total = deviations[place].bounded(bound.place, bound.bound)
         found.append(
@@ -403,7 +422,7 @@ def noisy(
                 rows=rows,
                 bound=bound.bound,
                 lost_rows=math.ceil(here * centres.lost_rows),
-                lost=math.ceil(here * (bound.cut + bound.unseen)),
+                lost=math.ceil(here * bound.above),
             )
         )
     return tuple(found)
@@ -426,19 +445,19 @@ def _chosen_bound(
     found = octave_bound.chosen(cells, bounds, scale, noise, concentration, rule)
     if not is_single:
         return found
-    farthest = _farthest(centres, low, high) * PARTS
-    if found is None or found.bound >= farthest / 2:
+    most_of_one = farthest(centres, low, high) * PARTS
+    if found is None or found.bound >= most_of_one / 2:
         # No unit is above that: all are in the bands up to its own.
-        place = bisect_left(bounds, farthest)
-        return OctaveBound(place=place, bound=farthest, cut=0.0, unseen=0.0)
-    most = (2 * farthest - found.bound) * scale
+        place = bisect_left(bounds, most_of_one)
+        return OctaveBound(place=place, bound=most_of_one, cut=0.0, unseen=0.0)
+    most = (2 * most_of_one - found.bound) * scale
     return OctaveBound(
         place=found.place, bound=found.bound, cut=found.cut, unseen=min(found.unseen, most)
     )
 
 
-def _farthest(centres: NoisyCentres, low: int, high: int) -> int:
-    """How far one row can be from its centre, in fine steps."""
+def farthest(centres: NoisyCentres, low: int, high: int) -> int:
+    """Give how far one row can be from its centre, in fine steps."""
     return (high - low) * fineness(low, high) + max(map(abs, centres.centres))
 
 
@@ -447,7 +466,7 @@ def _rows_for(bound: int, centres: NoisyCentres, low: int, high: int, declared: 
     assert centres.rows is not None
     if declared is not None or centres.is_single:
         return centres.rows
-    needed = max(1, bound // _farthest(centres, low, high))
+    needed = max(1, bound // farthest(centres, low, high))
     return min(max(centres.rows, 1 << (needed.bit_length() - 1)), row_bounds(None)[-1])
 
 
@@ -550,7 +569,7 @@ def half_width(
     """
     assert noisy.bound is not None, "of a rough mean no error is known"
     spent = _spent(noisy, epsilon, declared)
-    step = _step(noisy, low, high)
+    step = fine_step(noisy, low, high)
     size, kept = _deviation(noisy, low, high, spent)
     size = abs(size)
     missed = max(1.0 - level, 1e-12)
@@ -604,7 +623,17 @@ def _spent(noisy: NoisyDeviations, epsilon: Fraction, declared: int | None) -> D
     )
 
 
-def _step(noisy: NoisyDeviations, low: int, high: int) -> float:
+def row_scale(noisy: NoisyDeviations, epsilon: Fraction, declared: int | None) -> float:
+    """Give the scale of the noise in the number of rows, in rows."""
+    return noisy.rows / float(_spent(noisy, epsilon, declared).rows)
+
+
+def centre(noisy: NoisyDeviations, low: int, high: int) -> Fraction:
+    """Give the centre in grid steps."""
+    return Fraction(low + high, 2) + Fraction(noisy.centre, 2 * fineness(low, high))
+
+
+def fine_step(noisy: NoisyDeviations, low: int, high: int) -> float:
     """Half steps in a step of the deviations."""
     fine = 1 / fineness(low, high)
     return fine / PARTS if noisy.is_single else fine
@@ -616,7 +645,7 @@ def _deviation(
     """The mean deviation in half steps, and how much of it counts: what is mostly noise counts little."""
     assert noisy.bound is not None
     rows = max(noisy.count / PARTS, _LEAST_ROWS * noisy.rows / float(spent.rows))
-    step = _step(noisy, low, high)
+    step = fine_step(noisy, low, high)
     error = math.sqrt(2) * noisy.bound * step / float(spent.deviations) / rows
     kept = 1 / (1 + (error / (_PRIOR * 2 * (high - low))) ** 2)
     return noisy.total / PARTS * step / rows, kept

@@ -52,6 +52,11 @@ class OctaveBound:
     cut: float
     unseen: float
 
+    @property
+    def above(self) -> float:
+        """All mass above the bound."""
+        return self.cut + self.unseen
+
 
 def quarter_bounds(lowest: Fraction, octaves: int) -> tuple[int, ...]:
     """Give the bounds from `lowest` upwards, four in each octave, rounded down and at least 1.

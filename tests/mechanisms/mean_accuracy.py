@@ -17,7 +17,13 @@ import numpy as np
 
 from proxy.mechanisms import deviation_mean, private_bound, recentred_mean
 from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.deviation_mean import PARTS, GroupDeviations, GroupRows
+from proxy.mechanisms.deviation_mean import (
+    PARTS,
+    GroupDeviations,
+    GroupRows,
+    NoisyCentres,
+    NoisyDeviations,
+)
 from proxy.mechanisms.private_bound import UnitTotals
 from tests.mechanisms.mean_sets import MeanSet, Numbers, sets
 from tests.seeded_bits import SeededBits
@@ -65,8 +71,18 @@ def before(rows: MeanSet, epsilon: Fraction, bits: RandomBits) -> Drawn:
     )
 
 
-def after(rows: MeanSet, epsilon: Fraction, bits: RandomBits, declared: int | None = None) -> Drawn:
-    """As a mean of deviations is drawn: what SQL reads is computed here, the rest is the product's."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """centres, means: as the product draws them."""
+
+    centres: NoisyCentres
+    means: tuple[NoisyDeviations, ...]
+
+
+def released(
+    rows: MeanSet, epsilon: Fraction, bits: RandomBits, declared: int | None = None
+) -> Released:
+    """Draw means of deviations: what SQL reads is computed here, the rest is the product's."""
     counts, totals, width = rows.counts, rows.counts.sum(1)[:, None], rows.width
     bands = _bands(totals[:, 0], deviation_mean.row_bounds(declared))
     shares, means = _cut(counts * PARTS / totals), _cut(rows.sums * PARTS / totals)
@@ -83,16 +99,29 @@ def after(rows: MeanSet, epsilon: Fraction, bits: RandomBits, declared: int | No
     deviations = fine * rows.sums - np.array(centres.centres)[None, :] * counts
     if centres.is_single:
         deviations = _cut(deviations * PARTS / totals)
-    sizes = np.abs(deviations).sum(1)[:, None]
     bounds = deviation_mean.deviation_bounds(0, width, is_single=centres.is_single)
+    of_groups, units = bounded_parts(deviations, bounds)
+    found = deviation_mean.noisy(groups, of_groups, units, centres, *given, bits)
+    return Released(centres=centres, means=found)
+
+
+def bounded_parts(
+    values: Numbers, bounds: tuple[int, ...]
+) -> tuple[list[GroupDeviations], dict[int, int]]:
+    """What SQL reads of numbers by unit and group: sums and shares by band, and units by band."""
+    sizes = np.abs(values).sum(1)[:, None]
     bands = _bands(sizes[:, 0], bounds)
-    parts = _cut(deviations * PARTS / np.maximum(sizes, 1))
+    parts = _cut(values * PARTS / np.maximum(sizes, 1))
     of_groups = [
         GroupDeviations(sums=_by_band(bands, one), shares=_by_band(bands, part))
-        for one, part in zip(deviations.T, parts.T, strict=True)
+        for one, part in zip(values.T, parts.T, strict=True)
     ]
-    units = _by_band(bands, np.ones(len(bands)))
-    found = deviation_mean.noisy(groups, of_groups, units, centres, *given, bits)
+    return of_groups, _by_band(bands, np.ones(len(bands)))
+
+
+def after(rows: MeanSet, epsilon: Fraction, bits: RandomBits, declared: int | None = None) -> Drawn:
+    """As a mean of deviations is drawn."""
+    given, found = (0, rows.width, epsilon, declared), released(rows, epsilon, bits, declared).means
     exists = np.array([deviation_mean.exists(one, epsilon, declared) for one in found])
     values = np.array([float(deviation_mean.mean(one, *given)) for one in found])
     half_widths = np.array(
@@ -100,7 +129,7 @@ def after(rows: MeanSet, epsilon: Fraction, bits: RandomBits, declared: int | No
     )
     return Drawn(
         values=values,
-        half_widths=np.where(exists & (half_widths < width / 2), half_widths, np.nan),
+        half_widths=np.where(exists & (half_widths < rows.width / 2), half_widths, np.nan),
     )
 
 
@@ -118,8 +147,8 @@ def _by_band(bands: Numbers, numbers: Numbers) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanAccuracy:
-    """In per cent. rmse: over groups and draws, of the range; answered: with a stated error below half of the
-    range; covered: stated intervals that hold the mean of all rows; half_width: the median one."""
+    """In per cent. rmse: over groups and draws, of the range; answered: with a stated error that is small
+    enough; covered: stated intervals that hold the exact number of all rows; half_width: the median one."""
 
     rmse: float
     answered: float
@@ -127,11 +156,22 @@ class MeanAccuracy:
     half_width: float
 
 
-def accuracy(rows: MeanSet, drawn: list[Drawn]) -> MeanAccuracy:
+def accuracy(
+    rows: MeanSet, drawn: list[Drawn], truth: Numbers | None = None, part: int = 2
+) -> MeanAccuracy:
+    """Compare answers with the exact ones.
+
+    Args:
+        rows: The data.
+        drawn: Answers.
+        truth: The exact ones; None: means.
+        part: An error of this part of the range is too large to be stated.
+    """
+    truth = rows.means if truth is None else truth
     values = np.array([one.values for one in drawn])
     halves = np.array([one.half_widths for one in drawn])
-    errors = np.abs(values - rows.means[None, :])
-    stated = ~np.isnan(halves) & (halves < rows.width / 2)
+    errors = np.abs(values - truth[None, :])
+    stated = ~np.isnan(halves) & (halves < rows.width / part)
     with np.errstate(invalid="ignore"):
         covered = np.mean((errors <= halves + 1e-9)[stated]) if stated.any() else np.nan
         rmse = np.sqrt(np.nanmean(errors**2)) if not np.isnan(errors).all() else np.nan

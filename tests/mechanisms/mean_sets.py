@@ -34,11 +34,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanSet:
-    """counts, sums: of each unit and group, sums of y = 2 i - width in half steps; width: in grid steps."""
+    """counts, sums, squares: of each unit and group, sums of y = 2 i - width in half steps and of y^2; width: in
+    grid steps."""
 
     shape: Shape
     counts: Numbers
     sums: Numbers
+    squares: Numbers
     width: int
 
     @property
@@ -46,6 +48,13 @@ class MeanSet:
         """Of all rows of each group, in grid steps above the low end."""
         whole = np.maximum(1, self.counts.sum(0))
         return np.asarray((self.sums.sum(0) / whole + self.width) / 2)
+
+    @property
+    def deviations(self) -> Numbers:
+        """The standard deviation of all rows of each group, in grid steps."""
+        whole = np.maximum(1, self.counts.sum(0))
+        means = self.sums.sum(0) / whole
+        return np.asarray(np.sqrt(np.maximum(0, self.squares.sum(0) / whole - means**2)) / 2)
 
 
 _ROWS: dict[str, Callable[[Generator, int], Numbers]] = {
@@ -183,10 +192,12 @@ def mean_set(shape: Shape, seed: int = 11) -> MeanSet:
         shape=shape,
         counts=np.zeros((shape.units, shape.groups)),
         sums=np.zeros((shape.units, shape.groups)),
+        squares=np.zeros((shape.units, shape.groups)),
         width=width,
     )
     np.add.at(found.counts, (unit, group), 1)
     np.add.at(found.sums, (unit, group), 2 * steps - width)
+    np.add.at(found.squares, (unit, group), (2 * steps - width) ** 2)
     return found
 
 

@@ -1,0 +1,265 @@
+"""VARIANCE and STDDEV of units with several rows: squares of the rows' distances from noisy centres.
+
+The centres, the number of rows and the deviations are those of a mean (mechanisms.deviation_mean). What is added
+to them is one more sum: the squared distances of a unit's rows from the centres of their groups. A bound on
+that is chosen from a noisy histogram of octaves, as for deviations. With Q squares, D deviations and N rows the
+variance is Q/N - (D/N)^2, whatever the centre.
+
+Squares are in squared fine steps, or in PARTS of one where hardly any unit has two rows.
+Proof: PROOFS.md, "Means of deviations".
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from proxy.mechanisms import deviation_mean, discrete_laplace, octave_bound
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.deviation_mean import (
+    PARTS,
+    GroupDeviations,
+    NoisyCentres,
+    NoisyDeviations,
+    fineness,
+)
+from proxy.mechanisms.estimate import LEVEL, Estimate
+from proxy.mechanisms.octave_bound import OctaveBound, OctaveRule, octaves_of, quarter_bounds
+from proxy.mechanisms.real_bounds import root_bounds
+
+# Fitted on sixteen data sets and judged on others (docs/accuracy.md).
+_SHARE = Fraction(2, 5)  # of a variance's epsilon: what is not for the parts of a mean
+_CELLS, _SINGLE_CELLS = Fraction(2, 5), Fraction(1, 5)  # of that
+_LEAST = 2**14  # the lowest bound is this part of the squared range
+_OCTAVES, _SINGLE_OCTAVES = 36, 15
+_RULE = OctaveRule(least=2.5, gap=0.8)
+_SINGLE_RULE = OctaveRule(least=2.0, gap=0.0)
+_OF_MEAN = 0.2  # of what an interval may miss
+_DIGITS = 30  # of a root: more than any type of PostgreSQL's shows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SquareShares:
+    """How epsilon is divided: histogram and sums."""
+
+    cells: Fraction
+    squares: Fraction
+
+
+def shares(epsilon: Fraction, *, is_single: bool) -> SquareShares:
+    """Divide epsilon.
+
+    Args:
+        epsilon: Of the squares, without the parts of the mean.
+        is_single: Whether hardly any unit has two rows.
+
+    >>> found = shares(Fraction(1), is_single=False)
+    >>> found.cells + found.squares
+    Fraction(1, 1)
+    """
+    cells = epsilon * (_SINGLE_CELLS if is_single else _CELLS)
+    return SquareShares(cells=cells, squares=epsilon - cells)
+
+
+def share_of_squares(mean: Fraction, spread: Fraction) -> Fraction:
+    """Give the part of a release for squares, so that a mean which shares it is no less exact than alone.
+
+    Args:
+        mean: The weight of the mean; 0 if there is none.
+        spread: The weight of variances and deviations.
+
+    >>> share_of_squares(Fraction(0), Fraction(1)), share_of_squares(Fraction(3), Fraction(1))
+    (Fraction(2, 5), Fraction(1, 4))
+    """
+    return min(_SHARE, spread / (mean + spread))
+
+
+def square_bounds(low: int, high: int, *, is_single: bool) -> tuple[int, ...]:
+    """Give the bounds by which squares of units are counted, in squared fine steps, or in PARTS of one (single)."""
+    lowest = Fraction((2 * (high - low) * fineness(low, high)) ** 2, _LEAST)
+    if is_single:
+        return quarter_bounds(lowest * PARTS, _SINGLE_OCTAVES)
+    return quarter_bounds(lowest, _OCTAVES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisySquares:
+    """What a variance of one group is made of: private already.
+
+    Attributes:
+        mean: Rows and deviations of the same group.
+        total: Sum of squares, in PARTS of their step.
+        bound: On the squares of a unit; None: none could be chosen, and there is no total.
+        lost: Estimated mass of squares above the bound that is in this group.
+    """
+
+    mean: NoisyDeviations
+    total: int
+    bound: int | None
+    lost: int
+
+
+def noisy(
+    means: Sequence[NoisyDeviations],
+    squares: Sequence[GroupDeviations],
+    units: Mapping[int, int],
+    centres: NoisyCentres,
+    low: int,
+    high: int,
+    epsilons: tuple[Fraction, Fraction],
+    declared: int | None,
+    bits: RandomBits,
+) -> tuple[NoisySquares, ...]:
+    """Release the sums of squares of all groups.
+
+    Privacy: epsilons[1], for any centres. A unit is in one cell, and the sizes of its squares add up to at most
+    the bound over all groups. The bound follows from what was released before.
+
+    Args:
+        means: As released for the same groups, in the order of `centres`.
+        squares: Of all groups, in that order.
+        units: Number of units by band of their squares in all groups (`square_bounds`).
+        centres: As released, from which distances were taken.
+        low, high: Grid indices of all values, low < high.
+        epsilons: Of the parts of the mean, and of the squares.
+        declared: As of the mean.
+        bits: Random bits.
+    """
+    of_mean, of_squares = epsilons
+    spent = shares(of_squares, is_single=centres.is_single)
+    parts = deviation_mean.group_parts(centres, of_mean, declared)
+    bound = _chosen_bound(units, centres, parts, low, high, spent, bits)
+    if bound is None or any(one.bound is None for one in means):
+        return tuple(NoisySquares(mean=one, total=0, bound=None, lost=0) for one in means)
+    scale = discrete_laplace.scale_for(bound.bound * PARTS, spent.squares)
+    return tuple(
+        NoisySquares(
+            mean=one,
+            total=group.bounded(bound.place, bound.bound) + discrete_laplace.sample(bits, scale),
+            bound=bound.bound,
+            lost=math.ceil(deviation_mean.share_of_cut(part, len(means)) * bound.above),
+        )
+        for one, group, part in zip(means, squares, parts, strict=True)
+    )
+
+
+def _chosen_bound(
+    units: Mapping[int, int],
+    centres: NoisyCentres,
+    parts: Sequence[float],
+    low: int,
+    high: int,
+    spent: SquareShares,
+    bits: RandomBits,
+) -> OctaveBound | None:
+    is_single = centres.is_single
+    octaves, rule = (_SINGLE_OCTAVES, _SINGLE_RULE) if is_single else (_OCTAVES, _RULE)
+    bounds = square_bounds(low, high, is_single=is_single)
+    cells = octave_bound.noisy(octaves_of(units, octaves), spent.cells, bits)
+    scale, noise = float(1 / spent.cells), float(1 / spent.squares)
+    concentration = sum(part**2 for part in parts)
+    found = octave_bound.chosen(cells, bounds, scale, noise, concentration, rule)
+    if not is_single:
+        return found
+    farthest = deviation_mean.farthest(centres, low, high) ** 2 * PARTS
+    if found is None or found.bound >= farthest / 2:
+        # No unit is above that: all are in the bands up to its own.
+        return OctaveBound(
+            place=bisect_left(bounds, farthest), bound=farthest, cut=0.0, unseen=0.0
+        )
+    most = (2 * farthest - found.bound) * scale
+    return replace(found, unseen=min(found.unseen, most))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpreadRange:
+    """How a variance was released: public. low, high: grid indices; epsilons, declared: as of `noisy`."""
+
+    low: int
+    high: int
+    epsilons: tuple[Fraction, Fraction]
+    declared: int | None
+
+
+def exists(noisy: NoisySquares, of: SpreadRange) -> bool:
+    """Whether the released numbers show rows. Post-processing."""
+    return deviation_mean.exists(noisy.mean, of.epsilons[0], of.declared)
+
+
+def is_too_inexact(noisy: NoisySquares, of: SpreadRange) -> bool:
+    """Whether a deviation says nothing: its interval is as wide as its range, half of the width."""
+    found = deviation(noisy, of)
+    half_width = max(found.value - found.least, found.most - found.value)
+    return 4 * half_width >= of.high - of.low
+
+
+def population(
+    noisy: NoisySquares, of: SpreadRange, level: Fraction | float = LEVEL
+) -> Estimate:
+    """Estimate the variance of all rows in squared grid steps, within 0 .. ((high - low)/2)^2. Post-processing.
+
+    What the interval claims is the part of the noise; what bounds cut is estimated, as of a mean.
+    """
+    assert noisy.bound is not None and noisy.mean.bound is not None, "nothing was released"
+    missed = max(1.0 - float(level), 1e-12)
+    rows, least_rows, row_scale = _rows(noisy, of, missed)
+    step = deviation_mean.fine_step(noisy.mean, of.low, of.high) / fineness(of.low, of.high)
+    squares = max(0.0, noisy.total / PARTS * step / rows)
+    mean, off = _mean(noisy, of, missed * _OF_MEAN)
+    largest = float(of.high - of.low) ** 2
+    value = min(max(squares - mean**2, 0.0), largest)
+    if least_rows <= 0:
+        least, most = 0.0, largest
+    else:
+        reach = -math.log(missed * (1 - _OF_MEAN))
+        spent = shares(of.epsilons[1], is_single=noisy.mean.is_single)
+        of_squares = reach * noisy.bound * step / float(spent.squares)
+        noise = math.hypot(of_squares, squares * reach * row_scale) / least_rows
+        # Squares that are cut only raise the variance, and rows that are cut only lower it.
+        above = squares + noise + noisy.lost * step / least_rows - max(0.0, mean - off) ** 2
+        whole = 1 + noisy.mean.lost_rows / least_rows
+        below = max(0.0, squares - noise) / whole - (mean + off) ** 2
+        most, least = min(max(above, value), largest), min(max(below, 0.0), value)
+    return Estimate(
+        value=Fraction(value) / 4, least=Fraction(least) / 4, most=Fraction(most) / 4
+    )
+
+
+def _rows(noisy: NoisySquares, of: SpreadRange, missed: float) -> tuple[float, float, float]:
+    """Rows, as few as they may be, and the scale of their noise."""
+    scale = deviation_mean.row_scale(noisy.mean, of.epsilons[0], of.declared)
+    number = noisy.mean.count / PARTS
+    return max(number, 1.0), number + math.log(min(1.0, 2 * missed)) * scale, scale
+
+
+def _mean(noisy: NoisySquares, of: SpreadRange, missed: float) -> tuple[float, float]:
+    """How far the mean is from the centre, and how far from that it may be, in half steps."""
+    given = (noisy.mean, of.low, of.high, of.epsilons[0], of.declared)
+    found = deviation_mean.mean(*given) - deviation_mean.centre(noisy.mean, of.low, of.high)
+    return abs(2 * float(found)), 2 * deviation_mean.half_width(*given, 1 - missed)
+
+
+def sample_variance(
+    noisy: NoisySquares, of: SpreadRange, level: Fraction | float = LEVEL
+) -> Estimate:
+    """VAR_SAMP: VAR_POP n/(n-1), with at least two rows."""
+    rows = Fraction(max(noisy.mean.count, 2 * PARTS), PARTS)
+    return population(noisy, of, level).times(rows / (rows - 1))
+
+
+def deviation(
+    noisy: NoisySquares,
+    of: SpreadRange,
+    level: Fraction | float = LEVEL,
+    *,
+    of_sample: bool = False,
+) -> Estimate:
+    """The root of a variance, to 30 digits after the point."""
+    found = (sample_variance if of_sample else population)(noisy, of, level)
+    value, least, most = (
+        root_bounds(one, _DIGITS)[0] for one in (found.value, found.least, found.most)
+    )
+    return Estimate(value=value, least=least, most=most)
