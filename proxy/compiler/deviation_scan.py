@@ -1,8 +1,10 @@
 """Scans for means of deviations: rows by group and band of a unit's rows, and deviations by group and band of
-a unit's deviation, each with the units that it counts (mechanisms.deviation_mean).
+a unit's deviation, each with the units that it counts (mechanisms.deviation_mean). For variances squares of
+deviations as well (mechanisms.deviation_variance).
 
-Each result row has the keys, then six numbers: place, band, total, share, mean, units. Of the block's i-th
-mean, place 2 i is about rows and place 2 i + 1 about deviations. `mean` is of rows alone. `units` counts each
+Each result row has the keys, then six numbers: place, band, total, share, mean, units. Of the i-th of the
+block's m means, place 2 i is about rows, place 2 i + 1 about deviations and place 2 m + i about squares. `mean`
+is of rows alone. `units` counts each
 unit once, in one of its groups, so that it says something of all groups together only.
 
 Rows are gathered by unit and group once. `centred_scan` is one statement for a cursor: what centres are
@@ -20,17 +22,19 @@ from proxy.compiler.aggregate_sql import RowSource, values_sql
 from proxy.compiler.backend_query import BETWEEN_PARTS, FIRST_PART, OTHERS, BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.select_list import Output, finished, key_sql
-from proxy.compiler.statistic_sql import centred_sql
+from proxy.compiler.statistic_sql import centred_sql, squared_sql
 from proxy.compiler.unit_gathering import gathered_sql
 from proxy.compiler.unit_scan import unit_sums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import PARTS, deviation_bounds, fineness, row_bounds
+from proxy.mechanisms.deviation_variance import square_bounds
 
 _MOST_ROWS = 2**40  # of a unit; a table has less than twice as many
 _LARGEST = 2**60 // _MOST_ROWS  # fine steps of a value for which the sums of a unit fit in a bigint
 _TIMES_PARTS = 2**42  # PARTS times this fits in a bigint
-# What the setting has of each mean: centres, whether it is single, edges of its bands.
+# What the setting has of each mean: centres, whether it is single, edges of its bands. Edges of bands of
+# squares follow, for all means.
 _OF_A_MEAN = 3
 _NUMBERS = ("band", "total", "share", "mean", "units")  # of a place
 # As unit_scan writes it: equal windows are computed together.
@@ -113,6 +117,16 @@ def _centre_texts(plan: BlockPlan) -> Iterator[str]:
         yield _array(numbers)
         yield str(is_single).lower()
         yield _array(edges)
+    if any(release.has_squares for release in plan.deviation_means.values()):
+        yield from map(_square_edges, plan.deviation_means.values())
+
+
+def _square_edges(release: DeviationMean) -> str:
+    """Of the bands of squares; none of a mean alone."""
+    if not release.has_squares:
+        return _array(())
+    is_single = release.centres is not None and release.centres.is_single
+    return _array(_edges(square_bounds(*_range(release), is_single=is_single)))
 
 
 def _array(numbers: Sequence[object]) -> str:
@@ -137,12 +151,14 @@ def _range(release: DeviationMean) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mean:
-    """One mean of the block. kind: the type of its sums; values, total: columns of what is gathered."""
+    """One mean of the block. kind: the type of its sums; values, total, squares: columns of what is gathered;
+    squares None: of a mean alone."""
 
     release: DeviationMean
     kind: str
     values: int
     total: int
+    squares: int | None
 
     @property
     def low(self) -> int:
@@ -185,11 +201,13 @@ class _Columns:
         measured = release.measured
         low, high = _range(release)
         is_small = (high - low) * fineness(low, high) < _LARGEST
+        add, has_squares = self._inner.add, release.has_squares
         return _Mean(
             release=release,
             kind="bigint" if is_small else "numeric",
-            values=self._inner.add(values_sql(measured, rows)),
-            total=self._inner.add(centred_sql(measured, rows)),
+            values=add(values_sql(measured, rows)),
+            total=add(centred_sql(measured, rows)),
+            squares=add(squared_sql(measured, rows)) if has_squares else None,
         )
 
     def centres(self) -> str:
@@ -250,7 +268,7 @@ class _Columns:
         return f"(pg_catalog.sum({number}) {_OF_UNIT})::{kind}"
 
     def _with_sums(self) -> str:
-        """n: number of values, NULL for none; y: their sum about the middle."""
+        """n: number of values, NULL for none; y: their sum about the middle; s: that of their squares."""
         plan, binds = self._plan, self._binds
         head = [f"{key_sql(key, binds)} AS k{n}" for n, key in enumerate(plan.keys, 1)]
         gathered = gathered_sql(plan, self._unit, head, len(head), self._inner, binds)
@@ -263,6 +281,9 @@ class _Columns:
             # A sum is within what so many values can add up to, so that no cast raises.
             total = f"least(greatest(g.v{mean.total}, {least}), {most})::{mean.kind}"
             columns.append(f"{total} AS y{place}")
+            if mean.squares is not None:
+                largest = f"{rows} * {binds.number((mean.high - mean.low) ** 2, 'numeric')}"
+                columns.append(f"least(g.v{mean.squares}, {largest})::numeric AS s{place}")
         if self._others.slots:
             columns += [f"g.v{number}" for number in self._inner.expressions.values()]
         joined = ""
@@ -293,7 +314,8 @@ class _Columns:
 
     def _deviating(self) -> str:
         """h, the rows of g with d: the sum of y - c, in fine steps, or of PARTS of it divided by the unit's
-        number of values where single; and size, of a unit's deviations in all groups."""
+        number of values where single; and size, of a unit's deviations in all groups. q and extent are the
+        same of squares."""
         columns = ["g.unit", *(f"g.{key}" for key in self._keys), "g.one"]
         sizes = ["*"]
         for place, mean in enumerate(self._means):
@@ -307,16 +329,35 @@ class _Columns:
             if self._is_spread:
                 size = self._in_all(size, mean.kind)
             sizes.append(f"{size} AS size{place}")
+            if mean.squares is not None:
+                columns.append(f"{self._squared(mean, place)} AS q{place}")
+                extent = f"pg_catalog.abs(q{place})"
+                if self._is_spread:
+                    extent = self._in_all(extent, "numeric")
+                sizes.append(f"{extent} AS extent{place}")
         deviating = f"SELECT {', '.join(columns)} FROM g LIMIT ALL"
         return f", h AS (SELECT {', '.join(sizes)} FROM ({deviating}) t LIMIT ALL)"
+
+    def _squared(self, mean: _Mean, place: int) -> str:
+        """The sum of (y - c)^2 of a unit, from its sums of y^2 and y, in numeric throughout."""
+        fine = self._binds.number(fineness(mean.low, mean.high), "numeric")
+        centre = f"({self._taken(place, 0, 'numeric[]')})[{self._group()}]"
+        linear = f"(2 * {fine} * g.y{place} - {centre} * g.n{place})"
+        found = f"({fine} * {fine} * g.s{place} - {centre} * {linear})"
+        shared = self._share(found, f"g.all{place}", "numeric")
+        return f"(CASE WHEN {self._taken(place, 1, 'boolean')} THEN {shared} ELSE {found} END)"
 
     def _group(self) -> str:
         return "g.place" if self._is_spread else self._binds.number(1, "integer")
 
     def _taken(self, place: int, number: int, kind: str) -> str:
+        """What the setting has of a mean."""
+        return self._text(_OF_A_MEAN * place + number, kind)
+
+    def _text(self, number: int, kind: str) -> str:
         """Part of the text of the centres. A subquery: it is read once, not for each row."""
-        of_mean = self._binds.number(_OF_A_MEAN * place + number + 1, "integer")
-        return f"(SELECT ({self._centres}::text[])[{of_mean}]::{kind})"
+        counted = self._binds.number(number + 1, "integer")
+        return f"(SELECT ({self._centres}::text[])[{counted}]::{kind})"
 
     def _share(self, value: str, of: str, kind: str) -> str:
         """PARTS times a value, divided by a number, towards 0. Its size is at most PARTS times the range."""
@@ -342,6 +383,17 @@ class _Columns:
             d, size = f"g.d{place}", f"g.size{place}"
             sums = [d, self._share(d, f"nullif({size}, 0)", mean.kind)]
             yield self._counted("h", 2 * place + 1, size, edges, sums)
+        yield from self._counted_squares()
+
+    def _counted_squares(self) -> Iterator[str]:
+        means = len(self._means)
+        for place, mean in enumerate(self._means):
+            if mean.squares is None:
+                continue
+            edges = self._text(_OF_A_MEAN * means + place, "numeric[]")
+            q, extent = f"g.q{place}", f"g.extent{place}"
+            sums = [q, self._share(q, f"nullif({extent}, 0)", "numeric")]
+            yield self._counted("h", 2 * means + place, extent, edges, sums)
 
     def _counted(self, source: str, place: int, by: str, edges: str, sums: Sequence[str]) -> str:
         """Sums by group and band of a unit's total, with the number of units."""

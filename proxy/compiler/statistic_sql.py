@@ -87,6 +87,13 @@ def centred_sql(measured: Measured, rows: RowSource) -> str:
     return f"pg_catalog.sum({_centred(measured, rows)}){only}"
 
 
+def squared_sql(measured: Measured, rows: RowSource) -> str:
+    """Sum of y^2, in numeric where bigint could overflow."""
+    kind = "bigint" if measured.width < _SQUARE_SAFE else "numeric"
+    y = f"{_centred(measured, rows)}::{kind}"
+    return f"pg_catalog.sum(({y}) * ({y})){filter_sql(measured.condition, rows)}"
+
+
 def centred_row_sum(measured: Measured, rows: RowSource) -> RowSum:
     return RowSum(
         count=values_sql(measured, rows),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -43,7 +44,6 @@ from proxy.kernel.plan import (
 from proxy.kernel.statistics import Counted, Measured
 from proxy.mechanisms import (
     clipped_mean,
-    deviation_mean,
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
@@ -54,6 +54,8 @@ from proxy.mechanisms import (
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.shared_scales import scales_of
 from proxy.policy.policy_model import MedianNoise
+from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.release.spread_values import units_needed
 
 
 def accuracies(plan: PrivatePlan) -> tuple[Accuracy, ...]:
@@ -175,6 +177,9 @@ def _described(block: BlockPlan, place: int) -> ReleaseAccuracy:
     if answer.calculated is not None:
         return _calculated(block, answer, answer.calculated)
     number, *_ = answer.releases
+    release = block.releases[number]
+    if isinstance(release, DeviationMean):
+        return _about_centres(block, answer, release)
     first = _payer(block, number)
     described = _released(block.releases[number])
     if first == place:
@@ -203,11 +208,7 @@ def _released(release: Release) -> ReleaseAccuracy:
                 error=AnswerError(kind=ErrorKind.TIMES_ROWS, value=times_rows * one.grid),
             )
         case DeviationMean():
-            return ReleaseAccuracy(
-                mechanism="noisy deviations of units about noisy centres",
-                note=f"{_clamped(release.measured)}; {_DEVIATIONS}",
-                units_needed=deviation_mean.units_needed(release.loss.epsilon),
-            )
+            raise AssertionError("several answers may be made of it")
         case OrderStatistic():
             return _ordered(release)
         case UnitExtreme():
@@ -218,6 +219,28 @@ def _released(release: Release) -> ReleaseAccuracy:
             return _aggregated(release)
         case _:
             assert_never(release)
+
+
+def _about_centres(block: BlockPlan, answer: Answer, release: DeviationMean) -> ReleaseAccuracy:
+    """Of a mean, or of a variance or deviation, which may share one release."""
+    is_mean = answer.aggregate.kind is AggregateKind.AVG
+    notes = [_clamped(release.measured), *_shared_with(block, answer), _DEVIATIONS]
+    return ReleaseAccuracy(
+        mechanism=f"noisy {'deviations' if is_mean else 'squares'} of units about noisy centres",
+        note="; ".join(notes),
+        units_needed=units_needed(release, answer.aggregate),
+    )
+
+
+def _shared_with(block: BlockPlan, answer: Answer) -> Iterator[str]:
+    """The other answers that are made of the same releases."""
+    names = [
+        other.aggregate.kind.value
+        for other in block.answers
+        if other is not answer and set(other.releases) & set(answer.releases)
+    ]
+    if names:
+        yield f"shared with {', '.join(dict.fromkeys(names))}"
 
 
 def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
@@ -355,14 +378,8 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 def _calculated(block: BlockPlan, answer: Answer, calculated: Calculated) -> ReleaseAccuracy:
     """From noisy sums. An answer that shares them with no other says how many they are."""
-    sharing = [
-        other.aggregate.kind.value
-        for other in block.answers
-        if other is not answer and set(other.releases) & set(answer.releases)
-    ]
-    notes = [*dict.fromkeys(map(_clamped, calculated.measured))]
-    if sharing:
-        notes.append(f"shared with {', '.join(dict.fromkeys(sharing))}")
+    sharing = list(_shared_with(block, answer))
+    notes = [*dict.fromkeys(map(_clamped, calculated.measured)), *sharing]
     scales, formula = scales_of(block, answer), calculated.formula
     sums = NoisySums(sums=(0,) * len(scales), scales=scales, measured=calculated.measured)
     error = None

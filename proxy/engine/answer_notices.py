@@ -14,11 +14,12 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.mechanisms import deviation_mean
+from proxy.query.ir.query_aggregates import Aggregate
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
 from proxy.release.null_reason import NullReason
+from proxy.release.spread_values import units_needed
 
 _MORE = "Raise dp.epsilon, or ask for fewer aggregates or groups at once."
 
@@ -34,7 +35,7 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         if isinstance(release, SampleAggregate):
             yield from _closed_gates(block, release, values)
         if isinstance(release, DeviationMean):
-            yield from _rough_means(block, release, values)
+            yield from _rough_means(block, answer.aggregate, release, values)
         if isinstance(release, OrderStatistic):
             yield from _too_few(block, release, values)
         if isinstance(release, UnitExtreme):
@@ -64,14 +65,14 @@ def _closed_gates(
 
 
 def _rough_means(
-    block: BlockPlan, release: DeviationMean, values: Sequence[NoisyValue]
+    block: BlockPlan, aggregate: Aggregate, release: DeviationMean, values: Sequence[NoisyValue]
 ) -> Iterator[str]:
-    """Of means where too few units were found to bound what each adds."""
-    name, units = aggregate_word(release.aggregate), units_word(block)
+    """Of means and variances where too few units were found to bound what each adds."""
+    name, units = aggregate_word(aggregate), units_word(block)
     missing = sum(value.null_reason is NullReason.TOO_FEW for value in values)
     unstated = sum(value.half_width is None and not value.is_missing for value in values)
     if missing:
-        needed = deviation_mean.units_needed(release.loss.epsilon)
+        needed = units_needed(release, aggregate)
         yield (
             f"{name} is NULL{_where(block, missing, values)}: it takes about {needed:,} {units}, and a noisy"
             f" count found too few. {_MORE}"

@@ -29,13 +29,15 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Measured, Statistic
-from proxy.mechanisms import deviation_mean, order_statistic
+from proxy.mechanisms import deviation_mean, deviation_variance, order_statistic
 from proxy.planner.shared_scales import scales_of
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.null_answers import rows_needed
+from proxy.release.spread_values import units_needed
 
 EXAMPLES = (1_000, 10_000, 100_000)
 _ROWS_OF_A_UNIT = (10, 100)  # examples of a bound that is not chosen yet
+_REACH = Fraction(-math.log(0.05))  # of Laplace noise, in scales
 _OF_RANGE = Fraction(1, 2)  # by so much, the example says, the rows of a unit are off the mean
 _VALUE = Fraction(
     1_000
@@ -138,7 +140,7 @@ def expected_error(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedErr
     answer = block.answers[place]
     release = block.releases[answer.releases[0]]
     if answer.calculated is None and isinstance(release, DeviationMean):
-        return _with_needed(_of_deviations(block, release), block, entry)
+        return _with_needed(_of_deviations(block, answer, release), block, entry)
     if answer.calculated is None and isinstance(release, UnitExtreme):
         return _with_needed(_of_extreme(block, release), block, entry)
     if entry.error is None:
@@ -320,19 +322,18 @@ def _measured(block: BlockPlan, answer: Answer) -> Measured:
     return found
 
 
-def _of_deviations(block: BlockPlan, release: DeviationMean) -> ExpectedError:
+def _of_deviations(block: BlockPlan, answer: Answer, release: DeviationMean) -> ExpectedError:
     """Of units whose rows are off the mean by a round part of the range, on average."""
-    one, epsilon = release.measured, release.loss.epsilon
+    one, kind = release.measured, answer.aggregate.kind
     is_open = any(block.releases.index(release) in each.releases for each in block.value_choices)
     size = _VALUE if is_open else one.width * one.grid * _OF_RANGE
-    needed = deviation_mean.units_needed(epsilon)
-    reach = Fraction(-math.log(0.05))
+    needed = units_needed(release, answer.aggregate)
 
     def error(number: int) -> Fraction | None:
         if number < needed:
             return None
-        spent = deviation_mean.typical_shares(epsilon, number)
-        return reach * size / (spent.deviations * number)
+        found = _REACH * size * _noise_about_centres(release, kind, number) / number
+        return found * _times_size(kind, size)
 
     examples = tuple(
         ErrorExample(number=number, of=units_word(block), bound=None, error=error(number))
@@ -341,10 +342,30 @@ def _of_deviations(block: BlockPlan, release: DeviationMean) -> ExpectedError:
     return ExpectedError(
         examples=examples,
         assumptions=(
-            f"{aggregate_word(release.aggregate)}: if {units_word(block)} have about as many rows each, off the"
+            f"{aggregate_word(answer.aggregate)}: if {units_word(block)} have about as many rows each, off the"
             f" mean by {short_number(size)}",
         ),
     )
+
+
+def _noise_about_centres(release: DeviationMean, kind: AggregateKind, units: int) -> Fraction:
+    """Scale of the noise, where each of so many units adds 1."""
+    spent = deviation_mean.typical_shares(release.epsilon_of_mean, units)
+    if kind is AggregateKind.AVG:
+        return 1 / spent.deviations
+    of_squares = deviation_variance.shares(release.epsilon_of_squares, is_single=False)
+    return Fraction(math.hypot(1 / of_squares.squares, 1 / spent.rows))
+
+
+def _times_size(kind: AggregateKind, size: Fraction) -> Fraction:
+    """From the error of the mean square in sizes: of a variance it is that of the square, of its root half."""
+    match kind:
+        case AggregateKind.VAR_POP | AggregateKind.VAR_SAMP:
+            return size
+        case AggregateKind.STDDEV_POP | AggregateKind.STDDEV_SAMP:
+            return Fraction(1, 2)
+        case _:
+            return Fraction(1)
 
 
 def _of_extreme(block: BlockPlan, release: UnitExtreme) -> ExpectedError:

@@ -39,6 +39,7 @@ from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
 from proxy.mechanisms import (
     deviation_mean,
+    deviation_variance,
     discrete_gaussian,
     order_statistic,
     partition_selection,
@@ -315,8 +316,8 @@ def price_of_deviation_mean(release: DeviationMean, shape: Shape) -> Price:
     """Price a mean of deviations: one adaptive chain, for its loss.
 
     Privacy: the bounds on a unit's rows and deviations are applied where the noise is drawn, whatever a plan
-    says of rows (PROOFS.md 28 D1 to D4). So the only claims of a plan are whose rows are gathered, which groups
-    are answered, and the range. All shares of each branch add up to the loss (D5).
+    says of rows (PROOFS.md 28 D1 to D4, D8). So the only claims of a plan are whose rows are gathered, which
+    groups are answered, and the range. All shares of each branch add up to the loss (D5).
 
     Raises:
         NotPrivate: Rows by themselves, groups that are not public, shares above the loss, or centres that no
@@ -325,6 +326,14 @@ def price_of_deviation_mean(release: DeviationMean, shape: Shape) -> Price:
     >>> from tests.kernel.examples import deviation_mean, shape
     >>> price_of_deviation_mean(deviation_mean(0, 10, Fraction(1)), shape(count=5, groups=None)).epsilon
     Fraction(1, 1)
+    >>> from dataclasses import replace
+    >>> spread = replace(deviation_mean(0, 10, Fraction(1)), square_share=Fraction(2, 5))
+    >>> price_of_deviation_mean(spread, shape(count=5, groups=None)).epsilon
+    Fraction(1, 1)
+    >>> spread = replace(spread, square_share=Fraction(-2, 5))  # a mean for more than the loss
+    >>> price_of_deviation_mean(spread, shape(count=5, groups=None))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     >>> price_of_deviation_mean(deviation_mean(0, 10, Fraction(1)), shape(count=None, groups=2))
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
@@ -339,12 +348,23 @@ def price_of_deviation_mean(release: DeviationMean, shape: Shape) -> Price:
         raise NotPrivate(Rule.DEVIATION_MEAN, "no loss, or no rows that count")
     for is_few, is_single in product((False, True), repeat=2):
         spent = deviation_mean.shares(
-            epsilon, is_few=is_few, is_declared=is_declared, is_single=is_single
+            release.epsilon_of_mean, is_few=is_few, is_declared=is_declared, is_single=is_single
         )
-        if spent.total > epsilon or spent.least <= 0:
+        total = spent.total + _spent_on_squares(release, is_single)
+        if total > epsilon or spent.least <= 0:
             raise NotPrivate(Rule.DEVIATION_MEAN, "shares above the loss")
     check_centres(release, shape.count)
     return pure_price(release.loss)
+
+
+def _spent_on_squares(release: DeviationMean, is_single: bool) -> Fraction:
+    """What histogram and sums of squares cost; both are drawn if there are any."""
+    if release.square_share == 0:
+        return Fraction(0)
+    spent = deviation_variance.shares(release.epsilon_of_squares, is_single=is_single)
+    if spent.cells <= 0 or spent.squares <= 0:
+        raise NotPrivate(Rule.DEVIATION_MEAN, "squares that pay nothing")
+    return spent.cells + spent.squares
 
 
 def check_centres(release: DeviationMean, groups: int) -> None:

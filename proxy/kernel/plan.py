@@ -123,10 +123,13 @@ class RecentredMean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviationMean:
-    """AVG of units with several rows (`mechanism: best`): noisy deviations from noisy centres.
+    """AVG, VARIANCE and STDDEV of units with several rows (`mechanism: best`): noisy deviations from noisy
+    centres.
 
     Attributes:
         declared: So many rows of a unit count, by the policy. None: that is chosen when it runs.
+        square_share: The part of epsilon for squared distances from the centres, of which variances are made.
+            0: there are none, and only the mean is answered.
         centres: What the first scan has released, for the groups in the order of the plan. None before that.
     """
 
@@ -135,7 +138,22 @@ class DeviationMean:
     output_grid: Fraction
     declared: int | None
     loss: Loss
+    square_share: Fraction = Fraction(0)
     centres: NoisyCentres | None = None
+
+    @property
+    def has_squares(self) -> bool:
+        """Whether variances can be made of it."""
+        return self.square_share > 0
+
+    @property
+    def epsilon_of_mean(self) -> Fraction:
+        """What is left for centres, rows and deviations."""
+        return self.loss.epsilon * (1 - self.square_share)
+
+    @property
+    def epsilon_of_squares(self) -> Fraction:
+        return self.loss.epsilon * self.square_share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -372,7 +372,7 @@ def _release_prices(
 ) -> Iterator[tuple[NodePrice, int]]:
     """What is computed of each row for each release, and how often its statement says it
     (compiler/statistic_sql.py, value_scan.py): twice what is summed and counted, three times what is
-    squared."""
+    squared, and twice more for squares beside a mean."""
     for release in plan.releases:
         match release:
             case NoisyStatistic(of=Counted() as counted):
@@ -385,7 +385,9 @@ def _release_prices(
                 operand = walk.price(release.operand, source)
                 yield _together((operand,), walk.key_nanoseconds(operand.size), operand.size), 2
                 yield walk.price(release.condition, source), 2
-            case RecentredMean() | DeviationMean() | OrderStatistic() | UnitExtreme() | KeptUnits():
+            case DeviationMean():
+                yield walk.measured(release.measured, source), 4 if release.has_squares else 2
+            case RecentredMean() | OrderStatistic() | UnitExtreme() | KeptUnits():
                 yield walk.measured(release.measured, source), 2
             case SampleAggregate():
                 yield walk.measured(release.measured, source), 3

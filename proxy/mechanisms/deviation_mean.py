@@ -300,9 +300,7 @@ def _parts(weights: Sequence[int], spent: DeviationShares) -> list[float]:
     return [weight / whole for weight in filled]
 
 
-def group_parts(
-    centres: NoisyCentres, epsilon: Fraction, declared: int | None
-) -> Sequence[float]:
+def group_parts(centres: NoisyCentres, epsilon: Fraction, declared: int | None) -> Sequence[float]:
     """Give the share of all units that each group has, about. Post-processing."""
     return _parts(centres.weights, centres.shares(epsilon, declared))
 

@@ -1,8 +1,8 @@
 """VARIANCE and STDDEV of units with several rows: squares of the rows' distances from noisy centres.
 
-The centres, the number of rows and the deviations are those of a mean (mechanisms.deviation_mean). What is added
-to them is one more sum: the squared distances of a unit's rows from the centres of their groups. A bound on
-that is chosen from a noisy histogram of octaves, as for deviations. With Q squares, D deviations and N rows the
+The centres, the number of rows and the deviations are those of a mean (mechanisms.deviation_mean). One more sum
+is added to them: the squared distances of a unit's rows from the centres of their groups. A bound on that is
+chosen from a noisy histogram of octaves, as for deviations. With Q squares, D deviations and N rows the
 variance is Q/N - (D/N)^2, whatever the centre.
 
 Squares are in squared fine steps, or in PARTS of one where hardly any unit has two rows.
@@ -37,6 +37,7 @@ _LEAST = 2**14  # the lowest bound is this part of the squared range
 _OCTAVES, _SINGLE_OCTAVES = 36, 15
 _RULE = OctaveRule(least=2.5, gap=0.8)
 _SINGLE_RULE = OctaveRule(least=2.0, gap=0.0)
+_ENOUGH = 120  # units times the epsilon of the mean: with fewer a variance is mostly NULL
 _OF_MEAN = 0.2  # of what an interval may miss
 _DIGITS = 30  # of a root: more than any type of PostgreSQL's shows
 
@@ -78,7 +79,12 @@ def share_of_squares(mean: Fraction, spread: Fraction) -> Fraction:
 
 
 def square_bounds(low: int, high: int, *, is_single: bool) -> tuple[int, ...]:
-    """Give the bounds by which squares of units are counted, in squared fine steps, or in PARTS of one (single)."""
+    """Give the bounds by which squares of units are counted, in squared fine steps.
+
+    Args:
+        low, high: Grid indices of all values, low < high.
+        is_single: Whether hardly any unit has two rows. Bounds are in PARTS of a step then.
+    """
     lowest = Fraction((2 * (high - low) * fineness(low, high)) ** 2, _LEAST)
     if is_single:
         return quarter_bounds(lowest * PARTS, _SINGLE_OCTAVES)
@@ -167,9 +173,7 @@ def _chosen_bound(
     farthest = deviation_mean.farthest(centres, low, high) ** 2 * PARTS
     if found is None or found.bound >= farthest / 2:
         # No unit is above that: all are in the bands up to its own.
-        return OctaveBound(
-            place=bisect_left(bounds, farthest), bound=farthest, cut=0.0, unseen=0.0
-        )
+        return OctaveBound(place=bisect_left(bounds, farthest), bound=farthest, cut=0.0, unseen=0.0)
     most = (2 * farthest - found.bound) * scale
     return replace(found, unseen=min(found.unseen, most))
 
@@ -189,6 +193,15 @@ def exists(noisy: NoisySquares, of: SpreadRange) -> bool:
     return deviation_mean.exists(noisy.mean, of.epsilons[0], of.declared)
 
 
+def units_needed(epsilon_of_mean: Fraction) -> int:
+    """How many units a variance takes, over all groups, about.
+
+    >>> units_needed(Fraction(3, 5))
+    200
+    """
+    return math.ceil(_ENOUGH / epsilon_of_mean)
+
+
 def is_too_inexact(noisy: NoisySquares, of: SpreadRange) -> bool:
     """Whether a deviation says nothing: its interval is as wide as its range, half of the width."""
     found = deviation(noisy, of)
@@ -196,9 +209,7 @@ def is_too_inexact(noisy: NoisySquares, of: SpreadRange) -> bool:
     return 4 * half_width >= of.high - of.low
 
 
-def population(
-    noisy: NoisySquares, of: SpreadRange, level: Fraction | float = LEVEL
-) -> Estimate:
+def population(noisy: NoisySquares, of: SpreadRange, level: Fraction | float = LEVEL) -> Estimate:
     """Estimate the variance of all rows in squared grid steps, within 0 .. ((high - low)/2)^2. Post-processing.
 
     What the interval claims is the part of the noise; what bounds cut is estimated, as of a mean.
@@ -223,9 +234,7 @@ def population(
         whole = 1 + noisy.mean.lost_rows / least_rows
         below = max(0.0, squares - noise) / whole - (mean + off) ** 2
         most, least = min(max(above, value), largest), min(max(below, 0.0), value)
-    return Estimate(
-        value=Fraction(value) / 4, least=Fraction(least) / 4, most=Fraction(most) / 4
-    )
+    return Estimate(value=Fraction(value) / 4, least=Fraction(least) / 4, most=Fraction(most) / 4)
 
 
 def _rows(noisy: NoisySquares, of: SpreadRange, missed: float) -> tuple[float, float, float]:

@@ -1,7 +1,8 @@
 """Which aggregates of a block share noisy results, and what each noisy result weighs.
 
 COUNT, SUM, AVG and variances of one column with one FILTER are made of a few sums (planner/formulas.py): the
-number of rows, the sum, the squares. They share them where none of them gets less exact by it
+number of rows, the sum, the squares. Means and variances of units with several rows share one release about
+noisy centres (mechanisms.deviation_variance). Others share their sums where none of them gets less exact by it
 (mechanisms.shared_moments.pooled; measured by tests/mechanisms/test_shared_moments.py). What is made of sums
 and shares them with nobody is the case of one user; counts, sums and means that gain nothing are releases of
 their own. Smoothed medians, order statistics and counts of distinct values never share. By statement, policy
@@ -17,9 +18,11 @@ from fractions import Fraction
 from proxy.base.errors import Refusal
 from proxy.kernel.formula_model import Formula
 from proxy.kernel.statistics import Measured, Statistic
+from proxy.mechanisms import deviation_variance
 from proxy.mechanisms.shared_moments import pooled
 from proxy.planner.formulas import formula_of, weighed
 from proxy.planner.measuring import (
+    SPREADS,
     MeasureContext,
     has_total,
     is_of_deviations,
@@ -58,13 +61,15 @@ class MadeOf:
 class BudgetAllocation:
     """independent: weights of aggregates that are releases of their own, by number; statistics: weights of the
     sums that formulas take; made_of: the sums of each other aggregate; alias_of: of counts, the earlier one
-    that counts the same; units: weights of the numbers of units that minima and maxima are of."""
+    that counts the same, and of answers about the same centres, the first one; units: weights of the numbers of
+    units that minima and maxima are of; square_shares: of releases about centres, the part for squares."""
 
     independent: Mapping[int, Fraction]
     statistics: Mapping[SharedStatistic, Fraction]
     made_of: Mapping[int, MadeOf]
     alias_of: Mapping[int, int]
     units: Mapping[ValuedRows, Fraction]
+    square_shares: Mapping[int, Fraction]
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
@@ -125,11 +130,7 @@ def allocation(aggregates: Sequence[Aggregate], context: MeasureContext) -> Budg
         for one in candidates
         if one is not None and one.number not in alias_of and not has_total(one.aggregate, context)
     ]
-    means = {
-        (one.operands, _counted(one, context))
-        for one in aggregates
-        if is_of_deviations(one, context)
-    }
+    means = _about_centres(aggregates, context)
     for rows in dict.fromkeys(one.rows for one in found):
         group = [one for one in found if one.rows == rows]
         averaged = frozenset(operands for operands, counted in means if counted == rows)
@@ -139,6 +140,11 @@ def allocation(aggregates: Sequence[Aggregate], context: MeasureContext) -> Budg
             assert shared is not None
             statistics.update(shared)
             made_of.update({one.number: one.made_of for one in together})
+    square_shares = {}
+    for first, *others in means.values():
+        alias_of.update(dict.fromkeys(others, first))
+        kinds = [(aggregates[n].kind, weights[n]) for n in (first, *others)]
+        weights[first], square_shares[first] = _weight_about_centres(kinds)
     independent = {n: w for n, w in enumerate(weights) if n not in made_of and n not in alias_of}
     independent, units = unit_weights(aggregates, independent, context)
     return BudgetAllocation(
@@ -147,7 +153,28 @@ def allocation(aggregates: Sequence[Aggregate], context: MeasureContext) -> Budg
         made_of=made_of,
         alias_of=alias_of,
         units=units,
+        square_shares=square_shares,
     )
+
+
+def _about_centres(
+    aggregates: Sequence[Aggregate], context: MeasureContext
+) -> Mapping[tuple[tuple[Expression, ...], CountedRows], list[int]]:
+    """The numbers of means, variances and deviations by operand and rows: each list shares one release."""
+    found: dict[tuple[tuple[Expression, ...], CountedRows], list[int]] = {}
+    for number, one in enumerate(aggregates):
+        if is_of_deviations(one, context):
+            found.setdefault((one.operands, _counted(one, context)), []).append(number)
+    return found
+
+
+def _weight_about_centres(
+    kinds: Sequence[tuple[AggregateKind, Fraction]],
+) -> tuple[Fraction, Fraction]:
+    """The weight of a release about centres, and the part of it for squares: 0 of a mean alone."""
+    whole = sum((weight for _, weight in kinds), Fraction(0))
+    spread = sum((weight for kind, weight in kinds if kind in SPREADS), Fraction(0))
+    return whole, deviation_variance.share_of_squares(whole - spread, spread)
 
 
 def _formula(aggregate: Aggregate, context: MeasureContext) -> Formula | None:

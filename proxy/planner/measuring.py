@@ -29,6 +29,12 @@ _LARGEST_INDEX = 2**52
 _ROUTED = (AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX)
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 _EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
+SPREADS = (
+    AggregateKind.VAR_POP,
+    AggregateKind.VAR_SAMP,
+    AggregateKind.STDDEV_POP,
+    AggregateKind.STDDEV_SAMP,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,12 +119,13 @@ class MeasureContext:
 class Priced:
     """What planning one release needs to know. loss: all that it may spend; number: of the release; is_shared:
     other answers are made of it too, so that its rows are cut as theirs are; level: of the interval that the
-    statement asks for; None: it asks for none."""
+    statement asks for; None: it asks for none; square_share: of a mean of deviations, what is for squares."""
 
     context: MeasureContext
     loss: Loss
     number: int = 0
     is_shared: bool = False
+    square_share: Fraction = Fraction(0)
     level: Fraction | None = None
 
 
@@ -188,10 +195,10 @@ def given_total(aggregate: Aggregate, context: MeasureContext) -> GivenTotal | N
 
 
 def is_of_deviations(aggregate: Aggregate, context: MeasureContext) -> bool:
-    """Whether an AVG is a mean of deviations, which chooses its own bounds on what a unit adds: of units with
-    several rows, in groups that are public."""
+    """Whether a mean, a variance or a standard deviation is made of deviations from noisy centres, which choose
+    their own bounds on what a unit adds: of units with several rows, in groups that are public."""
     return (
-        aggregate.kind is AggregateKind.AVG
+        aggregate.kind in (AggregateKind.AVG, *SPREADS)
         and isinstance(context.neighbours, UnitNeighbours)
         and not context.is_unbounded
         and not context.has_private_keys
@@ -214,7 +221,7 @@ def needs_rows(aggregate: Aggregate, context: MeasureContext) -> bool:
             column = column_facts(aggregate, context)
             return column is None or not column.is_unit
         case _:
-            return True
+            return not is_of_deviations(aggregate, context)
 
 
 def is_unit_extreme(aggregate: Aggregate, context: MeasureContext) -> bool:

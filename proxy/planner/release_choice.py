@@ -83,7 +83,11 @@ def plan_release(aggregate: Aggregate, priced: Priced) -> Release:
             | AggregateKind.VAR_SAMP
             | AggregateKind.STDDEV_POP
             | AggregateKind.STDDEV_SAMP
-            | AggregateKind.COVAR_POP
+        ):
+            assert is_of_deviations(aggregate, context), _SHARED
+            return _mean_of_deviations(aggregate, priced)
+        case (
+            AggregateKind.COVAR_POP
             | AggregateKind.COVAR_SAMP
             | AggregateKind.CORR
             | AggregateKind.REGR_SLOPE
@@ -298,6 +302,7 @@ def _mean_of_deviations(aggregate: Aggregate, priced: Priced) -> DeviationMean:
         # With the policy's bound the number of rows would be cut where deviations are not.
         declared=None,
         loss=Loss(priced.loss.epsilon, Fraction(0)),
+        square_share=priced.square_share,
     )
 
 

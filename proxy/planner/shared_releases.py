@@ -76,7 +76,8 @@ class _Drawing:
         made_of = allocation.made_of.get(number)
         if made_of is None:
             loss, level = self.spent.independent[number], self.context.levels.get(number)
-            self.own[number] = self._placed(aggregate, loss, level=level)
+            square_share = allocation.square_shares.get(number, Fraction(0))
+            self.own[number] = self._placed(aggregate, loss, level=level, square_share=square_share)
         elif made_of.formula.of is None:
             (statistic,) = made_of.statistics
             if statistic not in self.places:
@@ -133,9 +134,17 @@ class _Drawing:
         loss: Loss,
         is_shared: bool = False,
         level: Fraction | None = None,
+        square_share: Fraction = Fraction(0),
     ) -> int:
         number, context = len(self.releases), self.context
-        priced = Priced(context=context, loss=loss, number=number, is_shared=is_shared, level=level)
+        priced = Priced(
+            context=context,
+            loss=loss,
+            number=number,
+            is_shared=is_shared,
+            level=level,
+            square_share=square_share,
+        )
         try:
             release = plan_release(aggregate, priced)
         except Refusal as refusal:

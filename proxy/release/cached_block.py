@@ -14,6 +14,7 @@ from typing_extensions import assert_never
 
 from proxy.kernel.plan import BlockPlan, DistinctCount, Noise, NoisyStatistic, Release
 from proxy.mechanisms.deviation_mean import NoisyDeviations
+from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.planner.lifting import Lift
 from proxy.release.adding_noise import ordered_groups
@@ -168,13 +169,23 @@ def _written(value: Drawn) -> object:
         case NoisyMeanSums():
             return ["mean", value.total, value.count, value.centre]
         case NoisyDeviations():
-            return ["deviations", *(getattr(value, name) for name in _DEVIATIONS)]
+            return ["deviations", *_numbers(value)]
+        case NoisySquares():
+            return ["squares", value.total, value.bound, value.lost, *_numbers(value.mean)]
         case DrawnQuantile():
             return ["quantile", value.index, value.low, value.high]
         case DrawnNothing():
             return None
         case _:
             assert_never(value)
+
+
+def _numbers(mean: NoisyDeviations) -> list[object]:
+    return [getattr(mean, name) for name in _DEVIATIONS]
+
+
+def _deviations(numbers: Sequence[Any]) -> NoisyDeviations:
+    return NoisyDeviations(**dict(zip(_DEVIATIONS, numbers, strict=True)))
 
 
 def _read(value: Any) -> Drawn:
@@ -186,7 +197,9 @@ def _read(value: Any) -> Drawn:
         case ["mean", total, count, centre]:
             return NoisyMeanSums(total=total, count=count, centre=centre)
         case ["deviations", *numbers]:
-            return NoisyDeviations(**dict(zip(_DEVIATIONS, numbers, strict=True)))
+            return _deviations(numbers)
+        case ["squares", total, bound, lost, *numbers]:
+            return NoisySquares(mean=_deviations(numbers), total=total, bound=bound, lost=lost)
         case ["quantile", index, low, high]:
             return DrawnQuantile(index, low, high)
         case _:

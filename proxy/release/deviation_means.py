@@ -1,4 +1,7 @@
-"""Draw means of deviations: the centres from their scan, then the means from the scan about these centres."""
+"""Draw means of deviations, and variances about the same centres.
+
+The centres are drawn from their scan, then all else from the scan about these centres.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from fractions import Fraction
 from proxy.base.errors import Fault
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, DeviationMean
-from proxy.mechanisms import deviation_mean
+from proxy.mechanisms import deviation_mean, deviation_variance
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.deviation_mean import GroupDeviations, GroupRows, NoisyCentres
 from proxy.release.drawn_values import Drawn, DrawnNumber, Keys
@@ -57,36 +60,62 @@ def drawn_means(
     Raises:
         Fault: A mean has no centres. To draw them here as well would be paid once and drawn twice.
     """
-    found = _read(plan, table)
+    found, count = _read(plan, table), len(plan.deviation_means)
     means: dict[int, Mapping[Keys, Drawn]] = {}
     for place, (number, release) in enumerate(plan.deviation_means.items()):
         low, high = release.measured.low, release.measured.high
         if low == high:  # public
             means[number] = dict.fromkeys(plan.listed_groups, DrawnNumber(low))
             continue
-        of_rows, of_deviations = found[2 * place], found[2 * place + 1]
-        if release.centres is None:
-            raise Fault("a mean is drawn without its centres")
-        drawn = deviation_mean.noisy(
-            _groups(plan, of_rows),
-            [
-                GroupDeviations(sums=bands.totals, shares=bands.shares)
-                for bands in of_deviations.by_group(plan)
-            ],
-            of_deviations.units,
-            release.centres,
-            low,
-            high,
-            release.loss.epsilon,
-            release.declared,
-            bits,
+        places = found[2 * place], found[2 * place + 1], found[2 * count + place]
+        means[number] = dict(
+            zip(plan.listed_groups, _drawn(plan, release, places, bits), strict=True)
         )
-        means[number] = dict(zip(plan.listed_groups, drawn, strict=True))
     return means
 
 
+def _drawn(
+    plan: BlockPlan, release: DeviationMean, places: tuple[_Place, _Place, _Place], bits: RandomBits
+) -> Sequence[Drawn]:
+    """Of all groups. Squares are about the same centres, so they are drawn with the mean or not at all."""
+    of_rows, of_deviations, of_squares = places
+    low, high, centres = release.measured.low, release.measured.high, release.centres
+    if centres is None:
+        raise Fault("a mean is drawn without its centres")
+    means = deviation_mean.noisy(
+        _groups(plan, of_rows),
+        _deviations(plan, of_deviations),
+        of_deviations.units,
+        centres,
+        low,
+        high,
+        release.epsilon_of_mean,
+        release.declared,
+        bits,
+    )
+    if not release.has_squares:
+        return means
+    return deviation_variance.noisy(
+        means,
+        _deviations(plan, of_squares),
+        of_squares.units,
+        centres,
+        low,
+        high,
+        (release.epsilon_of_mean, release.epsilon_of_squares),
+        release.declared,
+        bits,
+    )
+
+
+def _deviations(plan: BlockPlan, found: _Place) -> Sequence[GroupDeviations]:
+    return [
+        GroupDeviations(sums=bands.totals, shares=bands.shares) for bands in found.by_group(plan)
+    ]
+
+
 def told_apart(plan: BlockPlan, number: int, here: ExactTable, there: ExactTable) -> Fraction:
-    """Compute the most that a mean tells two databases apart, for any bounds that may be chosen.
+    """Compute the most that a mean or a variance tells two databases apart, for any bounds that may be chosen.
 
     Args:
         plan: The block.
@@ -111,12 +140,19 @@ def told_apart(plan: BlockPlan, number: int, here: ExactTable, there: ExactTable
         rows=_bounded_apart(rows, others, deviation_mean.row_bounds(release.declared)),
         deviations=_bounded_apart(deviations, other_deviations, bounds),
     )
-    return deviation_mean.cost(
+    spent = deviation_mean.cost(
         change,
-        release.loss.epsilon,
+        release.epsilon_of_mean,
         is_declared=release.declared is not None,
         is_single=is_single,
     )
+    if not release.has_squares:
+        return spent
+    squares, other_squares = (one[2 * len(plan.deviation_means) + place] for one in (mine, theirs))
+    bounds = deviation_variance.square_bounds(low, high, is_single=is_single)
+    of_squares = deviation_variance.shares(release.epsilon_of_squares, is_single=is_single)
+    spent += of_squares.cells * _apart(squares.units, other_squares.units)
+    return spent + of_squares.squares * _bounded_apart(squares, other_squares, bounds)
 
 
 def _apart(one: Mapping[int, int], other: Mapping[int, int]) -> int:
@@ -153,7 +189,7 @@ def _centres(
         found.units,
         measured.low,
         measured.high,
-        release.loss.epsilon,
+        release.epsilon_of_mean,
         release.declared,
         bits,
     )
@@ -194,8 +230,8 @@ class _Place:
 
 
 def _read(plan: BlockPlan, table: ExactTable) -> list[_Place]:
-    """Two places of each mean: of rows, and of deviations."""
-    places = [_Place() for _ in range(2 * len(plan.deviation_means))]
+    """Two places of each mean: of rows, and of deviations. Then one of each for its squares, if it has any."""
+    places = [_Place() for _ in range(3 * len(plan.deviation_means))]
     listed = frozenset(plan.listed_groups)
     for row in table.rows:
         number, band, total, share, mean, units = (value or 0 for value in row.values)

@@ -29,6 +29,7 @@ from proxy.kernel.plan import (
 )
 from proxy.mechanisms import deviation_mean, discrete_gaussian, discrete_laplace, recentred_mean
 from proxy.mechanisms.deviation_mean import NoisyDeviations
+from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.release.deriving import on_grid
@@ -61,7 +62,7 @@ class DrawnNothing:
 
 
 NOTHING = DrawnNothing()
-Drawn = DrawnNumber | NoisyMeanSums | NoisyDeviations | DrawnQuantile | DrawnNothing
+Drawn = DrawnNumber | NoisyMeanSums | NoisyDeviations | NoisySquares | DrawnQuantile | DrawnNothing
 Keys = tuple[str | None, ...]
 
 
@@ -168,7 +169,7 @@ def _mean(drawn: Drawn, release: RecentredMean) -> NoisyValue:
     """Steps of the operand's grid to the finer ones of the answer."""
     measured, kind = release.measured, release.aggregate.type
     if isinstance(drawn, DrawnNumber):  # bounds that meet: the mean is public
-        return on_grid(_known(drawn.index * measured.grid), release.output_grid, kind)
+        return on_grid(known(drawn.index * measured.grid), release.output_grid, kind)
     assert isinstance(drawn, NoisyMeanSums), "of another release"
     low, high, epsilon = measured.low, measured.high, release.loss.epsilon
     found = recentred_mean.estimate(drawn, low, high, epsilon, measured.rows)
@@ -179,10 +180,12 @@ def _mean_of_deviations(drawn: Drawn, release: DeviationMean) -> NoisyValue:
     """NULL if the noisy numbers show no rows; without an error if nothing bounds it."""
     measured, grid, kind = release.measured, release.output_grid, release.aggregate.type
     if isinstance(drawn, DrawnNumber):  # bounds that meet: the mean is public
-        return on_grid(_known(drawn.index * measured.grid), grid, kind)
+        return on_grid(known(drawn.index * measured.grid), grid, kind)
+    if isinstance(drawn, NoisySquares):
+        drawn = drawn.mean
     assert isinstance(drawn, NoisyDeviations), "of another release"
-    drawn_with = (measured.low, measured.high, release.loss.epsilon, release.declared)
-    if not deviation_mean.exists(drawn, release.loss.epsilon, release.declared):
+    drawn_with = (measured.low, measured.high, release.epsilon_of_mean, release.declared)
+    if not deviation_mean.exists(drawn, release.epsilon_of_mean, release.declared):
         is_rough = drawn.bound is None
         reason = NullReason.TOO_FEW if is_rough else NullReason.EMPTY_GROUP
         return replace(missing(grid, kind), null_reason=reason)
@@ -198,8 +201,9 @@ def _mean_of_deviations(drawn: Drawn, release: DeviationMean) -> NoisyValue:
     return on_grid(at(LEVEL), grid, kind)
 
 
-def _known(value: Fraction) -> Estimate:
-    return Estimate(value=value, least=value, most=value, at=lambda _: _known(value))
+def known(value: Fraction) -> Estimate:
+    """A public number."""
+    return Estimate(value=value, least=value, most=value, at=lambda _: known(value))
 
 
 def _quantile(drawn: Drawn, release: OrderStatistic | UnitExtreme) -> NoisyValue:

@@ -29,6 +29,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms import deviation_mean, order_statistic, recentred_mean
 from proxy.mechanisms.deviation_mean import NoisyDeviations
+from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import AggregateKind
@@ -298,17 +299,20 @@ def _released_count(release: Release, drawn: Drawn) -> ReleasedCount | None:
                     drawn, measured.low, measured.high, release.loss.epsilon, measured.rows
                 ),
             )
-        case DeviationMean(), NoisyDeviations():
+        case DeviationMean(), NoisyDeviations() | NoisySquares():
             return _count_of_deviations(release, drawn)
         case _:
             return None
 
 
-def _count_of_deviations(release: DeviationMean, drawn: NoisyDeviations) -> ReleasedCount | None:
+def _count_of_deviations(
+    release: DeviationMean, drawn: NoisyDeviations | NoisySquares
+) -> ReleasedCount | None:
     """A rough mean counts units, each divided over its groups. That is compared with nothing."""
-    if drawn.bound is None:
+    mean = drawn.mean if isinstance(drawn, NoisySquares) else drawn
+    if mean.bound is None:
         return None
     return ReleasedCount(
-        count=drawn.count // deviation_mean.PARTS,
-        half_width=deviation_mean.count_half_width(drawn, release.loss.epsilon, release.declared),
+        count=mean.count // deviation_mean.PARTS,
+        half_width=deviation_mean.count_half_width(mean, release.epsilon_of_mean, release.declared),
     )

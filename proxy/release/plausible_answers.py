@@ -36,7 +36,8 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured, Statistic
-from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations
+from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations, fineness
+from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.release.drawn_values import (
@@ -273,7 +274,7 @@ def _value(release: Release, rows: int, position: Fraction) -> Drawn:
                 return DrawnNumber(one.low)
             return NoisyMeanSums(total=rows * _centred(one, position), count=rows, centre=None)
         case DeviationMean():
-            return _rough_mean(release, rows, position)
+            return _of_deviations(release, rows, position)
         case OrderStatistic() | UnitExtreme():
             return _quantile(release, position)
         case SampleAggregate():
@@ -282,21 +283,31 @@ def _value(release: Release, rows: int, position: Fraction) -> Drawn:
             assert_never(release)
 
 
-def _rough_mean(release: DeviationMean, rows: int, position: Fraction) -> Drawn:
-    """NULL if there are no rows."""
+def _of_deviations(release: DeviationMean, rows: int, position: Fraction) -> Drawn:
+    """All rows at one place, so that a variance is 0. NULL if there are no rows."""
     one = release.measured
     if one.low == one.high:
         return DrawnNumber(one.low)
-    count = PARTS * max(1, rows)
+    if not release.has_squares:
+        return _mean(release, rows, _centred(one, position), None)
+    distance = fineness(one.low, one.high) * _centred(one, position)
+    mean = _mean(release, rows, distance, 1)
+    return NoisySquares(mean=mean, total=mean.count * distance**2, bound=1, lost=0)
+
+
+def _mean(release: DeviationMean, rows: int, each: int, bound: int | None) -> NoisyDeviations:
+    """each: what a row adds; bound: None of a rough mean, as of NoisyDeviations."""
+    units = math.ceil(max(0, rows) * 1_000 / min(Fraction(1), release.epsilon_of_mean))
+    count = PARTS * (max(1, rows) if bound is None else units)
     return NoisyDeviations(
-        units=math.ceil(max(0, rows) * 1_000 / min(Fraction(1), release.loss.epsilon)),
+        units=units,
         is_few=False,
         is_single=False,
         centre=0,
         count=count,
-        total=count * _centred(one, position),
+        total=count * each,
         rows=1,
-        bound=None,
+        bound=bound,
         lost_rows=0,
         lost=0,
     )

@@ -17,6 +17,7 @@ from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
 from proxy.release.null_answers import answer_rules, with_nulls
 from proxy.release.rounding import rounded
+from proxy.release.spread_values import spread_release, spread_value
 from proxy.release.window_intervals import WindowGroups
 
 # An expression over the answers, and the number of the row.
@@ -53,7 +54,7 @@ def group_values(plan: BlockPlan, group: DrawnGroup) -> Iterator[NoisyValue]:
     }
     clipped = dict(plan.clipped)
     for answer in plan.answers:
-        value = answered(answer, plan, by_release)
+        value = _own_value(answer, plan, group) or answered(answer, plan, by_release)
         if plan.is_rounded:
             value = rounded(value)
         if not plan.unstated.isdisjoint(answer.releases):
@@ -61,6 +62,14 @@ def group_values(plan: BlockPlan, group: DrawnGroup) -> Iterator[NoisyValue]:
         if clipped:
             value = replace(value, clipped=_clipped(answer, clipped))
         yield value
+
+
+def _own_value(answer: Answer, plan: BlockPlan, group: DrawnGroup) -> NoisyValue | None:
+    """Of a variance or a deviation that shares a release with a mean."""
+    release = spread_release(answer, plan)
+    if release is None:
+        return None
+    return spread_value(group.values[answer.releases[0]], release, answer.aggregate)
 
 
 def _row(

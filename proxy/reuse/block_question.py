@@ -65,7 +65,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
         frozenset({"aggregate"}),
     ),
     DeviationMean: (
-        frozenset({"measured", "output_grid", "declared"}),
+        frozenset({"measured", "output_grid", "declared", "square_share"}),
         frozenset({"loss"}),
         frozenset({"aggregate", "centres"}),
     ),

@@ -34,8 +34,8 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanSet:
-    """counts, sums, squares: of each unit and group, sums of y = 2 i - width in half steps and of y^2; width: in
-    grid steps."""
+    """counts, sums, squares: of each unit and group, rows, sums of y = 2 i - width in half steps, and of y^2.
+    width: in grid steps."""
 
     shape: Shape
     counts: Numbers

@@ -10,7 +10,6 @@ deviation of all rows, cut ones too.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -57,15 +56,11 @@ def before(rows: MeanSet, epsilon: Fraction, bits: RandomBits) -> Drawn:
         given = (round(indices[1]), round(indices[0]), round(count))
         drawn = variance.release(*given, 0, width, epsilon * _SUMS, bits, bounds[place])
         value = variance.deviation(variance.population(drawn, 0, width))
-        least, most = map(
-            variance.deviation, variance.population_interval(drawn, noise, 0, width)
-        )
+        least, most = map(variance.deviation, variance.population_interval(drawn, noise, 0, width))
         values.append(float(value))
         half_widths.append(float(max(value - least, most - value)))
     halves = np.array(half_widths)
-    return Drawn(
-        values=np.array(values), half_widths=np.where(halves < width / 4, halves, np.nan)
-    )
+    return Drawn(values=np.array(values), half_widths=np.where(halves < width / 4, halves, np.nan))
 
 
 def after(
