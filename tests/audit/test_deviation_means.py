@@ -28,8 +28,11 @@ _QUESTIONS = (
     "SELECT t, b, avg(i4) FROM visits GROUP BY t, b",
     "SELECT avg(o.i4) FROM orders o JOIN visits v ON o.uid = v.uid",
     "SELECT avg(i4) FROM (SELECT i4 FROM orders UNION ALL SELECT i2 + i4 FROM orders) q",
+    "SELECT t, stddev(i4), avg(i4) FROM orders GROUP BY t",
+    "SELECT variance(f8), avg(n2) FROM visits WHERE i2 > 0",
     "SELECT t, avg(CASE WHEN i2 > 0 THEN i4 END) FROM visits GROUP BY GROUPING SETS ((t), ())",
 )
+_SPREAD = "SELECT t, stddev(i4) FROM orders GROUP BY t"
 _POLICIES = {"declared": POLICIES["best"], "chosen": chosen_by_choice(POLICIES["best"])}
 
 
@@ -145,6 +148,34 @@ def test_totals_of_groups_instead_of_units_are_seen(
     monkeypatch.setattr(deviation_scan._Columns, "_in_all", by_group)
     blocks = _block(_POLICIES["chosen"], _QUESTIONS[4])
     assert [one for block in blocks for one in _moved(auditor, block)]
+
+
+def test_extents_of_groups_instead_of_units_are_seen(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The squares of a unit in several groups would count with all of their bound in each."""
+    real = deviation_scan._Columns._in_all
+
+    def by_group(self: deviation_scan._Columns, number: str, kind: str) -> str:
+        return number if "abs(q" in number else real(self, number, kind)
+
+    monkeypatch.setattr(deviation_scan._Columns, "_in_all", by_group)
+    blocks = _block(_POLICIES["chosen"], _SPREAD)
+    assert [one for block in blocks for one in _moved(auditor, block)]
+
+
+def test_squares_that_are_not_bounded_are_seen(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All units would be in the band of the smallest squares, where nothing is cut."""
+    monkeypatch.setattr(deviation_scan, "square_bounds", lambda *_, is_single: (10**30,))
+    blocks = _block(_POLICIES["chosen"], _SPREAD)
+    assert [one for block in blocks for one in _moved(auditor, block)]
+
+
+def test_most_of_a_variance_is_used(auditor: Auditor) -> None:
+    used = [_largest(auditor, block) for block in _block(_POLICIES["chosen"], _SPREAD)]
+    assert max(used) > 0.85
 
 
 def test_a_scan_alone_says_what_the_centres_are_released_of(auditor: Auditor) -> None:

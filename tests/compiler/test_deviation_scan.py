@@ -24,6 +24,7 @@ from proxy.mechanisms.deviation_mean import (
     fineness,
     row_bounds,
 )
+from proxy.mechanisms.deviation_variance import square_bounds
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.deviation_means import with_centres
 from tests.compiler.test_bound_scan import (
@@ -60,6 +61,12 @@ _QUESTIONS: dict[str, list[_Value]] = {
     "SELECT avg(b), avg(d) FILTER (WHERE a > 0) FROM t": [_centred(_B, 1000), _d_if_a],
     "SELECT k, avg(b) FROM t GROUP BY k": [_centred(_B, 1000)],
     "SELECT k, avg(a), avg(c) FROM t GROUP BY k": [_centred(_A, 0), _centred(_C, 0)],
+    "SELECT avg(d) FILTER (WHERE a > 0), variance(c), avg(c) FROM t": [_d_if_a, _centred(_C, 0)],
+    "SELECT k, stddev(b) FROM t GROUP BY k": [_centred(_B, 1000)],
+    "SELECT k, stddev(a), avg(d) FILTER (WHERE a > 0), variance(a) FROM t GROUP BY k": [
+        _centred(_A, 0),
+        _d_if_a,
+    ],
 }
 
 
@@ -100,13 +107,15 @@ def _expected(block: BlockPlan, values: list[_Value]) -> _Found:
         assert centres is not None
         bounds = deviation_bounds(low, high, is_single=centres.is_single)
         for uid in {row.uid for row in _ROWS}:
-            own = {}
+            own, squares = {}, {}
             for keys, centre in zip(groups, centres.centres, strict=True):
                 key = keys[0] if keys else None
                 y = [value(row) for row in _ROWS if row.uid == uid and (not keys or row.k == key)]
                 numbers = [one for one in y if one is not None]
                 if numbers:
                     own[key] = (len(numbers), sum(numbers), centre)
+                    distances = [fineness(low, high) * one - centre for one in numbers]
+                    squares[key] = sum(distance**2 for distance in distances)
             whole = sum(count for count, _, _ in own.values())
             deviations = {
                 key: fineness(low, high) * total - centre * count
@@ -114,6 +123,7 @@ def _expected(block: BlockPlan, values: list[_Value]) -> _Found:
             }
             if centres.is_single:
                 deviations = {key: _cut(PARTS * one, whole) for key, one in deviations.items()}
+                squares = {key: PARTS * one // whole for key, one in squares.items()}
             size = sum(map(abs, deviations.values()))
             if not own:
                 continue
@@ -127,7 +137,27 @@ def _expected(block: BlockPlan, values: list[_Value]) -> _Found:
                 for kind, (at, added) in enumerate(((band, of_rows), (size_band, of_size))):
                     before = found.setdefault((key, 2 * number + kind, at), [0, 0, 0])
                     before[:] = [a + b for a, b in zip(before, added, strict=True)]
+            if release.has_squares:
+                place = 2 * len(block.deviation_means) + number
+                _add_squares(found, place, squares, release, centres.is_single)
     return {place: tuple(numbers) for place, numbers in found.items()}
+
+
+def _add_squares(
+    found: dict[tuple[str | None, int, int], list[int]],
+    place: int,
+    squares: dict[str | None, int],
+    release: DeviationMean,
+    is_single: bool,
+) -> None:
+    """Of one unit, by group."""
+    bounds = square_bounds(release.measured.low, release.measured.high, is_single=is_single)
+    extent = sum(squares.values())
+    band = bisect_left(bounds, extent)
+    found.setdefault((_OF_ALL, place, band), [0])[0] += 1
+    for key, one in squares.items():
+        before = found.setdefault((key, place, band), [0, 0, 0])
+        before[:] = [before[0] + one, before[1] + (PARTS * one // extent if extent else 0), 0]
 
 
 def _read(connection: psycopg.Connection, block: BlockPlan) -> _Found:
@@ -177,7 +207,9 @@ def test_bands_are_those_of_the_definition(
     for block in _blocks(database, question):
         found, expected = _read(connection, block), _expected(block, _QUESTIONS[question])
         assert found == expected
-        assert len({place for _, place, _ in found}) == 2 * len(block.deviation_means)
+        means = block.deviation_means.values()
+        squares = sum(release.has_squares for release in means)
+        assert len({place for _, place, _ in found}) == 2 * len(means) + squares
         assert len(Counter(band for _, _, band in found)) > 3
 
 
@@ -190,7 +222,9 @@ def test_the_first_scan_reads_the_rows_of_the_second(
     (block,) = planned(database, question).blocks
     first, (second,) = centre_scan(block), compile_block(block)
     assert first.releases == () != second.releases
-    read = [row for row in _rows(connection, second) if (row[1][0] or 0) % 2 == 0]
+    means = len(block.deviation_means)
+    of_rows = range(0, 2 * means, 2)
+    read = [row for row in _rows(connection, second) if (row[1][0] or 0) in of_rows]
     assert _rows(connection, first) == read != []
 
 
@@ -268,6 +302,7 @@ def test_deviations_are_not_taken_before_the_centres_are_told(
     [
         "SELECT k, count(*), avg(b) FROM t GROUP BY k",
         "SELECT k, avg(c), sum(b), count(a), stddev(a), avg(a) FROM t GROUP BY k",
+        "SELECT k, stddev(c), sum(b), count(a), corr(a, b) FROM t GROUP BY k",
         "SELECT k, avg(c), count(a), stddev(a), avg(a) FROM t GROUP BY k",
     ],
 )

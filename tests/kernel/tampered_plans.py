@@ -301,6 +301,26 @@ def deviations_for_nothing(of: Tampered) -> BlockPlan | None:
 
 
 @kind
+def squares_on_credit(of: Tampered) -> BlockPlan | None:
+    """The mean has what squares owe."""
+    share = Fraction(-1, 2)
+    return of.release(DeviationMean, lambda release: replace(release, square_share=share))
+
+
+@kind
+def squares_for_all_of_it(of: Tampered) -> BlockPlan | None:
+    """Nothing is left for rows and deviations."""
+    share = Fraction(1)
+    return of.release(DeviationMean, lambda release: replace(release, square_share=share))
+
+
+@kind
+def squares_for_more_than_it_has(of: Tampered) -> BlockPlan | None:
+    share = Fraction(3, 2)
+    return of.release(DeviationMean, lambda release: replace(release, square_share=share))
+
+
+@kind
 def deviations_between_steps(of: Tampered) -> BlockPlan | None:
     def change(release: DeviationMean) -> DeviationMean:
         clamp = Bounds(release.measured.clamp.low - release.measured.grid / 3, Fraction(2**40))

@@ -169,6 +169,12 @@ _OF_KINDS = {
         "not isinstance(shape.neighbours, UnitNeighbours)",
         "False",
     ),
+    "squares_on_credit": _weak(
+        measurements._spent_on_squares, "spent.cells <= 0 or spent.squares <= 0", "False"
+    ),
+    "squares_for_more_than_it_has": _weak(
+        measurements.price_of_deviation_mean, " or spent.least <= 0", ""
+    ),
     "centre_beyond_the_range": _weak(measurements.check_centres, "abs(centre) > farthest", "False"),
     "single_rows_of_several": _weak(
         measurements.check_centres, "centres.is_single and centres.rows != 1", "False"

@@ -226,8 +226,9 @@ def _release(release: Release, is_part: bool = False) -> str:
             )
         case DeviationMean():
             rows = "by choice" if release.declared is None else release.declared
+            squares = f", squares {release.square_share}" if release.has_squares else ""
             return (
-                f"{name} from deviations: {_measured(release.measured)}, rows {rows}, "
+                f"{name} from deviations: {_measured(release.measured)}, rows {rows}{squares}, "
                 f"output grid {decimal_text(release.output_grid)}, {loss}"
             )
         case OrderStatistic():
