@@ -216,32 +216,40 @@ def population(noisy: NoisySquares, of: SpreadRange, level: Fraction | float = L
     """
     assert noisy.bound is not None and noisy.mean.bound is not None, "nothing was released"
     missed = max(1.0 - float(level), 1e-12)
-    rows, least_rows, row_scale = _rows(noisy, of, missed)
+    rows = max(noisy.mean.count / PARTS, 1.0)
     step = deviation_mean.fine_step(noisy.mean, of.low, of.high) / fineness(of.low, of.high)
-    squares = max(0.0, noisy.total / PARTS * step / rows)
+    square = max(0.0, noisy.total / PARTS * step / rows)
     mean, off = _mean(noisy, of, missed * _OF_MEAN)
     largest = float(of.high - of.low) ** 2
-    value = min(max(squares - mean**2, 0.0), largest)
-    if least_rows <= 0:
-        least, most = 0.0, largest
-    else:
-        reach = -math.log(missed * (1 - _OF_MEAN))
-        spent = shares(of.epsilons[1], is_single=noisy.mean.is_single)
-        of_squares = reach * noisy.bound * step / float(spent.squares)
-        noise = math.hypot(of_squares, squares * reach * row_scale) / least_rows
-        # Squares that are cut only raise the variance, and rows that are cut only lower it.
-        above = squares + noise + noisy.lost * step / least_rows - max(0.0, mean - off) ** 2
-        whole = 1 + noisy.mean.lost_rows / least_rows
-        below = max(0.0, squares - noise) / whole - (mean + off) ** 2
-        most, least = min(max(above, value), largest), min(max(below, 0.0), value)
+    value = min(max(square - mean**2, 0.0), largest)
+    below, above = _mean_square(noisy, of, square, step, missed * (1 - _OF_MEAN))
+    most = min(max(above - max(0.0, mean - off) ** 2, value), largest)
+    least = min(max(below - (mean + off) ** 2, 0.0), value)
     return Estimate(value=Fraction(value) / 4, least=Fraction(least) / 4, most=Fraction(most) / 4)
 
 
-def _rows(noisy: NoisySquares, of: SpreadRange, missed: float) -> tuple[float, float, float]:
-    """Rows, as few as they may be, and the scale of their noise."""
-    scale = deviation_mean.row_scale(noisy.mean, of.epsilons[0], of.declared)
-    number = noisy.mean.count / PARTS
-    return max(number, 1.0), number + math.log(min(1.0, 2 * missed)) * scale, scale
+def _mean_square(
+    noisy: NoisySquares, of: SpreadRange, found: float, step: float, missed: float
+) -> tuple[float, float]:
+    """The ends of an interval for the mean square of all rows about the centre, in squared half steps.
+
+    With noise in both numbers the quotient of the exact ones solves (x - found)^2 <= (a x)^2 + b^2, where a and
+    b are the noises of rows and squares, divided by the noisy number of rows (Fieller 1954).
+    """
+    assert noisy.bound is not None
+    reach, rows = -math.log(missed), max(noisy.mean.count / PARTS, 1.0)
+    of_rows = reach * deviation_mean.row_scale(noisy.mean, of.epsilons[0], of.declared) / rows
+    spent = shares(of.epsilons[1], is_single=noisy.mean.is_single)
+    of_squares = reach * noisy.bound * step / float(spent.squares) / rows
+    if of_rows >= 1:
+        return 0.0, math.inf
+    left = 1 - of_rows**2
+    apart = math.sqrt((of_rows * found) ** 2 + left * of_squares**2)
+    # Squares that are cut only raise the variance, and rows that are cut only lower it.
+    fewest = rows * (1 - of_rows)
+    above = (found + apart) / left + noisy.lost * step / fewest
+    below = max(0.0, (found - apart) / left) / (1 + noisy.mean.lost_rows / fewest)
+    return below, above
 
 
 def _mean(noisy: NoisySquares, of: SpreadRange, missed: float) -> tuple[float, float]:

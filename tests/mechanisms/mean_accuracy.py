@@ -222,7 +222,7 @@ def lines(found: Iterator[tuple[MeanSet, Fraction, MeanAccuracy, MeanAccuracy]])
         worse = int((times < 1 / 1.2).sum())
         count = f"{worse} of {len(times)} more than 1.2 times worse"
         yield f"{name}: {mean:.1f} times better in the geometric mean; {count}"
-    yield f"intervals hold the mean of all rows in {np.nanmean(covered):.1f} %"
+    yield f"intervals hold the exact number of all rows in {np.nanmean(covered):.1f} %"
 
 
 def main(draws: int = _DRAWS) -> None:
