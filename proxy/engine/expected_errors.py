@@ -353,7 +353,7 @@ def _noise_about_centres(release: DeviationMean, kind: AggregateKind, units: int
     spent = deviation_mean.typical_shares(release.epsilon_of_mean, units)
     if kind is AggregateKind.AVG:
         return 1 / spent.deviations
-    of_squares = deviation_variance.shares(release.epsilon_of_squares, is_single=False)
+    of_squares = deviation_variance.shares(release.epsilon_of_squares)
     return Fraction(math.hypot(1 / of_squares.squares, 1 / spent.rows))
 
 

@@ -350,18 +350,18 @@ def price_of_deviation_mean(release: DeviationMean, shape: Shape) -> Price:
         spent = deviation_mean.shares(
             release.epsilon_of_mean, is_few=is_few, is_declared=is_declared, is_single=is_single
         )
-        total = spent.total + _spent_on_squares(release, is_single)
+        total = spent.total + _spent_on_squares(release)
         if total > epsilon or spent.least <= 0:
             raise NotPrivate(Rule.DEVIATION_MEAN, "shares above the loss")
     check_centres(release, shape.count)
     return pure_price(release.loss)
 
 
-def _spent_on_squares(release: DeviationMean, is_single: bool) -> Fraction:
+def _spent_on_squares(release: DeviationMean) -> Fraction:
     """What histogram and sums of squares cost; both are drawn if there are any."""
     if release.square_share == 0:
         return Fraction(0)
-    spent = deviation_variance.shares(release.epsilon_of_squares, is_single=is_single)
+    spent = deviation_variance.shares(release.epsilon_of_squares)
     if spent.cells <= 0 or spent.squares <= 0:
         raise NotPrivate(Rule.DEVIATION_MEAN, "squares that pay nothing")
     return spent.cells + spent.squares

@@ -32,7 +32,7 @@ from proxy.mechanisms.real_bounds import root_bounds
 
 # Fitted on sixteen data sets and judged on others (docs/accuracy.md).
 _SHARE = Fraction(2, 5)  # of a variance's epsilon: what is not for the parts of a mean
-_CELLS, _SINGLE_CELLS = Fraction(2, 5), Fraction(1, 5)  # of that
+_CELLS = Fraction(2, 5)  # of that
 _LEAST = 2**14  # the lowest bound is this part of the squared range
 _OCTAVES, _SINGLE_OCTAVES = 36, 15
 _RULE = OctaveRule(least=2.5, gap=0.8)
@@ -50,18 +50,17 @@ class SquareShares:
     squares: Fraction
 
 
-def shares(epsilon: Fraction, *, is_single: bool) -> SquareShares:
+def shares(epsilon: Fraction) -> SquareShares:
     """Divide epsilon.
 
     Args:
         epsilon: Of the squares, without the parts of the mean.
-        is_single: Whether hardly any unit has two rows.
 
-    >>> found = shares(Fraction(1), is_single=False)
+    >>> found = shares(Fraction(1))
     >>> found.cells + found.squares
     Fraction(1, 1)
     """
-    cells = epsilon * (_SINGLE_CELLS if is_single else _CELLS)
+    cells = epsilon * _CELLS
     return SquareShares(cells=cells, squares=epsilon - cells)
 
 
@@ -135,7 +134,7 @@ def noisy(
         bits: Random bits.
     """
     of_mean, of_squares = epsilons
-    spent = shares(of_squares, is_single=centres.is_single)
+    spent = shares(of_squares)
     parts = deviation_mean.group_parts(centres, of_mean, declared)
     bound = _chosen_bound(units, centres, parts, low, high, spent, bits)
     if bound is None or any(one.bound is None for one in means):
@@ -239,7 +238,7 @@ def _mean_square(
     assert noisy.bound is not None
     reach, rows = -math.log(missed), max(noisy.mean.count / PARTS, 1.0)
     of_rows = reach * deviation_mean.row_scale(noisy.mean, of.epsilons[0], of.declared) / rows
-    spent = shares(of.epsilons[1], is_single=noisy.mean.is_single)
+    spent = shares(of.epsilons[1])
     of_squares = reach * noisy.bound * step / float(spent.squares) / rows
     if of_rows >= 1:
         return 0.0, math.inf

@@ -150,7 +150,7 @@ def told_apart(plan: BlockPlan, number: int, here: ExactTable, there: ExactTable
         return spent
     squares, other_squares = (one[2 * len(plan.deviation_means) + place] for one in (mine, theirs))
     bounds = deviation_variance.square_bounds(low, high, is_single=is_single)
-    of_squares = deviation_variance.shares(release.epsilon_of_squares, is_single=is_single)
+    of_squares = deviation_variance.shares(release.epsilon_of_squares)
     spent += of_squares.cells * _apart(squares.units, other_squares.units)
     return spent + of_squares.squares * _bounded_apart(squares, other_squares, bounds)
 

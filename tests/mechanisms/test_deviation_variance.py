@@ -77,12 +77,8 @@ def test_one_unit_changes_no_more_than_the_bounds(seed: int, is_single: bool) ->
     units = []
     for _ in range(random.randint(2, 10)):
         ends = random.random() < 0.3  # as far as can be
-        draw = (
-            (lambda: random.choice((-width, width)))
-            if ends
-            else (lambda: random.randint(-width, width))
-        )
-        unit = [[draw() for _ in range(random.randint(0, 20))] for _ in range(groups)]
+        values = (-width, width) if ends else range(-width, width + 1)
+        unit = [random.choices(values, k=random.randint(0, 20)) for _ in range(groups)]
         units.append(unit if any(unit) else [[0], *unit[1:]])
     here, mine = _read(units, centres, width, is_single)
     bounds = square_bounds(0, width, is_single=is_single)
@@ -102,9 +98,8 @@ def test_one_unit_changes_no_more_than_the_bounds(seed: int, is_single: bool) ->
             assert sum(map(abs, moved)) <= PARTS * farthest
 
 
-@pytest.mark.parametrize("is_single", [False, True])
-def test_all_of_epsilon_is_spent(is_single: bool) -> None:
-    spent = shares(_EPSILON, is_single=is_single)
+def test_all_of_epsilon_is_spent() -> None:
+    spent = shares(_EPSILON)
     assert spent.cells + spent.squares == _EPSILON
     assert min(spent.cells, spent.squares) > 0
 
@@ -142,7 +137,7 @@ def _scale() -> float:
         drawn = deviation_variance.noisy(
             means, [squares] * _GROUPS, {band: 80_000}, centres, 0, _WIDTH, epsilons, None, bits
         )
-        spent = shares(epsilons[1], is_single=False)
+        spent = shares(epsilons[1])
         for one in drawn:
             assert one.bound is not None
             exact = squares.bounded(_band(one.bound, bounds), one.bound)
