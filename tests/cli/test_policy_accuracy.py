@@ -119,11 +119,11 @@ def _compare(checked: CheckedPolicy, public: PublicContents) -> None:
         for field in _EXPLAINED - {"sensitivity"}:
             assert entry[field] == explained[field], (sql, field)
         assert entry["sensitivity"] == _number(explained), sql
-        # Of people whose values share places no rank is stated (docs/accuracy.md 7). How exact a mean of
-        # deviations is follows from the bounds that it chooses, and its note says so.
+        # Of people whose values share places no rank is stated (docs/accuracy.md 7). How exact a mean or a
+        # variance of deviations is follows from the bounds that it chooses, and its note says so.
         is_of_places = entry["units_needed"] and entry["mechanism"] == "exponential mechanism"
         chooses = entry["note"].endswith("is stated with the answer")
-        assert chooses == entry["mechanism"].startswith("noisy deviations of units"), sql
+        assert chooses == entry["mechanism"].endswith("of units about noisy centres"), sql
         stated = sum(entry[name] is not None for name in _ERRORS)
         assert stated == 1 or (stated == 0 and (is_of_places or chooses)), sql
         smoothed = entry["mechanism"].startswith("smoothed median")
