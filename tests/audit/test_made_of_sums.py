@@ -46,14 +46,15 @@ QUESTIONS: tuple[tuple[str, str, str | None], ...] = (
     ),
     (
         "best",
-        "SELECT count(*), var_pop(id), count(id) FROM orders",
-        "SELECT count(*), var_pop(id), count(id) FROM orders WHERE uid IS NOT NULL",
+        "SELECT count(*), covar_pop(id, id), count(id) FROM orders",
+        "SELECT count(*), covar_pop(id, id), count(id) FROM orders WHERE uid IS NOT NULL",
     ),
     (
         "best",
-        "SELECT count(*), var_pop(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.uid = o.uid",
-        "SELECT count(*), var_pop(o.id), count(o.id) FROM members m LEFT JOIN orders o ON m.uid = o.uid "
-        "WHERE m.uid IS NOT NULL",
+        "SELECT count(*), covar_pop(o.id, o.id), count(o.id) "
+        "FROM members m LEFT JOIN orders o ON m.uid = o.uid",
+        "SELECT count(*), covar_pop(o.id, o.id), count(o.id) "
+        "FROM members m LEFT JOIN orders o ON m.uid = o.uid WHERE m.uid IS NOT NULL",
     ),
 )
 
@@ -129,7 +130,7 @@ def test_what_is_not_equal_is_not_shared(
 
 def test_a_unit_of_too_many_rows_adds_its_mean_so_many_times(auditor: Auditor) -> None:
     """Of 1,000 rows five count: five times their mean, not a sum that is cut to five rows of a bound."""
-    block = _block("best", "SELECT count(i4), var_pop(i4) FROM visits")
+    block = _block("best", "SELECT count(i4), covar_pop(i4, i4) FROM visits")
     (number,) = (
         n
         for n, one in enumerate(block.releases)

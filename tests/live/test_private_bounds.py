@@ -177,9 +177,9 @@ def test_of_few_units_no_error_is_stated(visits: Asking) -> None:
 
 
 def test_explain_says_how_the_error_follows(visits: Asking) -> None:
-    text = visits.explained("SELECT count(*), variance(paid) FROM w.visits")
+    text = visits.explained("SELECT count(*), corr(paid, tip) FROM w.visits")
     assert "bounded by choice when the statement runs" in text
-    assert " R (" in text and " R / n (" in text
+    assert " R (" in text
     assert "1e+06 at most" in text
     assert "Bound on the rows of a unit: chosen privately when it runs, for 0." in text
     spent = visits.run("EXPLAIN SELECT count(*) FROM w.visits").loss

@@ -21,6 +21,7 @@ import psycopg
 import pytest
 
 from proxy.compiler.compiling import compile_block
+from proxy.compiler.deviation_scan import centre_scan
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
@@ -37,6 +38,7 @@ from tests.fifty_queries.demo_tables import PUBLIC
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 from tests.stated_errors.noise_size import noise_times
+from tests.stated_errors.redrawn import about_the_middle
 
 _HOLDS = Fraction(94, 100)
 # Of noise in one sum alone, of a large scale: the interval is no wider than it need be.
@@ -187,21 +189,25 @@ def _loss(policy: Policy) -> Loss:
     return Loss(policy.privacy.epsilon, policy.privacy.delta)
 
 
-async def _tables(block: BlockPlan, source: str) -> list[ExactTable]:
+async def _tables(block: BlockPlan, source: str) -> tuple[list[ExactTable], ExactTable | None]:
+    """And what centres are released by."""
     protected, bits = ProtectedDatabase(source, sessions_max=1), SeededBits(1)
     await protected.open()
     try:
-        return [
+        tables = [
             await protected.run(query, {name: bits.below(2**63) for name in query.seeds})
             for query in compile_block(block)
         ]
+        has_centres = bool(block.deviation_means)
+        return tables, await protected.run(centre_scan(block), {}) if has_centres else None
     finally:
         await protected.close()
 
 
 def ask(shape: Shape) -> Asked:
     block = _block(shape)
-    tables = asyncio.run(_tables(block, servers().source_dsns[shape.database]))
+    tables, centring = asyncio.run(_tables(block, servers().source_dsns[shape.database]))
+    block = about_the_middle(block, centring)
     with noise_times(Fraction(0)):
         rows = release_block(block, tables, SeededBits(1)).rows
     return Asked(shape, block, tables, {row.keys: _value(row) for row in rows})

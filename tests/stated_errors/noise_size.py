@@ -7,7 +7,12 @@ from contextlib import contextmanager, nullcontext
 from fractions import Fraction
 from unittest import mock
 
-from proxy.mechanisms import deviation_mean, discrete_gaussian, discrete_laplace
+from proxy.mechanisms import (
+    deviation_mean,
+    deviation_variance,
+    discrete_gaussian,
+    discrete_laplace,
+)
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.deviation_mean import (
     PARTS,
@@ -16,6 +21,7 @@ from proxy.mechanisms.deviation_mean import (
     NoisyCentres,
     NoisyDeviations,
 )
+from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.release import null_answers
 
 NONE = Fraction(0)
@@ -46,6 +52,8 @@ def _without_bounds() -> Iterator[None]:
     with (
         mock.patch.object(deviation_mean, "noisy", _exact_means),
         mock.patch.object(deviation_mean, "exists", lambda *_: True),
+        mock.patch.object(deviation_variance, "noisy", _exact_squares),
+        mock.patch.object(deviation_variance, "is_too_inexact", lambda *_: False),
         mock.patch.object(null_answers, "null_reason", lambda _: None),
     ):
         yield
@@ -74,4 +82,14 @@ def _exact_means(
             lost=0,
         )
         for rows, own, centre in zip(groups, deviations, centres.centres, strict=True)
+    )
+
+
+def _exact_squares(
+    means: Sequence[NoisyDeviations], squares: Sequence[GroupDeviations], *others: object
+) -> tuple[NoisySquares, ...]:
+    """Of all rows of each group."""
+    return tuple(
+        NoisySquares(mean=mean, total=PARTS * sum(own.sums.values()), bound=1, lost=0)
+        for mean, own in zip(means, squares, strict=True)
     )

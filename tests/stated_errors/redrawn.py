@@ -225,7 +225,7 @@ class Redrawn:
                 block=block,
                 queries=queries,
                 tables=tables,
-                exact=_without_noise(_about_the_middle(block, centring), tables),
+                exact=_without_noise(about_the_middle(block, centring), tables),
                 centring=centring,
             )
         return self._known[place]
@@ -259,7 +259,7 @@ def _chosen(block: BlockPlan, release: int | None, totals: Totals, stated: Chose
     return Chosen(stated=stated, units=of_it.above(-1), above=of_it.above(place))
 
 
-def _about_the_middle(block: BlockPlan, centring: ExactTable | None) -> BlockPlan:
+def about_the_middle(block: BlockPlan, centring: ExactTable | None) -> BlockPlan:
     """As the scan of a block without centres reads it."""
     if centring is None:
         return block
