@@ -11,6 +11,7 @@ from functools import partial
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, number_of, text_of, unit_of_error
 from proxy.engine.answer_conditions import conditions
+from proxy.engine.shown_rows import is_behind, shown_rows
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
 from proxy.query.ir.query import COMPUTED_AROUND, AggregateBlock, OutputColumn
@@ -27,6 +28,7 @@ class ColumnError:
     without: In how many of `groups` there is none. reason: Why.
     larger: In how many groups the half width is larger than the number.
     note: What else is to be known of it.
+    is_behind: Whether the groups are those behind the result, as it is not known which are shown.
     type: Of the column: errors of times are days of a date and seconds of a timestamp.
     """
 
@@ -39,6 +41,7 @@ class ColumnError:
     reason: str = ""
     larger: int = 0
     note: str = ""
+    is_behind: bool = False
     type: SqlType | None = None
 
     def text(self) -> str:
@@ -48,7 +51,8 @@ class ColumnError:
         if self.least != self.most:
             found = f"{found} to +-{self._width(self.most)}, by group"
         if self.without:
-            found = f"{found}; in {self.without} of {self.groups} groups {self.reason}"
+            behind = " (shown or not)" if self.is_behind else ""
+            found = f"{found}; in {self.without} of {self.groups} groups{behind} {self.reason}"
         return f"{self.name}: {found}"
 
     def _width(self, width: Fraction) -> str:
@@ -123,7 +127,8 @@ def column_errors(
         known[:] = known or accuracy()
         return [entry for entry in known if entry.block == number]
 
-    for number, (read, block, noisy) in enumerate(blocks, start=1):
+    for number, (read, planned, released) in enumerate(blocks, start=1):
+        block, noisy = shown_rows(planned, released)
         placed = len(read.outputs or read.outer_outputs)
         for place, column in enumerate(block.outputs, start=1):
             if place <= placed and not _is_measured(result, place):
@@ -177,6 +182,8 @@ def large_errors(columns: Sequence[ColumnError]) -> Iterator[str]:
         one.name if one.groups == 1 else f"{one.name} in {one.larger:,} of {one.groups:,} groups"
         for one in large
     )
+    if any(one.is_behind and one.groups > 1 for one in large):
+        names = f"{names}, shown or not"
     ways = [
         *(("coarser groups",) if any(one.groups > 1 for one in large) else ()),
         *(("fewer columns at once",) if len(columns) > 1 else ()),
@@ -200,6 +207,7 @@ def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
             most=max((one.most for one in own if one.most is not None), default=None),
             reason="; ".join(dict.fromkeys(one.reason for one in own if one.reason)),
             larger=sum(one.larger for one in own),
+            is_behind=any(one.is_behind for one in own),
             note="; ".join(dict.fromkeys(one.note for one in own if one.note)),
         )
 
@@ -243,6 +251,7 @@ def _column(
         larger=0
         if kind.is_time
         else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
+        is_behind=is_behind(block),
         type=kind,
         note="; ".join(conditions(block)) if answers_in(column.expression) else "",
     )

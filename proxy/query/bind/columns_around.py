@@ -40,15 +40,10 @@ def columns_around(
     Returns:
         None at all, if the result has other rows than the subquery, or if its columns are not known.
     """
-    around = _around(context)
+    around = plain_query_around(context)
     if around is None:
         return ()
-    names = [one.name for one in listed]
-    inner = {
-        name: (item, column)
-        for name, item, column in zip(names, context.items, listed, strict=True)
-        if names.count(name) == 1
-    }
+    inner = items_by_name(context, listed)
     try:
         found = tuple(_columns(context, around, listed, inner, read))
     except Refusal:
@@ -56,7 +51,19 @@ def columns_around(
     return found
 
 
-def _around(context: SelectContext) -> Select | None:
+def items_by_name(
+    context: SelectContext, listed: tuple[OutputColumn, ...]
+) -> dict[str, tuple[OutputItem, OutputColumn]]:
+    """The items of a subquery that its names tell apart, with the columns that they are."""
+    names = [one.name for one in listed]
+    return {
+        name: (item, column)
+        for name, item, column in zip(names, context.items, listed, strict=True)
+        if names.count(name) == 1
+    }
+
+
+def plain_query_around(context: SelectContext) -> Select | None:
     """The SELECT that gives the result's rows, if it reads this one and nothing else."""
     sources, lexed = context.sources, context.lexed
     result = next((one for one in sources.selects if one.keyword == sources.result), None)
@@ -106,11 +113,13 @@ def _columns(
             yield OutputColumn(name, of[0].expression, of[0].reason)
             continue
         can_be_read = len(of) == len(named) and (has_same_rows or not node.find(exp.Window))
-        found = read(_within(node, inner)) if can_be_read else None
+        found = read(within_subquery(node, inner)) if can_be_read else None
         yield OutputColumn(name, found, "" if found is not None else COMPUTED_AROUND)
 
 
-def _within(node: exp.Expr, inner: Mapping[str, tuple[OutputItem, OutputColumn]]) -> exp.Expr:
+def within_subquery(
+    node: exp.Expr, inner: Mapping[str, tuple[OutputItem, OutputColumn]]
+) -> exp.Expr:
     """An expression of the query around, over the columns of the subquery."""
     holder = exp.Paren(this=node.copy())
     for part in list(holder.find_all(exp.Column)):

@@ -82,7 +82,7 @@ def outer_columns(
     """
     if is_summed:
         return ()
-    return columns_around(context, listed, lambda node: _expression(context, node, found, keys))
+    return columns_around(context, listed, lambda node: noisy_expression(context, node, found, keys))
 
 
 def _within(spans: list[Span], item: Span) -> list[Span]:
@@ -126,13 +126,15 @@ def _column(
         return OutputColumn(name, None, _SUBQUERY if of_answers else "")
     if is_summed:
         return OutputColumn(name, None, _SUMMED)
-    expression = _expression(context, item.node, found, keys)
+    expression = noisy_expression(context, item.node, found, keys)
     return OutputColumn(name, expression, "" if expression is not None else _UNKNOWN)
 
 
-def _expression(
+def noisy_expression(
     context: SelectContext, node: exp.Expr, found: FoundSpans, keys: Sequence[Key] | None
 ) -> NoisyExpression | None:
+    """An expression over the aggregates of a SELECT. None: its error is not known."""
+
     def answer(part: exp.Expr) -> AnswerOf:
         aggregate = read_aggregate(part, context.scope)
         if aggregate not in found.aggregates:
