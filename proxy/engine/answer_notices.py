@@ -41,6 +41,11 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         yield missing
 
 
+def told_of_answers(block: BlockPlan, noisy: NoisyTable) -> tuple[str, ...]:
+    """The same at once, for a thread."""
+    return tuple(answer_notices(block, noisy))
+
+
 def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     """Of the groups that are shown, as far as these are known."""
     for position, answer in enumerate(block.answers):

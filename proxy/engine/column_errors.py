@@ -14,7 +14,7 @@ from proxy.engine.answer_conditions import conditions
 from proxy.engine.shown_rows import is_behind, shown_rows
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
-from proxy.query.ir.query import COMPUTED_AROUND, AggregateBlock, OutputColumn
+from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable
 
@@ -86,6 +86,7 @@ def error_text(width: Fraction, kind: SqlType | None) -> str:
 
 
 _DAY = 86_400
+_AROUND = (COMPUTED_AROUND, OF_A_RANK)
 
 
 def reported(block: AggregateBlock) -> AggregateBlock:
@@ -95,7 +96,7 @@ def reported(block: AggregateBlock) -> AggregateBlock:
         return block
     inner = tuple(one for one in block.inner_outputs if one.expression is not None or one.reason)
     if block.outer_outputs:
-        is_known = all(one.reason != COMPUTED_AROUND for one in block.outer_outputs)
+        is_known = all(one.reason not in _AROUND for one in block.outer_outputs)
         names = {one.name for one in block.outer_outputs}
         more = () if is_known else tuple(one for one in inner if one.name not in names)
         return replace(block, outputs=(*block.outer_outputs, *more))

@@ -15,7 +15,7 @@ from proxy.compiler.compiling import compile_block, compile_centres, compile_cho
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.answer_notices import answer_notices
+from proxy.engine.answer_notices import told_of_answers
 from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
@@ -262,7 +262,7 @@ async def noisy_relation(
         block = with_coarse(block, noisy)
         blocks[number] = block
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
-        withheld += answer_notices(block, noisy)
+        withheld += await beside(work, told_of_answers, block, noisy)
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.answer] = noisy.rows[0].values[0].text()

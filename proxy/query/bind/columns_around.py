@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from sqlglot import TokenType, exp
 
 from proxy.base.errors import Refusal
+from proxy.query.bind.noisy_ranks import has_rank
 from proxy.query.bind.scope import column_name
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.query import COMPUTED_AROUND, OutputColumn
+from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, OutputColumn
 from proxy.query.syntax.output_names import NO_NAME, output_name
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import parse_item
@@ -114,7 +115,8 @@ def _columns(
             continue
         can_be_read = len(of) == len(named) and (has_same_rows or not node.find(exp.Window))
         found = read(within_subquery(node, inner)) if can_be_read else None
-        yield OutputColumn(name, found, "" if found is not None else COMPUTED_AROUND)
+        none = OF_A_RANK if has_rank(node) else COMPUTED_AROUND
+        yield OutputColumn(name, found, "" if found is not None else none)
 
 
 def within_subquery(
