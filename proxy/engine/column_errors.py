@@ -12,9 +12,10 @@ from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, number_of, text_of, unit_of_error
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.shown_rows import is_behind, shown_rows
-from proxy.kernel.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
 from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
+from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable
 
@@ -86,6 +87,7 @@ def error_text(width: Fraction, kind: SqlType | None) -> str:
 
 
 _DAY = 86_400
+_ENDS = (AggregateKind.MIN, AggregateKind.MAX)
 _AROUND = (COMPUTED_AROUND, OF_A_RANK)
 
 
@@ -239,7 +241,9 @@ def _column(
     kind = column.expression.type
     none = {one for one in found if isinstance(one, NoInterval)}
     reasons = (
-        _reason(one, column.expression, noisy, accuracy()) for one in NoInterval if one in none
+        _reason(one, column.expression, block, noisy, accuracy())
+        for one in NoInterval
+        if one in none
     )
     return ColumnError(
         place=place,
@@ -261,13 +265,18 @@ def _column(
 def _reason(
     none: NoInterval,
     expression: NoisyExpression,
+    block: BlockPlan,
     noisy: NoisyTable,
     accuracy: Sequence[Accuracy],
 ) -> str:
     if none is not NoInterval.OF_AN_ANSWER:
         return str(none.value)
     numbers = sorted(answers_in(expression))
-    missing = [accuracy[n - 1] for n in numbers if accuracy[n - 1].described.no_interval]
+    missing = [
+        _at_bounds(accuracy[n - 1], block, noisy, n)
+        for n in numbers
+        if accuracy[n - 1].described.no_interval
+    ]
     if not missing:
         return _FEW_UNITS if _is_unstated(noisy, numbers) else _IS_NULL
     return "; ".join(
@@ -283,6 +292,26 @@ def _is_unstated(noisy: NoisyTable, numbers: Sequence[int]) -> bool:
     """Whether there are answers without an error, as rough means are (release/drawn_values.py)."""
     found = (row.values[n - 1] for row in noisy.rows for n in numbers)
     return any(one.half_width is None and not one.is_missing for one in found)
+
+
+def _at_bounds(entry: Accuracy, block: BlockPlan, noisy: NoisyTable, number: int) -> Accuracy:
+    """The same of a minimum or maximum, where it is the policy's own bound: nothing is seen beyond that."""
+    release = block.releases[block.answers[number - 1].releases[0]]
+    if not isinstance(release, OrderStatistic | UnitExtreme) or release.aggregate.kind not in _ENDS:
+        return entry
+    is_max = release.aggregate.kind is AggregateKind.MAX
+    one = release.measured
+    bound = (one.high if is_max else one.low) * one.grid
+    values = [row.values[number - 1] for row in noisy.rows]
+    numbers = [value.index * value.grid for value in values if not value.is_missing]
+    count = numbers.count(bound)
+    if not count:
+        return entry
+    end = "last" if is_max else "first"
+    told = f"it is the policy's {end} value, and values beyond count as it"
+    if count < len(numbers):
+        told = f"{entry.described.no_interval}; in {count:,} of {len(values):,} groups {told}"
+    return replace(entry, described=replace(entry.described, no_interval=told))
 
 
 def _of_answer(entry: Accuracy, is_single: bool) -> str:

@@ -64,9 +64,9 @@ class NoisyAnswer:
     """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
     it was run, None where nothing was planned to be run; published: the released tables that it is made of;
     outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout; is_reused:
-    whether a later statement has the same values; keep: makes what is kept if the statement around it fails,
-    None where nothing was charged; times: how times of the statement were
-    rounded; limits: what the policy's own numbers leave out, as rules."""
+    whether a later statement has the same values; is_repeated: whether its noise is that of earlier answers;
+    keep: makes what is kept if the statement around it fails, None where nothing was charged; times: how times
+    of the statement were rounded; limits: what the policy's own numbers leave out, as rules."""
 
     relation: str
     loss: Loss
@@ -80,6 +80,7 @@ class NoisyAnswer:
     published: tuple[str, ...] = ()
     outlasts_timeout: bool = False
     is_reused: bool = False
+    is_repeated: bool = False
     keep: Callable[[], UndeliveredAnswer | None] | None = None
     times: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()

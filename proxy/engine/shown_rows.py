@@ -78,8 +78,8 @@ def choice_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     found = _passing_choices(read, noisy)
     if found is None:
         yield (
-            f"{clauses}: noise has a part in which rows are shown, and the numbers by which they were chosen are"
-            " too far to one side on average. Rows that belong to them may be missing."
+            f"{clauses}: noise has a part in which rows are shown, and the numbers by which they were chosen"
+            " are too far to one side on average. Rows that belong to them may be missing."
         )
         return
     passing = [one for one in found if one.passes]
@@ -92,7 +92,8 @@ def choice_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
 def _told(clauses: str, passing: int, certain: int, others: int) -> Iterator[str]:
     groups = "group that passes" if passing == 1 else "groups that pass"
     if passing:
-        yield f"{clauses}: {certain:,} of the {passing:,} {groups} clearly meet{'s' * (passing == 1)} the condition"
+        meet = "meets" if passing == 1 else "meet"
+        yield f"{clauses}: {certain:,} of the {passing:,} {groups} clearly {meet} the condition"
     else:
         yield f"{clauses}: no group passes"
     if certain < passing:
@@ -101,7 +102,7 @@ def _told(clauses: str, passing: int, certain: int, others: int) -> Iterator[str
         yield f". {others:,} that do not pass may meet it"
     yield ". Noise has a part in which rows are shown, and their numbers are too far to one side on average."
     if certain < passing:
-        yield " With dp.low(...) > (or dp.high(...) <) in the condition only those are shown that clearly meet it."
+        yield " With dp.low(...) > (or dp.high(...) <) in the condition only clear ones are shown."
 
 
 def _passing_choices(block: BlockPlan, noisy: NoisyTable) -> list[_Passing] | None:

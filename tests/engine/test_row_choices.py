@@ -15,8 +15,8 @@ from proxy.engine.column_errors import ColumnError, column_errors, reported
 from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.query.ir.query import AggregateBlock, RowChoice
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
-from proxy.release.noisy_relation import NoisyTable
 from proxy.release.noisy_interval import NoInterval
+from proxy.release.noisy_relation import NoisyTable
 from proxy.release.null_reason import NullReason
 from proxy.release.presenting import presented
 from tests.pipeline_world import POLICIES, read, walk
@@ -177,7 +177,10 @@ def test_null_is_counted_in_what_is_shown() -> None:
     first, *others = noisy.rows
     (value,) = first.values
     nothing = replace(value, is_missing=True, null_reason=NullReason.TOO_INEXACT, half_width=None)
-    noisy = replace(noisy, rows=(replace(first, values=(nothing,), errors=(None, NoInterval.OF_AN_ANSWER)), *others))
+    noisy = replace(
+        noisy,
+        rows=(replace(first, values=(nothing,), errors=(None, NoInterval.OF_AN_ANSWER)), *others),
+    )
     lines = list(answer_notices(block, noisy))
     assert any(line.startswith("avg(i4) is NULL in 1 of 2 groups: ") for line in lines)
     assert any("NULL comes first, in 1 of the 2 rows. Write NULLS LAST" in line for line in lines)

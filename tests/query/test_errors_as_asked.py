@@ -52,8 +52,7 @@ def _outputs(block: AggregateBlock) -> int:
     return len(block.outputs)
 
 
-def _asked(
-    sql: str, types: tuple[SqlType, ...], place: int, span: Span) -> NoisyExpression | None:
+def _asked(sql: str, types: tuple[SqlType, ...], place: int, span: Span) -> NoisyExpression | None:
     """What dp.error() of an item is of, None where it is refused."""
     text = f"{sql[: span[0]]}dp.error({sql[span[0] : span[1]]}){sql[span[1] :]}"
     try:

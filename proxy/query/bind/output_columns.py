@@ -84,7 +84,9 @@ def outer_columns(
     """
     if is_summed:
         return ()
-    return columns_around(context, listed, lambda node: noisy_expression(context, node, found, keys))
+    return columns_around(
+        context, listed, lambda node: noisy_expression(context, node, found, keys)
+    )
 
 
 def _within(spans: list[Span], item: Span) -> list[Span]:

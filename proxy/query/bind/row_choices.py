@@ -1,4 +1,4 @@
-"""Clauses that leave out groups, and whether noise has a part in that: HAVING, WHERE of a query around, and kin."""
+"""Clauses that leave out groups, and whether noise has a part in it: HAVING, WHERE of a query around, and kin."""
 
 from __future__ import annotations
 
@@ -200,9 +200,7 @@ class _NoisyNames:
         return False
 
 
-def _comparisons(
-    sources: Sources, span: Span, read: _Read
-) -> tuple[NoisyComparison, ...] | None:
+def _comparisons(sources: Sources, span: Span, read: _Read) -> tuple[NoisyComparison, ...] | None:
     """A condition as comparisons of which all hold, None where it is none of that form."""
     found: list[NoisyComparison] = []
     for part in conjuncts(sources.lexed, span):
@@ -218,9 +216,7 @@ def _comparisons(
                 number, other, comparator = other, number, _TURNED[comparator]
             if other is None or not isinstance(number, PublicNumber) or not _is_plain(other):
                 return None
-            found.append(
-                NoisyComparison(left=other, comparator=comparator, number=number.value)
-            )
+            found.append(NoisyComparison(left=other, comparator=comparator, number=number.value))
         if not isinstance(node, (exp.Between, *_COMPARATORS)):
             return None
     return tuple(found)

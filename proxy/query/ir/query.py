@@ -30,9 +30,7 @@ class Key:
     position: int | None = field(default=None, compare=False)
 
 
-OF_A_RANK = (
-    "a place in an order of noisy numbers: rows that differ by less than their errors may change places"
-)
+OF_A_RANK = "a place in an order of noisy numbers: rows that differ by less than their errors may change places"
 COMPUTED_AROUND = "a query around the SELECT that aggregates computes it: its error is not known"
 
 
