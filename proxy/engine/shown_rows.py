@@ -23,6 +23,10 @@ _COMPARED: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
     "=": operator.eq,
     "<>": operator.ne,
 }
+_CHOSEN = (
+    "Noise has a part in which rows are shown: the numbers by which they were chosen are too far to one side on"
+    " average, and off by more than their error more often than 1 in 20."
+)
 _UNKNOWN = (RowChoice(clause="", is_noisy=False),)
 
 
@@ -38,18 +42,18 @@ class _Passing:
 def shown_rows(block: BlockPlan, noisy: NoisyTable) -> tuple[BlockPlan, NoisyTable]:
     """The block with the groups that the statement shows. Where these are not known it has all of them, and
     `is_behind` of the block is true."""
+    if not block.row_choices and block.top is None:
+        return block, noisy
     found = _passing_choices(block, noisy)
     rows: Sequence[NoisyRow] | None = noisy.rows
     if found is None:
         rows = None
-    elif block.row_choices:
+    else:
         rows = [row for row, one in zip(noisy.rows, found, strict=True) if one.passes]
     if rows is not None and block.top is not None:
         rows = _first_rows(block, block.top, rows)
     if rows is None:
         return replace(block, row_choices=_UNKNOWN), noisy
-    if not block.row_choices and len(rows) == len(noisy.rows):
-        return block, noisy
     return replace(block, row_choices=()), replace(noisy, rows=tuple(rows))
 
 
@@ -78,8 +82,7 @@ def choice_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     found = _passing_choices(read, noisy)
     if found is None:
         yield (
-            f"{clauses}: noise has a part in which rows are shown, and the numbers by which they were chosen"
-            " are too far to one side on average. Rows that belong to them may be missing."
+            f"{clauses}: {_CHOSEN[0].lower()}{_CHOSEN[1:]} Rows that belong to them may be missing."
         )
         return
     passing = [one for one in found if one.passes]
@@ -99,8 +102,8 @@ def _told(clauses: str, passing: int, certain: int, others: int) -> Iterator[str
     if certain < passing:
         yield ". The others may not: they differ from its bound by less than their error"
     if others:
-        yield f". {others:,} that do not pass may meet it"
-    yield ". Noise has a part in which rows are shown, and their numbers are too far to one side on average."
+        yield f". {others:,} that {'does' if others == 1 else 'do'} not pass may meet it"
+    yield f". {_CHOSEN}"
     if certain < passing:
         yield " With dp.low(...) > (or dp.high(...) <) in the condition only clear ones are shown."
 

@@ -1,4 +1,4 @@
-"""Clauses that leave out groups, and whether noise has a part in it: HAVING, WHERE of a query around, and kin."""
+"""Clauses that leave out groups, and whether noise has a part in that: HAVING, WHERE of a query around."""
 
 from __future__ import annotations
 
