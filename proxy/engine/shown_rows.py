@@ -45,13 +45,10 @@ def shown_rows(block: BlockPlan, noisy: NoisyTable) -> tuple[BlockPlan, NoisyTab
     if not block.row_choices and block.top is None:
         return block, noisy
     found = _passing_choices(block, noisy)
-    rows: Sequence[NoisyRow] | None = noisy.rows
-    if found is None:
-        rows = None
-    else:
+    rows: Sequence[NoisyRow] | None = None
+    if found is not None:
         rows = [row for row, one in zip(noisy.rows, found, strict=True) if one.passes]
-    if rows is not None and block.top is not None:
-        rows = _first_rows(block, block.top, rows)
+        rows = rows if block.top is None else _first_rows(block, block.top, rows)
     if rows is None:
         return replace(block, row_choices=_UNKNOWN), noisy
     return replace(block, row_choices=()), replace(noisy, rows=tuple(rows))
