@@ -25,6 +25,7 @@ _IN_A_REQUEST = {
     "dp.delta": "delta",
     "dp.trial": "trial",
     "dp.mechanism": "mechanism",
+    "dp.fresh": "fresh",
 }
 _JSON_WORDS = {"on": "true", "off": "false"}
 _WORDS = ("dp.mechanism",)  # settings whose values are words

@@ -8,6 +8,7 @@ from proxy.base.result_columns import IntervalEnd
 from proxy.base.session_settings import how_to_set
 from proxy.engine.accuracy import unit_of_error
 from proxy.engine.group_threshold import no_group, small_groups
+from proxy.engine.shown_rows import choice_notices, is_behind, is_null, shown_rows
 from proxy.engine.unit_words import aggregate_word, plural, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
@@ -34,6 +35,21 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     nothing = no_group(block, noisy)
     if nothing is not None:
         yield nothing
+    yield from _of_values(*shown_rows(block, noisy))
+    yield from choice_notices(block, noisy)
+    yield from _uncertain_list(block, noisy)
+    missing = small_groups(block, noisy)
+    if missing is not None:
+        yield missing
+
+
+def told_of_answers(block: BlockPlan, noisy: NoisyTable) -> tuple[str, ...]:
+    """The same at once, for a thread."""
+    return tuple(answer_notices(block, noisy))
+
+
+def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Of the groups that are shown, as far as these are known."""
     for position, answer in enumerate(block.answers):
         release = block.releases[answer.releases[0]]
         values = [row.values[position] for row in noisy.rows]
@@ -46,17 +62,13 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         if isinstance(release, UnitExtreme):
             yield from _too_few_units(block, release, values)
         if isinstance(release, OrderStatistic | UnitExtreme):
-            yield from _unbounded(release, values)
+            yield from _unbounded(block, release, values)
     for reason in (NullReason.EMPTY_GROUP, NullReason.TOO_INEXACT):
         yield from _nulls(block, noisy, reason)
     yield from _adjusted(block, noisy)
     yield from _zero_divisions(block, noisy)
     yield from _unknown_clipped(block, noisy)
     yield from _spans(block)
-    yield from _uncertain_list(block, noisy)
-    missing = small_groups(block, noisy)
-    if missing is not None:
-        yield missing
 
 
 def _closed_gates(
@@ -189,13 +201,23 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         return
     intervals = [row.errors[top.output - 1] for row in noisy.rows] if block.outputs else []
     known = [one for one in intervals if isinstance(one, NoisyInterval)]
-    if not known or len(known) < len(intervals):
+    nulls = sum(is_null(block, row, top.output) for row in noisy.rows) if block.outputs else 0
+    if len(known) + nulls < len(intervals):
+        return
+    rows = top.rows
+    if nulls and top.nulls_first:
+        rows = max(0, rows - nulls)
+        yield (
+            f"ORDER BY {block.outputs[top.output - 1].name} LIMIT {top.rows:,}: NULL comes first, in"
+            f" {top.rows - rows:,} of the {top.rows:,} rows. Write NULLS LAST to have it behind all numbers."
+        )
+    if not rows or len(known) <= rows:
         return
     if top.is_descending:
         ends = sorted(((one.value, one.low, one.high) for one in known), reverse=True)
     else:
         ends = sorted((-one.value, -one.high, -one.low) for one in known)[::-1]
-    shown, others = ends[: top.rows], ends[top.rows :]
+    shown, others = ends[:rows], ends[rows:]
     best = max(high for _, _, high in others)
     certain = sum(low > best for _, low, _ in shown)
     if certain < len(shown):
@@ -214,11 +236,16 @@ def _side(top: TopList) -> str:
 
 
 def _where(block: BlockPlan, count: int, values: Sequence[object]) -> str:
-    return f" in {count:,} of {len(values):,} {plural('group')}" if block.keys else ""
+    return f" in {_groups(block, count, len(values))}" if block.keys else ""
+
+
+def _groups(block: BlockPlan, count: int, groups: int) -> str:
+    behind = ", shown or not" if is_behind(block) else ""
+    return f"{count:,} of {groups:,} {plural('group')}{behind}"
 
 
 def _unbounded(
-    release: OrderStatistic | UnitExtreme, values: Sequence[NoisyValue]
+    block: BlockPlan, release: OrderStatistic | UnitExtreme, values: Sequence[NoisyValue]
 ) -> Iterator[str]:
     """Of an interval that says nothing: where the ranks of its ends do not exist, it is all of the bounds."""
     measured = release.measured
@@ -228,7 +255,7 @@ def _unbounded(
         if value.ends is not None
     )
     if whole and measured.low < measured.high:
-        where = f" in {whole:,} of {len(values):,} groups" if len(values) > 1 else ""
+        where = f" in {_groups(block, whole, len(values))}" if len(values) > 1 else ""
         yield (
             f"the interval of {aggregate_word(release.aggregate)} is all of its bounds{where}: there may be too"
             f" few rows. {_MORE}"

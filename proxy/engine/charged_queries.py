@@ -75,7 +75,8 @@ class PlannedQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
     """A durable charge, and what it bought. receipt: None where nothing was to pay; claim: of the parts that
-    are cached, where any are; warnings: of budgets that are nearly spent; person: as of Charged."""
+    are cached, where any are; warnings: of budgets that are nearly spent; person: as of Charged;
+    is_repeated: whether all of it was shown before."""
 
     receipt: str | None
     remaining: Loss | None
@@ -83,6 +84,7 @@ class Paid:
     claim: Claim | None = None
     warnings: tuple[str, ...] = ()
     person: int | None = None
+    is_repeated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -181,7 +183,7 @@ class ChargedQueries:
     async def _free(self, query: PlannedQuery, parts: StatementParts) -> NoisyAnswer:
         """Of what is shown already, or published."""
         remaining = await self._ledger.admitted(query.analyst)
-        free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
+        free = Paid(receipt=None, remaining=remaining, loss=NOTHING, is_repeated=True)
         return await self._answered(query, free, parts, None, {})
 
     async def _parts(self, query: PlannedQuery) -> StatementParts | None:
@@ -277,6 +279,7 @@ class ChargedQueries:
             claim=claim,
             warnings=claim.warnings,
             person=claim.person,
+            is_repeated=claim.receipt is None,
         )
 
     def _cost(
@@ -396,6 +399,7 @@ def answer_of(
         published,
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
         is_reused=paid.claim is not None,
+        is_repeated=paid.is_repeated and not published,
         keep=keep,
         times=query.prepared.times,
         limits=rules.limits,

@@ -82,18 +82,23 @@ class ClippedUnits:
         return f"{text}. {LEFT_OUT_BELOW if self.is_lower else LEFT_OUT}"
 
     def _clipped(self) -> str:
-        above, units = max(0, self.above), max(0, self.units)
+        above, units = self._people()
         return f"{above:,} +-{self.half_width:,} of {units:,} {self.units_word}"
 
+    def _people(self) -> tuple[int, int]:
+        """Of units that are cut and of all: numbers with noise, neither below 0 as it is told."""
+        return max(0, self.above), max(0, self.units)
+
     def as_json(self) -> dict[str, object]:
+        above, units = self._people()
         return {
             "block": self.block,
             "aggregates": list(self.aggregates),
             "bound": None if self.most is None or self.is_given else number_of(self.most),
             "bounds": "rows" if self.of_rows else "total",
             "chosen": not self.is_given,
-            "units": self.units,
-            "clipped": self.above,
+            "units": units,
+            "clipped": above,
             "error_95": self.half_width,
             "at_least": self.is_lower,
             "share": float(share_of(self.above, self.units)),

@@ -11,9 +11,11 @@ from functools import partial
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_of_error
 from proxy.engine.answer_conditions import conditions
-from proxy.kernel.plan import BlockPlan
+from proxy.engine.shown_rows import is_behind, shown_rows
+from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
-from proxy.query.ir.query import COMPUTED_AROUND, AggregateBlock, OutputColumn
+from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
+from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable
 
@@ -27,6 +29,7 @@ class ColumnError:
     without: In how many of `groups` there is none. reason: Why.
     larger: In how many groups the half width is larger than the number.
     note: What else is to be known of it.
+    is_behind: Whether the groups are those behind the result, as it is not known which are shown.
     type: Of the column: errors of times are days of a date and seconds of a timestamp.
     """
 
@@ -39,6 +42,7 @@ class ColumnError:
     reason: str = ""
     larger: int = 0
     note: str = ""
+    is_behind: bool = False
     type: SqlType | None = None
 
     def text(self) -> str:
@@ -48,7 +52,8 @@ class ColumnError:
         if self.least != self.most:
             found = f"{found} to +-{self._width(self.most)}, by group"
         if self.without:
-            found = f"{found}; in {self.without} of {self.groups} groups {self.reason}"
+            behind = " (shown or not)" if self.is_behind else ""
+            found = f"{found}; in {self.without} of {self.groups} groups{behind} {self.reason}"
         return f"{self.name}: {found}"
 
     def _width(self, width: Fraction) -> str:
@@ -82,6 +87,8 @@ def error_text(width: Fraction, kind: SqlType | None) -> str:
 
 
 _DAY = 86_400
+_ENDS = (AggregateKind.MIN, AggregateKind.MAX)
+_AROUND = (COMPUTED_AROUND, OF_A_RANK)
 
 
 def reported(block: AggregateBlock) -> AggregateBlock:
@@ -91,7 +98,7 @@ def reported(block: AggregateBlock) -> AggregateBlock:
         return block
     inner = tuple(one for one in block.inner_outputs if one.expression is not None or one.reason)
     if block.outer_outputs:
-        is_known = all(one.reason != COMPUTED_AROUND for one in block.outer_outputs)
+        is_known = all(one.reason not in _AROUND for one in block.outer_outputs)
         names = {one.name for one in block.outer_outputs}
         more = () if is_known else tuple(one for one in inner if one.name not in names)
         return replace(block, outputs=(*block.outer_outputs, *more))
@@ -123,7 +130,8 @@ def column_errors(
         known[:] = known or accuracy()
         return [entry for entry in known if entry.block == number]
 
-    for number, (read, block, noisy) in enumerate(blocks, start=1):
+    for number, (read, planned, released) in enumerate(blocks, start=1):
+        block, noisy = shown_rows(planned, released)
         placed = len(read.outputs or read.outer_outputs)
         for place, column in enumerate(block.outputs, start=1):
             if place <= placed and not _is_measured(result, place):
@@ -177,6 +185,8 @@ def large_errors(columns: Sequence[ColumnError]) -> Iterator[str]:
         one.name if one.groups == 1 else f"{one.name} in {one.larger:,} of {one.groups:,} groups"
         for one in large
     )
+    if any(one.is_behind and one.groups > 1 for one in large):
+        names = f"{names}, shown or not"
     ways = [
         *(("coarser groups",) if any(one.groups > 1 for one in large) else ()),
         *(("fewer columns at once",) if len(columns) > 1 else ()),
@@ -200,6 +210,7 @@ def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
             most=max((one.most for one in own if one.most is not None), default=None),
             reason="; ".join(dict.fromkeys(one.reason for one in own if one.reason)),
             larger=sum(one.larger for one in own),
+            is_behind=any(one.is_behind for one in own),
             note="; ".join(dict.fromkeys(one.note for one in own if one.note)),
         )
 
@@ -230,7 +241,9 @@ def _column(
     kind = column.expression.type
     none = {one for one in found if isinstance(one, NoInterval)}
     reasons = (
-        _reason(one, column.expression, noisy, accuracy()) for one in NoInterval if one in none
+        _reason(one, column.expression, block, noisy, accuracy())
+        for one in NoInterval
+        if one in none
     )
     return ColumnError(
         place=place,
@@ -243,6 +256,7 @@ def _column(
         larger=0
         if kind.is_time
         else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
+        is_behind=is_behind(block),
         type=kind,
         note="; ".join(conditions(block)) if answers_in(column.expression) else "",
     )
@@ -251,13 +265,18 @@ def _column(
 def _reason(
     none: NoInterval,
     expression: NoisyExpression,
+    block: BlockPlan,
     noisy: NoisyTable,
     accuracy: Sequence[Accuracy],
 ) -> str:
     if none is not NoInterval.OF_AN_ANSWER:
         return str(none.value)
     numbers = sorted(answers_in(expression))
-    missing = [accuracy[n - 1] for n in numbers if accuracy[n - 1].described.no_interval]
+    missing = [
+        _at_bounds(accuracy[n - 1], block, noisy, n)
+        for n in numbers
+        if accuracy[n - 1].described.no_interval
+    ]
     if not missing:
         return _FEW_UNITS if _is_unstated(noisy, numbers) else _IS_NULL
     return "; ".join(
@@ -273,6 +292,26 @@ def _is_unstated(noisy: NoisyTable, numbers: Sequence[int]) -> bool:
     """Whether there are answers without an error, as rough means are (release/drawn_values.py)."""
     found = (row.values[n - 1] for row in noisy.rows for n in numbers)
     return any(one.half_width is None and not one.is_missing for one in found)
+
+
+def _at_bounds(entry: Accuracy, block: BlockPlan, noisy: NoisyTable, number: int) -> Accuracy:
+    """The same of a minimum or maximum, where it is the policy's own bound: nothing is seen beyond that."""
+    release = block.releases[block.answers[number - 1].releases[0]]
+    if not isinstance(release, OrderStatistic | UnitExtreme) or release.aggregate.kind not in _ENDS:
+        return entry
+    is_max = release.aggregate.kind is AggregateKind.MAX
+    one = release.measured
+    bound = (one.high if is_max else one.low) * one.grid
+    values = [row.values[number - 1] for row in noisy.rows]
+    numbers = [value.index * value.grid for value in values if not value.is_missing]
+    count = numbers.count(bound)
+    if not count:
+        return entry
+    end = "last" if is_max else "first"
+    told = f"it is the policy's {end} value, and values beyond count as it"
+    if count < len(numbers):
+        told = f"{entry.described.no_interval}; in {count:,} of {len(values):,} groups {told}"
+    return replace(entry, described=replace(entry.described, no_interval=told))
 
 
 def _of_answer(entry: Accuracy, is_single: bool) -> str:

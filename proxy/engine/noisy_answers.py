@@ -15,7 +15,7 @@ from proxy.compiler.compiling import compile_block, compile_centres, compile_cho
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.answer_notices import answer_notices
+from proxy.engine.answer_notices import told_of_answers
 from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
@@ -64,9 +64,9 @@ class NoisyAnswer:
     """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
     it was run, None where nothing was planned to be run; published: the released tables that it is made of;
     outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout; is_reused:
-    whether a later statement has the same values; keep: makes what is kept if the statement around it fails,
-    None where nothing was charged; times: how times of the statement were
-    rounded; limits: what the policy's own numbers leave out, as rules."""
+    whether a later statement has the same values; is_repeated: whether its noise is that of earlier answers;
+    keep: makes what is kept if the statement around it fails, None where nothing was charged; times: how times
+    of the statement were rounded; limits: what the policy's own numbers leave out, as rules."""
 
     relation: str
     loss: Loss
@@ -80,6 +80,7 @@ class NoisyAnswer:
     published: tuple[str, ...] = ()
     outlasts_timeout: bool = False
     is_reused: bool = False
+    is_repeated: bool = False
     keep: Callable[[], UndeliveredAnswer | None] | None = None
     times: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
@@ -262,7 +263,7 @@ async def noisy_relation(
         block = with_coarse(block, noisy)
         blocks[number] = block
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
-        withheld += answer_notices(block, noisy)
+        withheld += await beside(work, told_of_answers, block, noisy)
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.answer] = noisy.rows[0].values[0].text()

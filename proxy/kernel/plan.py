@@ -21,7 +21,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Bounds, MedianNoise
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.query import OutputColumn, TopList
+from proxy.query.ir.query import OutputColumn, RowChoice, TopList
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
 
@@ -386,6 +386,7 @@ class BlockPlan:
     coarse: frozenset[int] = frozenset()
     unit_name: str = ""
     top: TopList | None = None
+    row_choices: tuple[RowChoice, ...] = ()
 
     @property
     def has_uncertain_rows(self) -> bool:

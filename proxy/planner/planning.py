@@ -437,6 +437,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         clamped=clamped_operands(draft.aggregates, draft.context.facts_of),
         kept_totals=tuple(kept_totals(draft.aggregates, draft.context)),
         top=draft.block.top,
+        row_choices=draft.block.row_choices,
         unit_name=draft.ownership.identifier if isinstance(draft.ownership, UnitRows) else "",
         most_stored=draft.most_stored,
         present=draft.present,

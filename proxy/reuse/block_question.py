@@ -121,6 +121,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "kept_totals",
                 "unit_name",
                 "top",
+                "row_choices",
             }
         ),
     ),

@@ -202,6 +202,8 @@ def _notice(answer: NoisyAnswer) -> str:
     errors = "\n".join(f"  {column.text()}" for column in answer.columns)
     receipt = "" if answer.receipt is None else f"; receipt {answer.receipt}"
     source = f"; from {', '.join(answer.published)}" if answer.published else ""
+    if answer.is_repeated:
+        source = "; its noise is that of earlier answers, SET dp.fresh = on draws anew"
     text = f"differential privacy: charged {spent}{left}{receipt}{source}"
     clipped = [f"  {one.text()}" for one in answer.clipped if not one.is_poor]
     text = f"{text}; 95 % error:\n{errors}" if errors else text

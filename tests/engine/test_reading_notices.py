@@ -14,8 +14,8 @@ from proxy.engine.answer_notices import answer_notices
 from proxy.engine.clipped_units import ClippedUnits, told_apart
 from proxy.engine.column_errors import ColumnError, column_errors, large_errors, reported
 from proxy.engine.policy_limits import policy_limits
-from proxy.kernel.plan import BlockPlan
-from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, DrawnQuantile
 from proxy.release.presenting import presented
 from tests.pipeline_world import POLICIES, read, walk
 from tests.release.released_world import block_of
@@ -173,6 +173,42 @@ def _clipped(block: int, *aggregates: str) -> ClippedUnits:
         is_poor=False,
         is_given=False,
     )
+
+
+def test_numbers_of_people_are_not_below_0() -> None:
+    few = replace(_clipped(1, "sum"), above=-64, units=-3)
+    assert (few.as_json()["clipped"], few.as_json()["units"]) == (0, 0)
+    assert "about 0 +-2 of 0 customers have more" in few.text()
+
+
+def test_beyond_the_policys_own_bound_lies_nothing() -> None:
+    """A maximum that is the last day of the policy."""
+    block = block_of("SELECT t, max(d) AS last FROM people GROUP BY t")
+    (release,) = block.releases
+    assert isinstance(release, UnitExtreme | OrderStatistic)
+    high = release.measured.high
+    for places, told in (
+        ((high,) * 4, "no interval: it is the policy's last value, and values beyond count as it"),
+        ((high, high - 9, high, high - 9), "in 2 of 4 groups it is the policy's last value"),
+        ((high - 9,) * 4, "about 3 rows lie beyond it"),
+    ):
+        found = _of_places("SELECT t, max(d) AS last FROM people GROUP BY t", places)
+        assert told in found.text(), found.text()
+        assert ("lie beyond" in found.text()) == (places != (high,) * 4)
+
+
+def _of_places(sql: str, places: tuple[int, ...]) -> ColumnError:
+    """Of a statement whose groups have these grid indices."""
+    found, pipeline = read(sql), walk(sql, POLICIES["best"])
+    assert found is not None and pipeline is not None
+    block, plan = found[1].query.blocks[0], pipeline.plan.blocks[0]
+    drawn = (
+        DrawnGroup((name,), (DrawnQuantile(place),))
+        for name, place in zip(("x", "y", "z", None), places, strict=True)
+    )
+    noisy = presented(plan, DrawnBlock(tuple(drawn)))
+    (column,) = column_errors([(block, plan, noisy)], partial(accuracies, pipeline.plan), ())
+    return column
 
 
 def test_bounds_of_several_queries_are_told_apart() -> None:

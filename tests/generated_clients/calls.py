@@ -15,6 +15,7 @@ _QUERY = {
     "sql": "SELECT state, count(*), $2::numeric AS n FROM shop.customers WHERE state <> $1 GROUP BY state",
     "params": ["NY", 20.5],
     "epsilon": 0.5,
+    "fresh": True,
 }
 
 

@@ -405,6 +405,11 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT bool_or(total > 5) {_ORDERS}",
         f"SELECT every(total > 5) FILTER (WHERE quantity > 1) {_ORDERS}",
     ),
+    "Ask for its most frequent value as SELECT x FROM table GROUP BY x ORDER BY count(*) DESC LIMIT 1, where x"
+    " is the column.": _case(
+        f"SELECT mode() WITHIN GROUP (ORDER BY status) {_ORDERS}",
+        f"SELECT status {_ORDERS} GROUP BY status ORDER BY count(*) DESC LIMIT 1",
+    ),
     "Give the groups' columns other names and compare those: SELECT * FROM (SELECT column AS k, count(*) AS n"
     " FROM table GROUP BY column) q WHERE EXISTS (SELECT 1 FROM other o WHERE o.x = q.k).": _case(
         f"SELECT status, (SELECT count(orders.status)) {_ORDERS} GROUP BY status",

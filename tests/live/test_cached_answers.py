@@ -15,6 +15,7 @@ from tests.live.cached_tables import SCRIPT, TABLES, without_people
 from tests.live.served_database import READER, served_database
 from tests.live.session_answers import answers_to, total_paid
 from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers.http.both_listeners import open_http
 from tests.servers_fixture import servers
 
 DATABASE = "cached"
@@ -53,6 +54,26 @@ def test_spellings_cost_one(keeping: LiveProxy) -> None:
     assert all(answer == answers[0] for answer in answers)
     assert keeping.when_settled(analyst)[1] == pytest.approx(1)
     assert total_paid(keeping) - before == pytest.approx(1)
+
+
+def test_over_http_a_repeated_answer_says_so_and_a_fresh_one_can_be_had(
+    keeping: LiveProxy,
+) -> None:
+    http, analyst = open_http(keeping), keeping.servers.new_analyst()
+
+    def asked(**more: bool) -> tuple[object, bool, float]:
+        text = "SELECT count(*), sum(amount) FROM k.orders WHERE day >= '2024-05-05'"
+        response = http.query(text, database=DATABASE, analyst=analyst, **more)
+        body = response.json()
+        assert response.status_code == 200, body
+        return body["rows"], body["privacy"]["repeated"], body["privacy"]["epsilon"]
+
+    try:
+        first, again, fresh = asked(), asked(fresh=False), asked(fresh=True)
+        assert [one[1:] for one in (first, again, fresh)] == [(False, 1), (True, 0), (False, 1)]
+        assert again[0] == first[0] != fresh[0]
+    finally:
+        http.close()
 
 
 _KINDS = (

@@ -234,6 +234,14 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Protected: aggregates are answered with noise that hides {}. SELECT * FROM dp.columns.": (
         "SELECT * FROM dp.columns",
     ),
+    " With dp.low(...) > (or dp.high(...) <) in the condition only clear ones are shown.": (
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.low(count(*)) > 9000",
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.high(count(*)) < 9000",
+    ),
+    "ORDER BY {} LIMIT {}: NULL comes first, in {} of the {} rows. Write NULLS LAST to have it behind all"
+    " numbers.": (
+        f"SELECT status, avg(total) AS a {_ORDERS} GROUP BY status ORDER BY a DESC NULLS LAST LIMIT 2",
+    ),
     "Use LIMIT, or connect with a PostgreSQL client.": ("SELECT * FROM generate_series(1, 9) LIMIT 3",),
     "differential privacy: rows of the protected table {table} are not shown, so this preview is empty"
     " whatever the table holds. Use aggregates, e.g. SELECT count(*) FROM {table}; SELECT * FROM dp.columns"

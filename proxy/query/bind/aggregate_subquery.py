@@ -15,6 +15,7 @@ from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.names_in_subqueries import named_by_keys
 from proxy.query.bind.output_columns import outer_columns, output_columns
 from proxy.query.bind.retained_conditions import parted_conditions
+from proxy.query.bind.row_choices import row_choices
 from proxy.query.bind.rows_without_answers import AS_A_CONSTANT, refuse_answers
 from proxy.query.bind.select_context import context_of
 from proxy.query.bind.source_reading import source_of, take_source
@@ -94,6 +95,7 @@ def read_subquery(
     around: tuple[OutputColumn, ...] = ()
     if not outputs:
         around = outer_columns(context, found, is_summed, of_windows, listed)
+    top = top_list(context, outputs, found, around=around, is_of_levels=len(levels) > 1)
     block = AggregateBlock(
         relation,
         where,
@@ -105,7 +107,10 @@ def read_subquery(
         outputs,
         is_summed,
         any(isinstance(meaning, SureTruth) for meaning in spans.values()),
-        top_list(context, outputs, found, around=around, is_of_levels=len(levels) > 1),
+        top,
+        row_choices=row_choices(
+            context, found, listed, of_windows, top, is_read=len(levels) == 1 and not is_summed
+        ),
         inner_outputs=() if outputs else listed,
         outer_outputs=around,
     )

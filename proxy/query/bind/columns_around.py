@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from sqlglot import TokenType, exp
 
 from proxy.base.errors import Refusal
+from proxy.query.bind.noisy_ranks import has_rank
 from proxy.query.bind.scope import column_name
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.query import COMPUTED_AROUND, OutputColumn
+from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, OutputColumn
 from proxy.query.syntax.output_names import NO_NAME, output_name
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import parse_item
@@ -40,15 +41,10 @@ def columns_around(
     Returns:
         None at all, if the result has other rows than the subquery, or if its columns are not known.
     """
-    around = _around(context)
+    around = plain_query_around(context)
     if around is None:
         return ()
-    names = [one.name for one in listed]
-    inner = {
-        name: (item, column)
-        for name, item, column in zip(names, context.items, listed, strict=True)
-        if names.count(name) == 1
-    }
+    inner = items_by_name(context, listed)
     try:
         found = tuple(_columns(context, around, listed, inner, read))
     except Refusal:
@@ -56,7 +52,19 @@ def columns_around(
     return found
 
 
-def _around(context: SelectContext) -> Select | None:
+def items_by_name(
+    context: SelectContext, listed: tuple[OutputColumn, ...]
+) -> dict[str, tuple[OutputItem, OutputColumn]]:
+    """The items of a subquery that its names tell apart, with the columns that they are."""
+    names = [one.name for one in listed]
+    return {
+        name: (item, column)
+        for name, item, column in zip(names, context.items, listed, strict=True)
+        if names.count(name) == 1
+    }
+
+
+def plain_query_around(context: SelectContext) -> Select | None:
     """The SELECT that gives the result's rows, if it reads this one and nothing else."""
     sources, lexed = context.sources, context.lexed
     result = next((one for one in sources.selects if one.keyword == sources.result), None)
@@ -106,11 +114,14 @@ def _columns(
             yield OutputColumn(name, of[0].expression, of[0].reason)
             continue
         can_be_read = len(of) == len(named) and (has_same_rows or not node.find(exp.Window))
-        found = read(_within(node, inner)) if can_be_read else None
-        yield OutputColumn(name, found, "" if found is not None else COMPUTED_AROUND)
+        found = read(within_subquery(node, inner)) if can_be_read else None
+        none = OF_A_RANK if has_rank(node) else COMPUTED_AROUND
+        yield OutputColumn(name, found, "" if found is not None else none)
 
 
-def _within(node: exp.Expr, inner: Mapping[str, tuple[OutputItem, OutputColumn]]) -> exp.Expr:
+def within_subquery(
+    node: exp.Expr, inner: Mapping[str, tuple[OutputItem, OutputColumn]]
+) -> exp.Expr:
     """An expression of the query around, over the columns of the subquery."""
     holder = exp.Paren(this=node.copy())
     for part in list(holder.find_all(exp.Column)):

@@ -12,6 +12,7 @@ from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.answer_windows import AnswerWindows
 from proxy.query.bind.columns_around import columns_around
 from proxy.query.bind.noisy_expression_reading import NoisyReader
+from proxy.query.bind.noisy_ranks import has_rank
 from proxy.query.bind.scope import column_name, unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.bind.span_reading import FoundSpans
@@ -22,7 +23,7 @@ from proxy.query.ir.bound_statement import (
     SureTruth,
 )
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, parts_of
-from proxy.query.ir.query import Key, OutputColumn
+from proxy.query.ir.query import OF_A_RANK, Key, OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.output_names import NO_NAME, output_name
 from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
@@ -36,6 +37,7 @@ _ARRAY = (
     "several answers, each with an error of its own: dp.error() of the same percentiles gives these"
 )
 _TRUTH = "it is true or false where such rows are surely more than their noise, else NULL"
+_LONG = "it is long: dp.error() of it gives its error"
 _UNKNOWN = "the error of this form of expression is not known"
 
 
@@ -82,7 +84,9 @@ def outer_columns(
     """
     if is_summed:
         return ()
-    return columns_around(context, listed, lambda node: _expression(context, node, found, keys))
+    return columns_around(
+        context, listed, lambda node: noisy_expression(context, node, found, keys)
+    )
 
 
 def _within(spans: list[Span], item: Span) -> list[Span]:
@@ -103,7 +107,11 @@ def _column(
     name = item.alias or (NO_NAME if implied is None else implied.name)
     first, last = item.inner
     within = [found.meanings[span] for span in spans]
-    has_subquery = any(opens_query(context.lexed, index) for index in range(first, last))
+    has_subquery = any(
+        opens_query(context.lexed, index)
+        and not any(one <= index < other for one, other in spans)  # read with the aggregate or key
+        for index in range(first, last)
+    )
     if any(isinstance(meaning, ExpressionInterval | IntervalValue) for meaning in within):
         is_single = len(within) == 1 and (first, last) in found.meanings
         return OutputColumn(name, None, "" if is_single else _INTERVAL)
@@ -127,12 +135,28 @@ def _column(
     if is_summed:
         return OutputColumn(name, None, _SUMMED)
     expression = _expression(context, item.node, found, keys)
-    return OutputColumn(name, expression, "" if expression is not None else _UNKNOWN)
+    if expression is not None:
+        is_long = _is_long(expression)
+        return OutputColumn(name, None if is_long else expression, _LONG if is_long else "")
+    return OutputColumn(name, None, OF_A_RANK if has_rank(item.node) else _UNKNOWN)
+
+
+def noisy_expression(
+    context: SelectContext, node: exp.Expr, found: FoundSpans, keys: Sequence[Key] | None
+) -> NoisyExpression | None:
+    """An expression over the aggregates of a SELECT. None: its error is not known, or it is long."""
+    found_expression = _expression(context, node, found, keys)
+    return None if found_expression is None or _is_long(found_expression) else found_expression
+
+
+def _is_long(expression: NoisyExpression) -> bool:
+    return sum(1 for _ in parts_of(expression)) > _PARTS
 
 
 def _expression(
     context: SelectContext, node: exp.Expr, found: FoundSpans, keys: Sequence[Key] | None
 ) -> NoisyExpression | None:
+
     def answer(part: exp.Expr) -> AnswerOf:
         aggregate = read_aggregate(part, context.scope)
         if aggregate not in found.aggregates:
@@ -143,7 +167,6 @@ def _expression(
         if is_aggregate(node):
             return answer(node)  # of dates too
         windows = None if keys is None else AnswerWindows(context, keys).read
-        expression = NoisyReader(answer, windows).read(node)
+        return NoisyReader(answer, windows).read(node)
     except Refusal:
         return None
-    return expression if sum(1 for _ in parts_of(expression)) <= _PARTS else None

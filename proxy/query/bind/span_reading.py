@@ -53,6 +53,10 @@ from proxy.query.syntax.slices import parse
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed, too_complex
 
+_MOST_FREQUENT = (
+    "Ask for its most frequent value as SELECT x FROM table GROUP BY x ORDER BY count(*) DESC LIMIT 1, where x"
+    " is the column."
+)
 _ORDERED_SET = frozenset({"percentile_cont", "percentile_disc"})
 _INTERVALS = {
     "low": IntervalEnd.LOW,
@@ -306,7 +310,7 @@ def _aggregate_span(lexed: Lexed, index: int) -> Span | None:
         raise Refusal(
             Code.FUNCTION,
             f"aggregate {name} is not available on a protected table",
-            AVAILABLE,
+            _MOST_FREQUENT if name == "mode" else AVAILABLE,
             lexemes[index].position,
         )
     return index, end

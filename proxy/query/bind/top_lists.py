@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import TokenType
 
@@ -39,25 +40,31 @@ def top_list(
     """
     if not _is_cut(context.lexed, context.select):
         return None if outputs else _around(context, around, is_of_levels)
-    span, is_descending = _first_term(context.lexed, context.select)
+    term = _first_term(context.lexed, context.select)
+    span = term.span
     output = _output(context, span, outputs)
     if output is None:
         is_noisy = any(span[0] <= first < span[1] for first, _ in _aggregates(found))
         is_noisy = is_noisy or (not outputs and _names_noise(context, span, found))
-        return TopList(is_descending=is_descending) if is_noisy else None
+        return TopList(is_descending=term.is_descending) if is_noisy else None
     rows = None if is_of_levels else _shown_rows(context.lexed, context.select)
-    return _of_column(outputs, output, is_descending, rows)
+    return _of_column(outputs, output, term, rows)
 
 
 def _of_column(
-    outputs: Sequence[OutputColumn], output: int, is_descending: bool, rows: int | None
+    outputs: Sequence[OutputColumn], output: int, term: _Term, rows: int | None
 ) -> TopList | None:
     column = outputs[output - 1]
     if column.expression is None:
-        return TopList(is_descending=is_descending) if column.reason else None
+        return TopList(is_descending=term.is_descending) if column.reason else None
     if not rows:
-        return TopList(is_descending=is_descending)
-    return TopList(output=output, is_descending=is_descending, rows=rows)
+        return TopList(is_descending=term.is_descending)
+    return TopList(
+        output=output,
+        is_descending=term.is_descending,
+        rows=rows,
+        has_nulls_first=term.has_nulls_first,
+    )
 
 
 def _shown_rows(lexed: Lexed, select: Select) -> int | None:
@@ -86,25 +93,39 @@ def _around(
     result = next((one for one in sources.selects if one.keyword == sources.result), None)
     if result is None or not _is_cut(lexed, result) or "group" not in context.select.clauses:
         return None
-    span, is_descending = _first_term(lexed, result)
-    output = _named(lexed, span, around)
+    term = _first_term(lexed, result)
+    output = _named(lexed, term.span, around)
     if output is None:
         return TopList()
     is_filtered = is_of_levels or "where" in result.clauses or "having" in context.select.clauses
     rows = None if is_filtered else _shown_rows(lexed, result)
-    return _of_column(around, output, is_descending, rows)
+    return _of_column(around, output, term, rows)
 
 
-def _first_term(lexed: Lexed, select: Select) -> tuple[Span, bool]:
-    """What ORDER BY sorts by first, and whether downwards."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Term:
+    """What ORDER BY sorts by first. has_nulls_first: as of TopList."""
+
+    span: Span
+    is_descending: bool
+    has_nulls_first: bool | None
+
+
+def _first_term(lexed: Lexed, select: Select) -> _Term:
     first, last = split_commas(lexed, *select.clauses["order"])[0]
     words = [lexeme.word for lexeme in lexed.lexemes[first:last]]
+    has_nulls_first = None
     if "nulls" in words:
+        has_nulls_first = words[-1] == "first"
         last = first + words.index("nulls")
     is_descending = _DIRECTIONS.get(lexed.lexemes[last - 1].word)
     if is_descending is not None:
         last -= 1
-    return (first, last), bool(is_descending)
+    return _Term(
+        span=(first, last),
+        is_descending=bool(is_descending),
+        has_nulls_first=has_nulls_first,
+    )
 
 
 def _aggregates(found: FoundSpans) -> Iterator[Span]:

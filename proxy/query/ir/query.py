@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.result_columns import IntervalColumn
@@ -29,6 +30,7 @@ class Key:
     position: int | None = field(default=None, compare=False)
 
 
+OF_A_RANK = "a place in an order of noisy numbers: rows that differ by less than their errors may change places"
 COMPUTED_AROUND = "a query around the SELECT that aggregates computes it: its error is not known"
 
 
@@ -43,17 +45,46 @@ class OutputColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyComparison:
+    """comparator: < <= > >= = or <>, between an expression over noisy answers and a number."""
+
+    left: NoisyExpression
+    comparator: str
+    number: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowChoice:
+    """A clause that leaves out some groups.
+
+    clause: Its name. is_noisy: Whether noise has a part in which groups pass.
+    comparisons: A group passes if all hold. None: only the run knows which pass.
+    """
+
+    clause: str
+    is_noisy: bool = True
+    comparisons: tuple[NoisyComparison, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopList:
     """A list that LIMIT cuts in a noisy order.
 
     output: The output column in whose order it is, from 1. rows: How many are shown. Both are None if only the
         run decides that: HAVING, OFFSET, a parameter, a query around it.
-    is_descending: None if it is not known.
+    is_descending: None if it is not known. has_nulls_first: NULLS FIRST or LAST is written. None:
+        PostgreSQL's default, where NULL is larger than all numbers.
     """
 
     output: int | None = None
     is_descending: bool | None = None
     rows: int | None = None
+    has_nulls_first: bool | None = None
+
+    @property
+    def nulls_first(self) -> bool:
+        """Whether NULL comes before all numbers."""
+        return bool(self.is_descending if self.has_nulls_first is None else self.has_nulls_first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +97,8 @@ class AggregateBlock:
     outputs: the columns of the statement's result, if this SELECT gives them; inner_outputs: its columns, if
     not; outer_outputs: those of the result, if the query around has the rows of this SELECT. is_summed: its
     groups are parts of those that the statement shows, and are added up. has_truths: some counts are only asked
-    whether they are more than their noise. top: LIMIT cuts the list in a noisy order.
+    whether they are more than their noise. top: LIMIT cuts the list in a noisy order. row_choices: other
+    clauses that leave out groups.
     """
 
     source: Relation
@@ -82,6 +114,7 @@ class AggregateBlock:
     top: TopList | None = None
     inner_outputs: tuple[OutputColumn, ...] = field(default=(), compare=False)
     outer_outputs: tuple[OutputColumn, ...] = field(default=(), compare=False)
+    row_choices: tuple[RowChoice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class QueryRequest(RequestModel):
         "delta": _POLICY_HINT,
         "trial": "Write true or false.",
         "mechanism": _POLICY_HINT,
+        "fresh": "Write true or false.",
     }
 
     database: Text
@@ -91,6 +92,10 @@ class QueryRequest(RequestModel):
         None,
         description="Of AVG, MIN and MAX: `smooth_median`, or another one that the policy has.",
     )
+    fresh: bool | None = Field(
+        None,
+        description="True: noise is drawn anew and charged, where an earlier or published answer would serve.",
+    )
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -101,6 +106,8 @@ class QueryRequest(RequestModel):
             settings["dp.trial"] = "on" if self.trial else "off"
         if self.mechanism is not None:
             settings["dp.mechanism"] = self.mechanism
+        if self.fresh is not None:
+            settings["dp.fresh"] = "on" if self.fresh else "off"
         return settings
 
 
@@ -114,6 +121,9 @@ class PrivacyCharge(PrivacyAmount):
 
     remaining: PrivacyAmount | None
     reused: bool = Field(description="Whether published releases answered it.")
+    repeated: bool = Field(
+        description="Whether it is made of noise that was drawn for earlier answers. `fresh` draws anew."
+    )
     receipt: str | None
 
 

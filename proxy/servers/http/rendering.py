@@ -150,7 +150,14 @@ def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
 
 def _privacy(given: NoisyAnswer | None) -> dict[str, object]:
     if given is None:
-        return {"epsilon": 0, "delta": 0, "remaining": None, "reused": False, "receipt": None}
+        return {
+            "epsilon": 0,
+            "delta": 0,
+            "remaining": None,
+            "reused": False,
+            "repeated": False,
+            "receipt": None,
+        }
     left = given.remaining
     return {
         "epsilon": float(given.loss.epsilon),
@@ -159,6 +166,7 @@ def _privacy(given: NoisyAnswer | None) -> dict[str, object]:
         if left is None
         else {"epsilon": float(left.epsilon), "delta": float(left.delta)},
         "reused": bool(given.published),
+        "repeated": given.is_repeated,
         "receipt": given.receipt,
     }
 

@@ -19,6 +19,13 @@ SELECT array_agg(i4) FROM people
 -- aggregate array_agg is not available on a protected table
 -- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept, regr_r2, bool_or, bool_and and every.
 
+-- case: mode
+SELECT mode() WITHIN GROUP (ORDER BY i4) FROM people
+-- => refused
+-- FUNCTION at 8: mode()
+-- aggregate mode is not available on a protected table
+-- Ask for its most frequent value as SELECT x FROM table GROUP BY x ORDER BY count(*) DESC LIMIT 1, where x is the column.
+
 -- case: string_agg
 SELECT string_agg(s, ',') FROM people
 -- => refused

@@ -98,6 +98,7 @@ def test_values_keep_their_digits(listeners: BothListeners) -> None:
         "delta": 0,
         "remaining": None,
         "reused": False,
+        "repeated": False,
         "receipt": None,
     }
 

@@ -1,0 +1,179 @@
+"""Which groups a statement shows, as far as noisy numbers say: HAVING, WHERE around, ORDER BY with LIMIT."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from proxy.base.limits import NOISY_PARTS_PER_BLOCK
+from proxy.kernel.plan import BlockPlan
+from proxy.query.ir.noisy_expressions import answers_in, parts_of
+from proxy.query.ir.query import NoisyComparison, RowChoice, TopList
+from proxy.release.expression_intervals import interval_of
+from proxy.release.noisy_interval import NoInterval, NoisyInterval
+from proxy.release.noisy_relation import NoisyRow, NoisyTable
+
+_COMPARED: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "<>": operator.ne,
+}
+_CHOSEN = (
+    "Noise has a part in which rows are shown: the numbers by which they were chosen are too far to one side on"
+    " average, and off by more than their error more often than 1 in 20."
+)
+_UNKNOWN = (RowChoice(clause="", is_noisy=False),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """Of one group. certain, possible: whether all, or some, numbers of the intervals pass."""
+
+    passes: bool
+    certain: bool
+    possible: bool
+
+
+def shown_rows(block: BlockPlan, noisy: NoisyTable) -> tuple[BlockPlan, NoisyTable]:
+    """The block with the groups that the statement shows. Where these are not known it has all of them, and
+    `is_behind` of the block is true."""
+    if not block.row_choices and block.top is None:
+        return block, noisy
+    found = _passing_choices(block, noisy)
+    rows: Sequence[NoisyRow] | None = None
+    if found is not None:
+        rows = [row for row, one in zip(noisy.rows, found, strict=True) if one.passes]
+        rows = rows if block.top is None else _first_rows(block, block.top, rows)
+    if rows is None:
+        return replace(block, row_choices=_UNKNOWN), noisy
+    return replace(block, row_choices=()), replace(noisy, rows=tuple(rows))
+
+
+def is_behind(block: BlockPlan) -> bool:
+    """Whether the groups of a block that `shown_rows` gave may be others than those that are shown."""
+    return bool(block.row_choices)
+
+
+def is_null(block: BlockPlan, row: NoisyRow, output: int) -> bool:
+    """Whether an output column, which has no interval in a row, is NULL there."""
+    expression = block.outputs[output - 1].expression
+    if row.errors[output - 1] is NoInterval.DIVIDED_BY_0:
+        return True
+    return expression is not None and any(
+        row.values[number - 1].is_missing for number in answers_in(expression)
+    )
+
+
+def choice_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Say that noise has a part in which groups pass a condition, and how many of them clearly do."""
+    noisy_choices = [one for one in block.row_choices if one.is_noisy]
+    if not noisy_choices or not noisy.rows:
+        return
+    clauses = " and ".join(dict.fromkeys(one.clause for one in noisy_choices))
+    read = replace(block, row_choices=tuple(noisy_choices))
+    found = _passing_choices(read, noisy)
+    if found is None:
+        yield (
+            f"{clauses}: {_CHOSEN[0].lower()}{_CHOSEN[1:]} Rows that belong to them may be missing."
+        )
+        return
+    passing = [one for one in found if one.passes]
+    certain = sum(one.certain for one in passing)
+    others = sum(one.possible and not one.passes for one in found)
+    if certain < len(passing) or others:
+        yield "".join(_told(clauses, len(passing), certain, others))
+
+
+def _told(clauses: str, passing: int, certain: int, others: int) -> Iterator[str]:
+    groups = "group that passes" if passing == 1 else "groups that pass"
+    if passing:
+        meet = "meets" if passing == 1 else "meet"
+        yield f"{clauses}: {certain:,} of the {passing:,} {groups} clearly {meet} the condition"
+    else:
+        yield f"{clauses}: no group passes"
+    if certain < passing:
+        yield ". The others may not: they differ from its bound by less than their error"
+    if others:
+        yield f". {others:,} that {'does' if others == 1 else 'do'} not pass may meet it"
+    yield f". {_CHOSEN}"
+    if certain < passing:
+        yield " With dp.low(...) > (or dp.high(...) <) in the condition only clear ones are shown."
+
+
+def _passing_choices(block: BlockPlan, noisy: NoisyTable) -> list[_Passing] | None:
+    """Of each group, None if it is not known."""
+    comparisons: list[NoisyComparison] = []
+    for one in block.row_choices:
+        if one.comparisons is None:
+            return None
+        comparisons += one.comparisons
+    work = len(noisy.rows) * sum(1 for one in comparisons for _ in parts_of(one.left))
+    if work > NOISY_PARTS_PER_BLOCK:
+        return None
+    found = []
+    for row in noisy.rows:
+        each = [_compared(one, row) for one in comparisons]
+        if any(one is None for one in each):
+            return None
+        known = [one for one in each if one is not None]
+        found.append(
+            _Passing(
+                passes=all(one.passes for one in known),
+                certain=all(one.certain for one in known),
+                possible=all(one.possible for one in known),
+            )
+        )
+    return found
+
+
+def _compared(comparison: NoisyComparison, row: NoisyRow) -> _Passing | None:
+    """What is NULL does not pass, and may be anything."""
+    if any(row.values[number - 1].is_missing for number in answers_in(comparison.left)):
+        return _Passing(passes=False, certain=False, possible=True)
+    interval = interval_of(comparison.left, row.values)
+    if interval is NoInterval.DIVIDED_BY_0:
+        return _Passing(passes=False, certain=False, possible=True)
+    if isinstance(interval, NoInterval):
+        return None
+    compare, number = _COMPARED[comparison.comparator], comparison.number
+    low, high = compare(interval.low, number), compare(interval.high, number)
+    is_within = interval.low <= number <= interval.high
+    is_point = interval.low == interval.high
+    match comparison.comparator:
+        case "=":
+            certain, possible = is_within and is_point, is_within
+        case "<>":
+            certain, possible = not is_within, not (is_within and is_point)
+        case _:
+            certain, possible = low and high, low or high
+    return _Passing(passes=compare(interval.value, number), certain=certain, possible=possible)
+
+
+def _first_rows(
+    block: BlockPlan, top: TopList, rows: Sequence[NoisyRow]
+) -> Sequence[NoisyRow] | None:
+    """Those that are in a list, None if it is not known."""
+    if top.rows is None or top.output is None:
+        return None
+    if len(rows) <= top.rows:
+        return rows
+    if len(block.outputs) < top.output:
+        return None
+    known: list[tuple[Fraction, NoisyRow]] = []
+    nulls: list[NoisyRow] = []
+    for row in rows:
+        interval = row.errors[top.output - 1]
+        if isinstance(interval, NoisyInterval):
+            known.append((interval.value, row))
+        elif is_null(block, row, top.output):
+            nulls.append(row)
+        else:
+            return None
+    known.sort(key=lambda one: one[0], reverse=bool(top.is_descending))
+    ordered = [row for _, row in known]
+    return ([*nulls, *ordered] if top.nulls_first else [*ordered, *nulls])[: top.rows]
