@@ -279,6 +279,9 @@ def _values_moved(
     release: OrderStatistic | UnitExtreme, number: int, here: Exact, there: Exact, times: int
 ) -> Iterator[str]:
     changed, low, high = 0, release.measured.low, release.measured.high
+    planned = release.measured.rows
+    if isinstance(release, OrderStatistic) and release.weights is not None:
+        planned *= _PARTS
     if isinstance(release, UnitExtreme):  # numbers of places
         low, high = 0, release.places.last
     for keys in {*here.numbers[number], *there.numbers[number]}:
@@ -287,8 +290,21 @@ def _values_moved(
         changed += (mine - theirs).total() + (theirs - mine).total()
         if any(not low <= v <= high for v in mine):
             yield "a value is outside the clamp"
-    if changed > times * release.measured.rows:
-        yield f"{changed} values change, planned are {times} times {release.measured.rows}"
+    if changed > times * planned:
+        yield f"{changed} values change, planned are {times} times {planned}"
+    if isinstance(release, OrderStatistic):
+        yield from _sizes_moved(release, here.sizes[number], there.sizes[number], times)
+
+
+def _sizes_moved(
+    release: OrderStatistic, here: Mapping[Keys, int], there: Mapping[Keys, int], times: int
+) -> Iterator[str]:
+    """A unit counts as its rows that count; with weights once, divided over its groups."""
+    moved = sum(abs(here.get(keys, 0) - there.get(keys, 0)) for keys in {*here, *there})
+    each = release.measured.rows if release.weights is None else _PARTS
+    hidden = min(Fraction(each), release.size.noise.scale * release.size.loss.epsilon)
+    if moved > times * hidden:
+        yield f"sizes move by {moved}, their noise hides {times} times {hidden}"
 
 
 def _gate_moved(
