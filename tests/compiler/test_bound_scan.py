@@ -195,9 +195,18 @@ _CASES: dict[str, list[_Value]] = {
 }
 
 
-def _a_centred(row: _Row) -> int | None:
-    found = _A(row)
-    return None if found is None else 2 * found
+def _product(one: _Value, other: _Value) -> _Value:
+    """Of centred values."""
+
+    def product(row: _Row) -> int | None:
+        first, second = one(row), other(row)
+        return None if first is None or second is None else first * second
+
+    return product
+
+
+def _filtered(value: _Value) -> _Value:
+    return lambda row: value(row) if _if_a(row) else None
 
 
 def _squares(value: _Value, width: int) -> _Value:
@@ -210,17 +219,19 @@ def _squares(value: _Value, width: int) -> _Value:
     return squares
 
 
-def _d_if_a(row: _Row) -> int | None:
-    return _centred(_D, 10**9)(row) if _if_a(row) else None
-
-
+_A_CENTRED, _B_CENTRED, _C_CENTRED = _centred(_A, 0), _centred(_B, 1000), _centred(_C, 0)
+_D_IF_A, _B_IF_A = _filtered(_centred(_D, 10**9)), _filtered(_B_CENTRED)
 _SUMS: dict[str, list[_Value]] = {
-    "SELECT variance(c) FROM t": [_C, _centred(_C, 0), _squares(_centred(_C, 0), 2 * _HUGE)],
-    "SELECT stddev(b), variance(d) FILTER (WHERE a > 0), sum(a), sum(e) FROM t": [
-        *(_B, _centred(_B, 1000), _squares(_centred(_B, 1000), 1000)),
-        *(_d_if_a, _d_if_a, _squares(_d_if_a, 10**9)),
+    "SELECT corr(c, a) FROM t": [
+        *(_C, _C_CENTRED, _A_CENTRED, _product(_C_CENTRED, _A_CENTRED)),
+        *(_squares(_A_CENTRED, 10), _squares(_C_CENTRED, 2 * _HUGE)),
     ],
-    "SELECT variance(a), count(a), stddev(a) FROM t": [_A, _a_centred, _squares(_a_centred, 10)],
+    "SELECT covar_pop(d, b) FILTER (WHERE a > 0), sum(a), sum(e) FROM t": [
+        *(_D_IF_A, _D_IF_A, _B_IF_A, _product(_D_IF_A, _B_IF_A)),
+    ],
+    "SELECT covar_pop(a, b), count(a), covar_samp(a, b) FROM t": [
+        *(_A, _A_CENTRED, _B_CENTRED, _product(_A_CENTRED, _B_CENTRED)),
+    ],
 }
 
 

@@ -825,24 +825,30 @@ SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END,
 -- => residual
 SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "percentile_cont", dp_b1.a2 AS "percentile_disc", dp_b1.e1 AS "error" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 double precision, e1 double precision, a2 integer)
 
--- case: quantile of weighed rows beside a variance of rows that are cut
+-- case: quantile of weighed rows beside a covariance of rows that are cut
 -- policy: chosen
-SELECT percentile_cont(0.9) WITHIN GROUP (ORDER BY n2), variance(i4) FROM orders
+SELECT percentile_cont(0.9) WITHIN GROUP (ORDER BY n2), covar_pop(i4, n2) FROM orders
 -- => plan
 -- w.orders, unit r1."uid": rows 10000, groups None, per group None; keys none; cells 0
---   percentile_cont of order: clamp 0 .. 175, grid 0.01, rows weighed to 10000 of a unit, needed 308437243206, epsilon 81/25 delta 0, size for 243/1250
---   var_samp made of releases 3, 4, 5: clamp 0 .. 100, grid 1, output grid 0.00001
---     rows for var_samp: clamp 0 .. 100, grid 1, sensitivity 10000, scale 25000/3, epsilon 6/5 delta 0
---     centred sum for var_samp: clamp 0 .. 100, grid 1, sensitivity 1000000, scale 2500000/3, epsilon 6/5 delta 0
---     centred squares for var_samp: clamp 0 .. 100, grid 1, sensitivity 100000000, scale 250000000/3, epsilon 6/5 delta 0
+--   percentile_cont of order: clamp 0 .. 175, grid 0.01, rows weighed to 10000 of a unit, needed 300726312126, epsilon 216/65 delta 0, size for 324/1625
+--   covar_pop made of releases 3, 4, 5, 6: clamp 0 .. 100, grid 1, clamp 0 .. 175, grid 0.01, output grid 0.001
+--     rows for covar_pop: clamp 0 .. 100, grid 1, clamp 0 .. 175, grid 0.01, sensitivity 10000, scale 32500/3, epsilon 12/13 delta 0
+--     centred sum for covar_pop: clamp 0 .. 100, grid 1, sensitivity 1000000, scale 3250000/3, epsilon 12/13 delta 0
+--     centred sum for covar_pop: clamp 0 .. 175, grid 0.01, sensitivity 175000000, scale 568750000/3, epsilon 12/13 delta 0
+--     centred products for covar_pop: clamp 0 .. 100, grid 1, clamp 0 .. 175, grid 0.01, sensitivity 17500000000, scale 56875000000/3, epsilon 12/13 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p6)s::bigint), least(v0, %(p1)s::bigint) * %(p1)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r1."i4")) AS v1, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint) - %(p1)s::bigint)) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p9)s::bigint), least(v3, %(p1)s::bigint) * %(p6)s::bigint) END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v4 ELSE pg_catalog.round(v4::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p10)s::bigint), least(v0, %(p1)s::bigint) * %(p11)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") FILTER (WHERE (NOT (r1."n2" IS NULL))) AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) FILTER (WHERE (NOT (r1."n2" IS NULL))) - %(p2)s::bigint * pg_catalog.count(r1."i4") FILTER (WHERE (NOT (r1."n2" IS NULL)))) AS v1, (2 * pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p7)s::numeric, %(p8)s::numeric))::integer, %(p3)s::integer)) FILTER (WHERE (NOT (r1."i4" IS NULL))) - %(p6)s::bigint * pg_catalog.count(r1."n2") FILTER (WHERE (NOT (r1."i4" IS NULL)))) AS v2, pg_catalog.count(r1."n2") FILTER (WHERE (NOT (r1."i4" IS NULL))) AS v3, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint * (2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p7)s::numeric, %(p8)s::numeric))::integer, %(p3)s::integer))::bigint - %(p6)s::bigint)::bigint) FILTER (WHERE (NOT (r1."n2" IS NULL))) AS v4 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
 --   p1 = 10000
 --   p2 = 100
 --   p3 = 0
 --   p4 = 100
 --   p5 = -100
---   p6 = -10000
+--   p6 = 17500
+--   p7 = 100
+--   p8 = 17500
+--   p9 = -17500
+--   p10 = -1750000
+--   p11 = 1750000
 SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 100
 --   p2 = 17500
@@ -853,11 +859,11 @@ SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_
 --   p7 = 10485760000
 --   p8 = 9
 --   p9 = 10
---   p10 = 3084372432060
+--   p10 = 3007263121260
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
-SELECT dp_b1.a1 AS "percentile_cont", dp_b1.a2 AS "variance" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision, a2 numeric)
+SELECT dp_b1.a1 AS "percentile_cont", dp_b1.a2 AS "covar_pop" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision, a2 double precision)
 
 -- case: quantile of private groups is of rows that are cut
 -- policy: chosen
