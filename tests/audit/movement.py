@@ -25,11 +25,12 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Statistic
-from proxy.mechanisms import deviation_mean, recentred_mean, zcdp
+from proxy.mechanisms import deviation_mean, deviation_variance, recentred_mean, zcdp
 from proxy.mechanisms.loss import Loss
 from tests.audit.reach import Reach
 from tests.audit.without_noise import Exact, Keys, Numbers
 
+_OF_MEANS = ("rows", "deviations", "squares")
 _ONE_VALUE = Reach(rows=1, groups=1, by_unit=True)  # of a unit, in all its groups
 
 
@@ -204,10 +205,10 @@ def _deviations_moved(
     release: DeviationMean, number: int, here: Exact, there: Exact, times: int
 ) -> Iterator[str]:
     """By the definitions: units are counted once, weights add up to 1 unit, sums to half the range; and with
-    each bound on rows or deviations what is added is within it."""
+    each bound on rows, deviations or squares what is added is within it."""
     width = release.measured.high - release.measured.low
     mine, theirs = (_Bands.of(numbers) for numbers in (here.numbers[number], there.numbers[number]))
-    for kind, name in enumerate(("rows", "deviations")):
+    for kind, name in enumerate(_OF_MEANS):
         counted = mine.apart(theirs, lambda row: row[5], of=(kind,), by=lambda keys, row: row[1])
         if counted > times:
             yield f"units by {name} move by {counted}"
@@ -220,7 +221,8 @@ def _deviations_moved(
     of_rows = deviation_mean.row_bounds(release.declared)
     low, high = release.measured.low, max(release.measured.low + 1, release.measured.high)
     of_deviations = deviation_mean.deviation_bounds(low, high, is_single=False)
-    for kind, bounds in enumerate((of_rows, of_deviations)):
+    of_squares = deviation_variance.square_bounds(low, high, is_single=False)
+    for kind, bounds in enumerate((of_rows, of_deviations, of_squares)):
         for place, bound in enumerate(bounds):
 
             def added(row: Numbers, place: int = place, bound: int = bound) -> int:
@@ -228,7 +230,7 @@ def _deviations_moved(
 
             moved = mine.apart(theirs, added, of=(kind,), by=lambda keys, row: keys)
             if moved > times * _PARTS * bound:
-                yield f"sums of {('rows', 'deviations')[kind]} cut to {bound} move by {moved}"
+                yield f"sums of {_OF_MEANS[kind]} cut to {bound} move by {moved}"
 
 
 @dataclass(frozen=True)

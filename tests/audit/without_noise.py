@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -78,7 +79,7 @@ class Exact:
 @dataclass
 class Seen:
     """Per row and release, in order, what would have become noisy; gates, sizes: of those releases that have
-    one; means: of deviations, by number and group the rows of their scan, five numbers each."""
+    one; means: of deviations, by number and group the rows of their scan, six numbers each."""
 
     numbers: list[Numbers] = field(default_factory=list)
     gates: list[int] = field(default_factory=list)
@@ -107,13 +108,11 @@ class _Watch:
         self, plan: BlockPlan, table: ExactTable, bits: RandomBits
     ) -> Mapping[int, Mapping[Keys, Drawn]]:
         for place, number in enumerate(plan.deviation_means):
+            kinds = {2 * place: 0, 2 * place + 1: 1, 2 * len(plan.deviation_means) + place: 2}
             found: dict[Keys, list[int]] = {}
-            for row in sorted(
-                table.rows, key=lambda row: tuple(value or 0 for value in row.values)
-            ):
-                kind, *numbers = (value or 0 for value in row.values)
-                if kind // 2 == place:
-                    found.setdefault(row.keys, []).extend((kind % 2, *numbers))
+            for keys, row in _with_units_once(table):
+                if row[0] in kinds:
+                    found.setdefault(keys, []).extend((kinds[row[0]], *row[1:]))
             self.seen.means[number] = {keys: tuple(numbers) for keys, numbers in found.items()}
         nothing = dict.fromkeys(plan.listed_groups, NOTHING)
         return dict.fromkeys(plan.deviation_means, nothing)
@@ -121,6 +120,19 @@ class _Watch:
     def values(self, values: Sequence[order_statistic.ValueCount], *others: object) -> int:
         self.given.append(tuple(n for v in values for n in (v.value, v.count)))
         return 0
+
+
+def _with_units_once(table: ExactTable) -> Iterator[tuple[Keys, list[int]]]:
+    """The rows of means in an order of their own. A unit counts in any one of its groups, so that units say
+    something of all groups together only: the first group of a band has those of all."""
+    rows = [(row.keys, [value or 0 for value in row.values]) for row in table.rows]
+    units = Counter[tuple[int, ...]]()
+    for _, (kind, band, *_, number) in rows:
+        units[kind, band] += number
+    for keys, row in sorted(
+        rows, key=lambda one: (tuple((k is None, k or "") for k in one[0]), one[1][:-1])
+    ):
+        yield keys, [*row[:-1], units.pop((row[0], row[1]), 0)]
 
 
 def _nothing(bits: RandomBits, scale: Fraction) -> int:
