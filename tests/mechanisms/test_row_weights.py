@@ -85,15 +85,16 @@ def test_all_rows_of_a_unit_weigh_no_more_than_the_bound() -> None:
 
 @pytest.mark.parametrize(("epsilon", "times"), [(_ONE, 1.8), (_QUARTER, 2.5)])
 def test_medians_by_groups_are_nearer_than_before(epsilon: Fraction, times: float) -> None:
-    """In rank among all rows: 4 groups of 3,000 units with a log-normal number of rows."""
+    """In rank among all rows: 4 groups of 3,000 units with a log-normal number of rows. The median of draws, as
+    in one of some fifty a bound is far off, whatever chose it, and their root mean square is that one's."""
     data, bits, half = made_set("log-normal", 3_000, 4, steps=1_000), SeededBits(7), Fraction(1, 2)
     old, new = list[float](), list[float]()
-    for seed in range(8):
+    for seed in range(16):
         drawn = before(data, half, epsilon, bits, seed)
         assert drawn is not None
-        old += rank_errors(data, half, drawn)
-        new += rank_errors(data, half, after(data, half, epsilon, bits)[1])
-    assert rmse(new) * times < rmse(old), (rmse(old), rmse(new))
+        old.append(rmse(rank_errors(data, half, drawn)))
+        new.append(rmse(rank_errors(data, half, after(data, half, epsilon, bits)[1])))
+    assert np.median(new) * times < np.median(old), (old, new)
 
 
 def test_an_estimate_without_its_cut_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
