@@ -83,6 +83,7 @@ def test_all_rows_of_a_unit_weigh_no_more_than_the_bound() -> None:
             assert rows * (PARTS // rows) <= PARTS
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("epsilon", "times"), [(_ONE, 1.8), (_QUARTER, 2.5)])
 def test_medians_by_groups_are_nearer_than_before(epsilon: Fraction, times: float) -> None:
     """In rank among all rows: 4 groups of 3,000 units with a log-normal number of rows. The median of draws, as
