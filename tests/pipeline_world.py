@@ -274,11 +274,24 @@ def _with_join_keys(policy: Policy) -> Policy:
     return replace(policy, tables=tables)
 
 
+def _with_chosen_rows(policy: Policy) -> Policy:
+    """Rows of units are bounded by choice, up to 10,000."""
+
+    def chosen(table: ProtectedTable | PublicTable) -> ProtectedTable | PublicTable:
+        if table.name.name not in ("orders", "visits", "notes"):
+            return table
+        assert isinstance(table, ProtectedTable)
+        return replace(table, chooses_rows=True, max_rows_per_unit=10_000, join_rows_at_most=50)
+
+    return replace(policy, tables={name: chosen(one) for name, one in policy.tables.items()})
+
+
 POLICIES: Mapping[str, Policy] = {
     "world": _policy("8", "1e-3"),
     "tight": _policy("0.001", "1e-6"),  # too little for any median
     "pure": _policy("1", "0"),  # no delta: no median at all
     "best": _policy("8", "1e-3", mechanism=Mechanism.BEST),
+    "chosen": _with_chosen_rows(_policy("8", "1e-3", mechanism=Mechanism.BEST)),
     "gaussian": _policy("8", "1e-3", noise=Noise.GAUSSIAN),
     "polyplace": _policy("8", "1e-3", median_noise=MedianNoise.POLYPLACE),
     "joins": _with_join_keys(_policy("8", "1e-3")),

@@ -37,7 +37,7 @@ from proxy.mechanisms import order_statistic, recentred_mean, zcdp
 from proxy.release.adding_noise import partition_outputs
 from proxy.release.choosing_bounds import clamped_totals, totals_of
 from proxy.release.deviation_means import told_apart
-from proxy.release.ordering import kept_units, order_laws
+from proxy.release.ordering import kept_units, order_laws, size_of
 
 Keys = tuple[str | None, ...]
 _Groups = dict[Keys, list[ExactRow]]
@@ -176,7 +176,10 @@ def _changes(plan: BlockPlan, release: Release, pairs: _PairSums) -> Iterator[_F
             yield _kept(release, pairs)
         case DeviationMean():
             raise AssertionError("compared for all groups together")
-        case OrderStatistic() | UnitExtreme():
+        case OrderStatistic():
+            yield _size(release, pairs)
+            yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
+        case UnitExtreme():
             yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
         case SampleAggregate():
             hidden = release.gate.noise.scale * release.gate.loss.epsilon
@@ -227,6 +230,16 @@ def _kept(release: KeptUnits, pairs: _PairSums) -> _Found:
     return Measure.ROWS, min(Fraction(release.sensitivity), hidden), moved
 
 
+def _size(release: OrderStatistic, pairs: _PairSums) -> _Found:
+    """The plan's number of rows or units, or what the noise hides at its epsilon where that is less."""
+    moved = sum(
+        abs(size_of(release, pairs.slots, one) - size_of(release, pairs.slots, other))
+        for one, other in pairs.rows()
+    )
+    hidden = release.size.noise.scale * release.size.loss.epsilon
+    return Measure.ROWS, min(Fraction(release.size_moved), hidden), Fraction(moved)
+
+
 def _rank_distance(release: OrderStatistic | UnitExtreme, pairs: _PairSums) -> Fraction:
     """How many rows' worth the laws are apart, over all groups together."""
     laws = (
@@ -235,7 +248,10 @@ def _rank_distance(release: OrderStatistic | UnitExtreme, pairs: _PairSums) -> F
     )
     each = (order_statistic.apart(*both) for of_group in laws for both in of_group)
     apart = sum(each, Fraction(0))
-    return apart * release.measured.rows / release.loss.epsilon
+    epsilon = release.loss.epsilon
+    if isinstance(release, OrderStatistic):
+        epsilon -= release.size.loss.epsilon
+    return apart * release.measured.rows / epsilon
 
 
 def _outputs(plan: BlockPlan, release: SampleAggregate, pairs: _PairSums) -> Iterator[_Found]:

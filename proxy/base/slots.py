@@ -11,7 +11,7 @@ class Slots:
 
     total: of a statistic, or the sum of grid indices (centred ones for a mean about a centre); count: non-NULL
     values or distinct ones; extreme: grid index of MIN or MAX, or of one value among many; units: how many of
-    them, or of rows, have a value.
+    them, or of rows, have a value; beside one value among many, units divided over their rows.
     """
 
     count: int | None = None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proxy.compiler.binds import Binds
-from proxy.kernel.bound_choices import BoundChoice
+from proxy.kernel.bound_choices import BoundChoice, WeightChoice
 
 FITS = 2**62  # in a bigint, twice
 # So many bands of a unit at once: of more there are too many combinations, as many as units at last.
@@ -29,12 +29,12 @@ class Banded:
     mean: str = ""
 
 
-def is_small(choice: BoundChoice) -> bool:
+def is_small(choice: BoundChoice | WeightChoice) -> bool:
     """Whether all its bounds, and what is above them, fit in a bigint."""
     return choice.bounds[-1] + 1 < FITS
 
 
-def total_sql(value: str, choice: BoundChoice, is_signed: bool, binds: Binds) -> str:
+def total_sql(value: str, choice: BoundChoice | WeightChoice, is_signed: bool, binds: Binds) -> str:
     """A total as a bigint where the bounds are. What is above all of them is in the last band however large
     it is, so it is clamped to that, and the cast raises for no unit. NULL stays NULL, which least and greatest
     skip."""
@@ -45,7 +45,7 @@ def total_sql(value: str, choice: BoundChoice, is_signed: bool, binds: Binds) ->
     return f"(CASE WHEN {value} > {high} THEN {high}{below} ELSE {value} END)::bigint"
 
 
-def band_sql(total: str, choice: BoundChoice, is_signed: bool, binds: Binds) -> str:
+def band_sql(total: str, choice: BoundChoice | WeightChoice, is_signed: bool, binds: Binds) -> str:
     """0 for a total of 0, else the number of the bound that it is within, from 1; negated below 0."""
     edges = [1, *(bound + 1 for bound in choice.bounds)]
     if is_signed:

@@ -13,7 +13,7 @@ from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.select_list import Output, finished, key_sql, named_by, row_conditions
 from proxy.compiler.statistic_sql import RowSum, row_sum, statistic_sql
 from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
-from proxy.kernel.bound_choices import BoundChoice, ValueChoice
+from proxy.kernel.bound_choices import BoundChoice, ValueChoice, WeightChoice
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.kernel.statistics import Statistic
@@ -138,6 +138,7 @@ class _Units:
         self._rows, self._inner = RowSource(binds, inner=False), inner
         selects_groups = bool(plan.keys) and plan.groups() != 1 and unit.groups is not None
         self._selected = unit.groups if selects_groups else None
+        self._in_all = ""
         # The sizes of a unit's sums in its groups add up to the size of one sum where none is below 0 and
         # groups have no bounds of their own: then its rows are gathered once, without keys.
         own = [plan.releases[number] for number in plan.total_choices if number is not None]
@@ -150,6 +151,8 @@ class _Units:
             self._add_choice(number, choice)
         for chosen in plan.value_choices:
             self._add_value(chosen)
+        if plan.weight_choice is not None:
+            self._add_weights(plan.weight_choice)
         for number in plan.sums_of_totals:
             self._add_sum(number)
 
@@ -176,6 +179,17 @@ class _Units:
         if self._by_group:
             value = f"pg_catalog.max({value})"
         self.places.append(_banded_value(chosen, value, self.columns, self._binds))
+
+    def _add_weights(self, chosen: WeightChoice) -> None:
+        """By how many rows it has in all groups, those that other aggregates leave out among them."""
+        value = f"v{self._inner.add('pg_catalog.count(*)')}"
+        if self._selected is not None:
+            self._in_all = f"pg_catalog.sum({value}) OVER (PARTITION BY unit) AS in_all"
+            value = "pg_catalog.max(in_all)"
+        elif self._by_group:
+            value = f"pg_catalog.sum({value})"
+        total = self._column(total_sql(value, chosen, False, self._binds))
+        self.places.append(Banded(band=band_sql(total, chosen, False, self._binds), total=total))
 
     def _add_sum(self, number: int) -> None:
         """Of a block without keys, by how many values a unit has, which may be fewer than its rows."""
@@ -222,6 +236,8 @@ class _Units:
         head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
         source = gathered_sql(plan, unit, head, len(head), self._inner, binds)
         seeds: tuple[str, ...] = ()
+        if self._in_all:
+            source = f"SELECT *, {self._in_all} FROM ({source}) w"
         if self._selected is not None:
             source, seed = select_groups(source, plan, unit, self._selected, binds)
             seeds = (seed,)

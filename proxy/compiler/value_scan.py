@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -40,11 +41,13 @@ from proxy.kernel.plan import (
 )
 from proxy.query.ir.query_aggregates import AggregateKind
 
+_MOST_ROWS = 2**40  # of a unit, whose parts fit in a bigint; a table has less than twice as many
+
 
 def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     """Distinct values or all values of one release; of one unit at most `rows` of them count, chosen by the
     keyed hash of unit and value, so that what a unit keeps depends on its own rows and the seed only, and all
-    values lose the same share of their rows."""
+    values lose the same share of their rows. Where rows have weights all of them count."""
     release = plan.releases[number]
     names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
     listed = [
@@ -87,8 +90,12 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
         private = [(name, SqlType.TEXT) for name in private_key_names(plan)]
         spread = spread_sql([*private, ("v", kind)], binds)
     grouped_by = ", ".join([columns, *spread])
-    within_rank = ""
-    if by_unit is not None:
+    within_rank, counted = "", ["pg_catalog.count(*)"]
+    if isinstance(release, OrderStatistic) and release.weights is not None:
+        in_all = "pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit"
+        source = f"SELECT {columns}, {in_all} FROM ({source}) d"
+        counted = [f"pg_catalog.sum({sql})" for sql in _weights(release, binds)]
+    elif by_unit is not None:
         seed, name = seed_sql("order", binds)
         seeds = (name,)
         hashed = row_order_sql([gathered_unit_sql(by_unit, "d", seed), *names, "v"], seed)
@@ -99,8 +106,9 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
         source = f"SELECT {columns}, {ranked} FROM ({source}) d"
         within_rank = f" WHERE rank <= {binds.number(rows, 'bigint')}"
     if isinstance(release, OrderStatistic):
-        sql = _values(release, f"({source}) u{within_rank}", names, grouped_by, binds)
-        slots = Slots(extreme=0, count=1)
+        of = f"({source}) u{within_rank}"
+        sql = _values(release, of, counted, names, grouped_by, binds)
+        slots = Slots(extreme=0, count=1, units=2 if len(counted) > 1 else None)
     else:
         head = ", ".join([*names, "pg_catalog.count(DISTINCT v)"])
         group = f" GROUP BY {', '.join(names)}" if names else ""
@@ -109,32 +117,52 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
     return finished(sql, replace(plan, sub_partitions=0), (number,), binds, seeds, (slots,), None)
 
 
+def _weights(release: OrderStatistic, binds: Binds) -> tuple[str, str]:
+    """Of a row, and of its unit divided over its rows. In parts of one, towards 0: all rows of a unit together
+    weigh as many rows as count, at most, or one unit."""
+    rows = binds.number(min(release.measured.rows, _MOST_ROWS), "bigint")
+    one = binds.number(release.parts, "bigint")
+    together = binds.number(release.parts * min(release.measured.rows, _MOST_ROWS), "bigint")
+    weight = f"(CASE WHEN of_unit <= {rows} THEN {one} ELSE {together} / of_unit END)"
+    return weight, f"{one} / of_unit"
+
+
 def _values(
-    release: OrderStatistic, source: str, names: list[str], grouped_by: str, binds: Binds
+    release: OrderStatistic,
+    source: str,
+    counted: Sequence[str],
+    names: list[str],
+    grouped_by: str,
+    binds: Binds,
 ) -> str:
     """Each distinct value with its number of rows: of MIN and MAX only as many as can matter, of quantiles
     only those near the rank; so what comes back does not grow with the table."""
     columns = ", ".join([*names, "v"])
-    counted = f"SELECT {columns}, pg_catalog.count(*) AS n FROM {source} GROUP BY {grouped_by}"
+    numbers = ["n", "units"][: len(counted)]
+    listed = ", ".join(f"{sql} AS {name}" for sql, name in zip(counted, numbers, strict=True))
+    values = f"SELECT {columns}, {listed} FROM {source} GROUP BY {grouped_by}"
     if release.needed is None:
-        return counted
+        return values
     if release.aggregate.fraction is not None:
         fraction = release.aggregate.fraction
-        return _near_rank(fraction, release.needed, counted, names, binds)
+        return _near_rank(fraction, release.needed, values, numbers, names, binds)
     word = "DESC" if release.aggregate.kind is AggregateKind.MAX else "ASC"
     most = binds.number(release.needed, "bigint")
     if not names:
-        return f"{counted} ORDER BY v {word} LIMIT {most}"
+        return f"{values} ORDER BY v {word} LIMIT {most}"
     place = (
         f"pg_catalog.row_number() OVER (PARTITION BY {', '.join(names)} ORDER BY v {word}) AS place"
     )
-    return (
-        f"SELECT {columns}, n FROM (SELECT *, {place} FROM ({counted}) c) p WHERE place <= {most}"
-    )
+    return f"SELECT {columns}, n FROM (SELECT *, {place} FROM ({values}) c) p WHERE place <= {most}"
 
 
 def _near_rank(
-    fraction: Fraction, needed: int, counted: str, names: list[str], binds: Binds
+    fraction: Fraction,
+    needed: int,
+    counted: str,
+    numbers: Sequence[str],
+    names: list[str],
+    binds: Binds,
 ) -> str:
     """Values whose rank is off by `needed` rows or more are put together: those below the rank at the
     largest of them, those above at the least. The mechanism's distances are capped there, so they and all
@@ -152,6 +180,6 @@ def _near_rank(
     )
     sided = f"SELECT *, {side} AS side FROM (SELECT *, {upto}, {whole} FROM ({counted}) c) p"
     value = "CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END"
-    listed = ", ".join([*names, value, "pg_catalog.sum(n)"])
+    listed = ", ".join([*names, value, *(f"pg_catalog.sum({number})" for number in numbers)])
     group = ", ".join([*names, "side", "CASE WHEN side = 0 THEN v END"])
     return f"SELECT {listed} FROM ({sided}) s GROUP BY {group}"

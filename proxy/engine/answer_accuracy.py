@@ -57,6 +57,7 @@ from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.shared_scales import scales_of
 from proxy.policy.policy_model import Mechanism, MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.release.ordering import lost_ranks
 from proxy.release.spread_values import units_needed
 
 
@@ -142,6 +143,8 @@ def _bound(block: BlockPlan, choice: int | None) -> int:
         assert isinstance(block.neighbours, UnitNeighbours)
         return block.neighbours.rows
     release = block.releases[choice]
+    if isinstance(release, OrderStatistic):
+        return release.measured.rows
     assert isinstance(release, NoisyStatistic) and release.total is not None
     return release.total.most
 
@@ -158,7 +161,8 @@ def _grid(block: BlockPlan, choice: int | None) -> Fraction:
 def _bounded(block: BlockPlan, choice: int | None) -> str:
     if block.value_choice(choice) is not None:
         return "the size of a unit's value"
-    return "the rows of a unit" if choice is None else "what a unit adds"
+    is_of_rows = choice is None or block.is_of_weights(choice)
+    return "the rows of a unit" if is_of_rows else "what a unit adds"
 
 
 def _borne(block: BlockPlan, place: int) -> Loss:
@@ -250,8 +254,15 @@ def _shared_with(block: BlockPlan, answer: Answer) -> Iterator[str]:
 
 def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
     one, interval = release.measured, release.interval
-    ranks = order_statistic.error_in_rank(one.width, release.own_loss.epsilon, one.rows)
+    ranks = order_statistic.error_in_rank(
+        one.width, release.own_loss.epsilon, one.rows, q=release.aggregate.rank
+    )
     note = f"{_clamped(one)}; the error is a rank, not a distance"
+    if release.weights is not None:
+        ranks += -(-lost_ranks(release, release.weights.lost) // release.parts)
+        note = f"{note}; of a unit with more rows each counts less"
+    spent = text_of(release.size.loss.epsilon)
+    note = f"{note}; NULL for too few rows, whose number takes {spent} of epsilon"
     if interval is not None:
         spent = text_of(interval.ends * interval.each.epsilon)
         note = f"{note}; its interval takes {spent} of epsilon: {_ends(interval)}"

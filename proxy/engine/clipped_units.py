@@ -10,11 +10,13 @@ from fractions import Fraction
 from proxy.engine.accuracy import number_of, text_of
 from proxy.engine.cut_directions import GROWING, LEFT_OUT, LEFT_OUT_BELOW, SPREADS, only_grow
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
-from proxy.kernel.bound_choices import ValueChoice
-from proxy.kernel.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.bound_choices import ValueChoice, WeightChoice
+from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, Release
+from proxy.mechanisms.row_weights import WeightedRows
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.release.choosing_bounds import ChosenBound, share_of
+from proxy.release.choosing_bounds import Chosen, share_of
+from proxy.release.drawn_values import DrawnBlock, DrawnQuantile
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
 
@@ -96,12 +98,16 @@ class ClippedUnits:
 
 
 def clipped_units(
-    block: BlockPlan, found: Mapping[int | None, ChosenBound], number: int
+    block: BlockPlan, found: Mapping[int | None, Chosen], number: int
 ) -> Iterator[ClippedUnits]:
     """
     Given    found: the bounds that were chosen for the block; number: of the block, from 1
+    Gives    one for each, but for that of weights, which cut nobody: what they take away widens the error
     """
     for choice, chosen in found.items():
+        planned = block.choices[choice]
+        if isinstance(chosen, WeightedRows) or isinstance(planned, WeightChoice):
+            continue
         bounded = block.bounded_by(choice)
         release = None if choice is None else block.releases[choice]
         grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
@@ -127,7 +133,7 @@ def clipped_units(
             needed=chosen.needed,
             enough=chosen.enough,
             is_poor=chosen.is_poor,
-            is_given=block.choices[choice].is_given,
+            is_given=planned.is_given,
             is_lower=_is_lower(block, bounded) if of_values is None else _shrinks(block, of_values),
         )
 
@@ -177,7 +183,33 @@ def _shrinks(block: BlockPlan, of_values: ValueChoice) -> bool:
     return kinds <= SPREADS or (of_values.measured.low >= 0 and kinds <= SPREADS | GROWING)
 
 
-def bounds_of(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> dict[int | None, int]:
+def _with_weights(block: BlockPlan, found: Mapping[int | None, Chosen]) -> tuple[Release, ...]:
+    """The releases, with what is known of the rows that their weights take away."""
+    releases = list(block.releases)
+    for choice, chosen in found.items():
+        if isinstance(chosen, WeightedRows):
+            for number in block.bounded_by(choice):
+                release = block.releases[number]
+                assert isinstance(release, OrderStatistic), "rows of quantiles have weights"
+                releases[number] = replace(release, weights=chosen)
+    return tuple(releases)
+
+
+def with_lost_rows(block: BlockPlan, drawn: DrawnBlock) -> BlockPlan:
+    """The block, its quantiles with the rows that weights take away in one group, at most."""
+    if not block.weighted:
+        return block
+    releases = list(block.releases)
+    for number in block.weighted:
+        release = block.releases[number]
+        assert isinstance(release, OrderStatistic) and release.weights is not None
+        values = (group.values[number] for group in drawn.groups)
+        lost = max((one.lost for one in values if isinstance(one, DrawnQuantile)), default=0)
+        releases[number] = replace(release, weights=replace(release.weights, lost=lost))
+    return replace(block, releases=tuple(releases))
+
+
+def bounds_of(block: BlockPlan, found: Mapping[int | None, Chosen]) -> dict[int | None, int]:
     """Of each choice. Where there were too few units the least one, so that the statements run all the same."""
     return {
         choice: block.choices[choice].bounds[0] if chosen.bound is None else chosen.bound
@@ -185,7 +217,7 @@ def bounds_of(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> dict
     }
 
 
-def with_chosen(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> BlockPlan:
+def with_chosen(block: BlockPlan, found: Mapping[int | None, Chosen]) -> BlockPlan:
     """The block, with what the choice of its bounds says of its answers."""
     none = [block.bounded_by(choice) for choice, chosen in found.items() if chosen.bound is None]
     poor = [
@@ -196,11 +228,13 @@ def with_chosen(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> Bl
     clipped = tuple(
         (release, chosen.share)
         for choice, chosen in found.items()
-        if chosen.bound is not None  # else nothing is answered of which a share could be cut
+        # else nothing is answered of which a share could be cut, or nobody is
+        if not isinstance(chosen, WeightedRows) and chosen.bound is not None
         for release in sorted(block.bounded_by(choice))
     )
     return replace(
         block,
+        releases=_with_weights(block, found),
         withheld=frozenset().union(*none),
         unstated=frozenset().union(*poor),
         clipped=clipped,

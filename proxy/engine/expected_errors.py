@@ -247,8 +247,9 @@ def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> Expect
         rows = Fraction(_ROWS_OF_A_UNIT[0])
         whole = error.value * rows
         if error.of is ErrorKind.IN_RANK:
-            assert block.rows_choice is not None, "ranks are of rows"
-            found = _in_ranks(block, answer, whole, rows / block.rows_choice.bounds[-1])
+            release = block.releases[answer.releases[0]]
+            assert isinstance(release, OrderStatistic), "ranks are of rows"
+            found = _in_ranks(block, answer, whole, rows / release.measured.rows)
         else:
             found = _over_rows(block, answer, whole)
         return replace(found, assumptions=(_if_few_rows(block, rows),))

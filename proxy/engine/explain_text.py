@@ -91,6 +91,12 @@ def _lines(
             if block.rows_choice.is_given:
                 what = "Units that the policy's bounds cut: counted when it runs"
             yield f"    {what}, for {spent} of epsilon"
+        if block.weight_choice is not None:
+            spent = text_of(block.weight_choice.loss.epsilon)
+            yield (
+                "    Bound on the rows of a unit that quantiles weigh: chosen privately when it runs, for"
+                f" {spent} of epsilon"
+            )
         for chosen in block.value_choices:
             named = dict.fromkeys(_users(block, chosen.releases))
             spent = text_of(chosen.choice.loss.epsilon)

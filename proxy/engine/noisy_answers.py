@@ -22,6 +22,7 @@ from proxy.engine.clipped_units import (
     clipped_units,
     told_apart,
     with_chosen,
+    with_lost_rows,
 )
 from proxy.engine.column_errors import ColumnError, column_errors, large_errors
 from proxy.engine.policy_statements import ProtectedQuery
@@ -41,7 +42,7 @@ from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
 from proxy.release.choosing_bounds import (
-    ChosenBound,
+    Chosen,
     choose_bounds,
     clamped_totals,
     totals_of,
@@ -260,7 +261,7 @@ async def noisy_relation(
             block = with_releases(block, cached.releases)
         work += _displayed(block, cached)
         noisy = await beside(work, presented, block, cached.drawn)
-        block = with_coarse(block, noisy)
+        block = with_coarse(with_lost_rows(block, cached.drawn), noisy)
         blocks[number] = block
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
         withheld += await beside(work, told_of_answers, block, noisy)
@@ -330,7 +331,7 @@ class _BoundedBlock:
 
     block: BlockPlan
     exact: list[ExactTable]
-    chosen: Mapping[int | None, ChosenBound]
+    chosen: Mapping[int | None, Chosen]
 
     def __repr__(self) -> str:
         return "_BoundedBlock(hidden)"
@@ -415,7 +416,7 @@ def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], E
 
 
 def _bounded(
-    planned: BlockPlan, number: int, chosen: Mapping[int | None, ChosenBound], bounded: Bounded
+    planned: BlockPlan, number: int, chosen: Mapping[int | None, Chosen], bounded: Bounded
 ) -> BlockPlan:
     return with_chosen(bounded(number, bounds_of(planned, chosen)), chosen)
 

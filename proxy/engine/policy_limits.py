@@ -98,7 +98,7 @@ def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[str]:
 def _is_bounded(block: BlockPlan, number: int, release: Release) -> bool:
     """Whether an answer takes the rows that the limit leaves."""
     is_of_all_rows = isinstance(release, UnitExtreme | KeptUnits | DeviationMean | SampleAggregate)
-    if is_of_all_rows or number in block.choices:
+    if is_of_all_rows or number in block.choices or number in block.weighted:
         return False
     if isinstance(release, NoisyStatistic) and release.total is not None:
         return False

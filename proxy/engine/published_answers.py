@@ -209,13 +209,21 @@ def is_as_exact(given: Release, wanted: Release) -> bool:
             return _is_at_most(given.noise, wanted.noise)
         case OrderStatistic() | UnitExtreme():
             assert isinstance(given, type(wanted)), "of another question"
-            return given.own_loss.epsilon >= wanted.own_loss.epsilon and _is_interval(
-                given.interval, wanted.interval
+            return (
+                _has_as_exact_size(given, wanted)
+                and given.own_loss.epsilon >= wanted.own_loss.epsilon
+                and _is_interval(given.interval, wanted.interval)
             )
         case SampleAggregate():
             return replace(given, aggregate=wanted.aggregate) == wanted
         case _:
             assert_never(wanted)
+
+
+def _has_as_exact_size(given: Release, wanted: Release) -> bool:
+    if isinstance(wanted, OrderStatistic) and isinstance(given, OrderStatistic):
+        return _is_at_most(given.size.noise, wanted.size.noise)
+    return True
 
 
 def _is_interval(given: RankInterval | None, wanted: RankInterval | None) -> bool:

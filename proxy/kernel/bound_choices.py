@@ -49,6 +49,33 @@ class ValueChoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeightChoice:
+    """A bound on the rows of a unit that is chosen from a noisy histogram of octaves (mechanisms.row_weights).
+
+    Attributes:
+        number: The release by which the choice is named: the first of `releases`.
+        releases: The quantiles whose rows have weights by it.
+        bounds: The public ones, upwards from 1.
+        cells: What the histogram may spend.
+        scale: Of the noise in each of its cells.
+    """
+
+    number: int
+    releases: frozenset[int]
+    bounds: tuple[int, ...]
+    cells: Loss
+    scale: Fraction
+
+    @property
+    def loss(self) -> Loss:
+        return self.cells
+
+    @property
+    def is_given(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UnitTotal:
     """What a unit adds over all groups is cut: without groups to low..high, else so that the sizes of its sums
     add up to the larger of both at most, each kept in so many `parts` of a grid step. choice: where high, and

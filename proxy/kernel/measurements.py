@@ -13,7 +13,7 @@ from itertools import product
 
 from typing_extensions import assert_never
 
-from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice
+from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
@@ -282,6 +282,34 @@ def price_of_value_choice(chosen: ValueChoice, shape: Shape) -> Price:
     return price_of_choice(chosen.choice)
 
 
+def price_of_weight_choice(chosen: WeightChoice, shape: Shape) -> Price:
+    """Price the histogram by which a bound on the rows of a unit is chosen.
+
+    Privacy: a unit is in one cell, by how many rows it has in the block, so one unit moves one cell by 1
+        (PROOFS.md 29 W2). The bound is a function of the noisy cells. Whatever it is, each quantile is priced
+        by the weights that its own bound gives.
+
+    Args:
+        chosen: The histogram.
+        shape: Of its block.
+
+    Raises:
+        NotPrivate: Rows by themselves, bounds that do not rise from 1, or less noise.
+
+    >>> from tests.kernel.examples import shape, weight_choice
+    >>> price_of_weight_choice(weight_choice(scale=Fraction(10)), shape(count=5, groups=None)).epsilon
+    Fraction(1, 10)
+    >>> price_of_weight_choice(weight_choice(scale=Fraction(9)), shape(count=5, groups=None))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    if not isinstance(shape.neighbours, UnitNeighbours):
+        raise NotPrivate(Rule.CHOSEN_WEIGHTS, "rows by themselves are in several cells")
+    if list(chosen.bounds) != sorted({1, *chosen.bounds}) or min(chosen.bounds) < 1:
+        raise NotPrivate(Rule.CHOSEN_WEIGHTS, "bounds that do not rise from 1")
+    return price_of_noise(LaplaceNoise(scale=chosen.scale), 1, Fraction(1), chosen.cells)
+
+
 def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
     """Price a count of distinct values, or of units.
 
@@ -396,25 +424,50 @@ def check_centres(release: DeviationMean, groups: int) -> None:
 
 
 def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:
-    """Price MIN, MAX or a quantile by the exponential mechanism, and the further quantiles of its interval.
+    """Price MIN, MAX or a quantile by the exponential mechanism, its size, and the further quantiles of its
+    interval.
 
     Privacy: `measured.rows` rows of a unit are looked at, over all groups, or so many rows change; each
-    moves each distance by 1 row at most (PROOFS.md 9). As many values are fetched as the caps of distances
-    look at: fewer would let one row decide which others are seen.
+    moves each distance by 1 row at most (PROOFS.md 9), and the sizes of all groups together by 1. With weights
+    all rows of a unit together weigh `measured.rows` at most, whatever else the plan says, and in sizes 1
+    (29 W1, W3). As many values are fetched as the caps of distances look at: fewer would let one row decide
+    which others are seen.
 
     Raises:
-        NotPrivate: Drawn for fewer rows than change, of fewer values than its caps look at, an interval
-            with more ends than it pays for, or one that leaves nothing.
+        NotPrivate: Drawn for fewer rows than change, of fewer values than its caps look at, a size with less
+            noise, an interval with more ends than it pays for, or one that leaves nothing; weights of what is
+            no quantile, of rows by themselves, or in groups that are not public.
+
+    >>> from tests.kernel.examples import quantile, shape
+    >>> price_of_order_statistic(quantile(rows=2, weights=True), shape(count=5, groups=None, rows=6)).epsilon
+    Fraction(1, 1)
+    >>> price_of_order_statistic(quantile(rows=2, weights=False), shape(count=5, groups=None, rows=6))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     measured = release.measured
     check_measured([measured], Rule.ORDER_STATISTIC)
     _check_rank(release)
-    if measured.rows < shape.neighbours.rows:
+    if release.weights is not None:
+        _check_weights(release, shape)
+    elif measured.rows < shape.neighbours.rows:
         raise NotPrivate(Rule.ORDER_STATISTIC, "drawn for fewer rows than change")
+    if release.size.noise.scale * release.size.loss.epsilon < release.size_moved:
+        raise NotPrivate(Rule.ORDER_STATISTIC, "a size with less noise than it pays for")
     price = _price_of_draws(release)
     if release.needed is not None and release.needed < _values_looked_at(release):
         raise NotPrivate(Rule.ORDER_STATISTIC, "fewer values than its caps look at")
     return price
+
+
+def _check_weights(release: OrderStatistic, shape: Shape) -> None:
+    """SQL weighs the rows of each unit by how many it has, in all groups that are listed."""
+    if not isinstance(shape.neighbours, UnitNeighbours):
+        raise NotPrivate(Rule.ORDER_STATISTIC, "weights of rows by themselves")
+    if shape.count is None:
+        raise NotPrivate(Rule.ORDER_STATISTIC, "weights in groups that are not public")
+    if release.aggregate.fraction is None or release.measured.rows < 1:
+        raise NotPrivate(Rule.ORDER_STATISTIC, "weights of no rows, or of what is no quantile")
 
 
 def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
@@ -474,11 +527,13 @@ def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
 
 
 def _price_of_draws(release: OrderStatistic | UnitExtreme) -> Price:
-    """Price an answer that is drawn by rank, and the ends of its interval: draws from the same values."""
+    """Price an answer that is drawn by rank, its size, and the ends of its interval: all of the same values."""
     interval, price = release.interval, NOTHING_PAID
+    if isinstance(release, OrderStatistic):
+        price = pure_price(release.size.loss)
     if interval is not None:
         _check_interval(release, interval)
-        price = sum([pure_price(interval.each)] * interval.ends, NOTHING_PAID)
+        price = sum([pure_price(interval.each)] * interval.ends, price)
     if release.loss.epsilon <= price.epsilon:
         raise NotPrivate(Rule.ORDER_STATISTIC, "nothing is left for the answer")
     return price + pure_price(release.own_loss)
@@ -506,7 +561,7 @@ def _values_looked_at(release: OrderStatistic) -> int:
     """So many values the mechanisms look at: from an end, or to each side of the rank."""
     measured, interval = release.measured, release.interval
     rank, epsilon = release.aggregate.rank, release.own_loss.epsilon
-    rows, width = measured.rows, measured.width
+    rows, width = release.moved, measured.width
     if release.aggregate.fraction is None:
         least = order_statistic.values_needed(width, epsilon, rows)
     else:
@@ -514,7 +569,8 @@ def _values_looked_at(release: OrderStatistic) -> int:
     if interval is None:
         return least
     epsilon_of_end, missed = interval.each.epsilon, interval.missed
-    return max(least, rank_interval.rows_needed(width, epsilon_of_end, rank, missed, rows))
+    end = (width, epsilon_of_end, rank, missed, rows, release.parts)
+    return max(least, rank_interval.rows_needed(*end))
 
 
 def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 
 from proxy.base.result_columns import IntervalColumn
-from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice
+from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.formula_model import Formula
 from proxy.kernel.key_plans import KeyPlan, Selection
 from proxy.kernel.neighbour_kinds import Neighbours
@@ -18,6 +18,7 @@ from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.row_weights import PARTS, WeightedRows
 from proxy.policy.policy_model import Bounds, MedianNoise
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
@@ -179,23 +180,59 @@ def _without_interval(loss: Loss, interval: RankInterval | None) -> Loss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSize:
+    """The noisy number of rows that an order statistic is of, in each group. It is NULL for too few of them.
+
+    Where rows have weights, units are counted instead, each divided over the groups of its rows.
+
+    Attributes:
+        noise: In parts of a row, or of a unit.
+        loss: Of all groups together.
+    """
+
+    noise: LaplaceNoise
+    loss: Loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderStatistic:
     """MIN, MAX (`mechanism: best`) of rows, and quantiles: the exponential mechanism over the grid.
 
-    needed: so many of the extreme values are fetched; of a quantile, the values so many rows to either side
-    of its rank; None: all distinct values. loss: with that of its interval.
+    needed: so many of the extreme values are fetched; of a quantile, the values so many rows (in parts) to
+    either side of its rank; None: all distinct values. loss: with that of its size and its interval. weights:
+    where rows of a unit with more than `measured.rows` rows count as so many together, each as much as the
+    others (None: so many of them count, chosen by a keyed hash), and what is known of that: nothing before the
+    bound is chosen.
     """
 
     aggregate: Aggregate
     measured: Measured
     needed: int | None
     loss: Loss
+    size: GroupSize
     interval: RankInterval | None = None
+    weights: WeightedRows | None = None
 
     @property
     def own_loss(self) -> Loss:
-        """Without what its interval costs."""
-        return _without_interval(self.loss, self.interval)
+        """Without what its size and its interval cost."""
+        left = _without_interval(self.loss, self.interval)
+        return Loss(left.epsilon - self.size.loss.epsilon, left.delta)
+
+    @property
+    def parts(self) -> int:
+        """Of a row, in which rows are counted."""
+        return 1 if self.weights is None else PARTS
+
+    @property
+    def moved(self) -> int:
+        """So many parts of rows one unit moves, over all groups."""
+        return self.measured.rows * self.parts
+
+    @property
+    def size_moved(self) -> int:
+        """By so many parts one unit moves the sizes of all groups together."""
+        return self.measured.rows if self.weights is None else self.parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -340,7 +377,8 @@ class BlockPlan:
     AggregateBlock;
     combinations: of public keys, those that are answered; None: all; rows_choice: where the bound on the rows
     of a unit is chosen for all releases that have none of their own; until then it is the largest;
-    value_choices: bounds on what a subquery computes of all rows of a unit; withheld:
+    value_choices: bounds on what a subquery computes of all rows of a unit; weight_choice: the bound on rows by
+    which quantiles weigh them; withheld:
     releases for whose bound there were too few units: their answers are NULL; unstated: those whose bound was
     chosen from few units, so that what is cut may be far above the noise: no error of it is stated; clipped: of
     releases with a bound that was chosen, the noisy share of units that are above it; is_rounded: answers are
@@ -372,6 +410,7 @@ class BlockPlan:
     combinations: tuple[tuple[str | None, ...], ...] | None = None
     rows_choice: BoundChoice | None = None
     value_choices: tuple[ValueChoice, ...] = ()
+    weight_choice: WeightChoice | None = None
     withheld: frozenset[int] = frozenset()
     unstated: frozenset[int] = frozenset()
     clipped: tuple[tuple[int, Fraction], ...] = ()
@@ -397,9 +436,13 @@ class BlockPlan:
         return self.uses_answers and not self.has_truths
 
     @property
-    def choices(self) -> dict[int | None, BoundChoice]:
+    def choices(self) -> dict[int | None, BoundChoice | WeightChoice]:
         """By the number of the release that a bound is for, or is named by; None: that on rows."""
-        return {**self.total_choices, **{one.number: one.choice for one in self.value_choices}}
+        found: dict[int | None, BoundChoice | WeightChoice] = {**self.total_choices}
+        found.update((one.number, one.choice) for one in self.value_choices)
+        if self.weight_choice is not None:
+            found[self.weight_choice.number] = self.weight_choice
+        return found
 
     @property
     def total_choices(self) -> dict[int | None, BoundChoice]:
@@ -421,6 +464,8 @@ class BlockPlan:
         of_values = self.value_choice(choice)
         if of_values is not None:
             return of_values.releases
+        if self.is_of_weights(choice):
+            return self.weighted
         if choice is not None:
             return frozenset({choice})
         totals = self.total_choices
@@ -428,16 +473,26 @@ class BlockPlan:
             number
             for number, release in enumerate(self.releases)
             if number not in totals
+            and number not in self.weighted
             and not isinstance(release, SampleAggregate | UnitExtreme | KeptUnits | DeviationMean)
             and not (isinstance(release, DistinctCount) and release.of_unit)
         )
 
     @property
+    def weighted(self) -> frozenset[int]:
+        """The quantiles whose rows have weights by a bound that is chosen."""
+        return frozenset() if self.weight_choice is None else self.weight_choice.releases
+
+    def is_of_weights(self, choice: int | None) -> bool:
+        """Whether the bound that is named so is that of weights of rows."""
+        return self.weight_choice is not None and self.weight_choice.number == choice
+
+    @property
     def sums_of_totals(self) -> tuple[int, ...]:
         """The shared sums that follow from what bounds are chosen by, if all else that is released does, but
         means of deviations."""
-        if self.value_choices:
-            return ()  # they are of values within bounds that are not known yet
+        if self.value_choices or self.weight_choice is not None:
+            return ()  # they are of values within bounds that are not known yet, or of all rows
         left = [
             number
             for number in range(len(self.releases))
@@ -472,7 +527,8 @@ class BlockPlan:
         chosen = self.choices
         of_totals = len(chosen) - (None in chosen) + len(self.sums_of_totals)
         other = len(self.releases) - len(self.deviation_means)
-        return bool(chosen) and not (self.keys or self.value_choices) and of_totals == other
+        others = bool(self.keys or self.value_choices) or self.weight_choice is not None
+        return bool(chosen) and not others and of_totals == other
 
     def tables(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))

@@ -28,6 +28,7 @@ from proxy.kernel.measurements import (
     price_of_release,
     price_of_selection,
     price_of_value_choice,
+    price_of_weight_choice,
 )
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.owners import ColumnNames, Known, OfUnit, Public, Rows, name
@@ -191,9 +192,13 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
             raise NotPrivate(Rule.CHOSEN_BOUND, "a bound that is none of those to choose from")
         prices.append(price_of_choice(block.rows_choice))
     numbers = [one.number for one in block.value_choices]
+    if block.weight_choice is not None:
+        numbers.append(block.weight_choice.number)
     if len(set(numbers)) < len(numbers) or not block.total_choices.keys().isdisjoint(numbers):
         raise NotPrivate(Rule.CHOSEN_VALUE, "two bounds of one name")
     prices += [price_of_value_choice(one, shape) for one in block.value_choices]
+    if block.weight_choice is not None:
+        prices.append(price_of_weight_choice(block.weight_choice, shape))
     return sum(prices, NOTHING_PAID)
 
 

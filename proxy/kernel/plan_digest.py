@@ -17,7 +17,7 @@ from proxy.kernel.plan import BlockPlan
 
 _DRAWN = (
     *("source", "neighbours", "where", "keys", "combinations", "releases", "selection"),
-    *("rows_choice", "value_choices", "withheld", "sub_partitions"),
+    *("rows_choice", "value_choices", "weight_choice", "withheld", "sub_partitions"),
 )
 
 

@@ -38,6 +38,7 @@ class Rule(Enum):
     SELECTION = "selection of groups"
     CHOSEN_BOUND = "chosen bound"
     CHOSEN_VALUE = "chosen bound on values"
+    CHOSEN_WEIGHTS = "chosen weights of rows"
     PRICE = "price"
     PROPOSAL = "proposal of bounds"
 

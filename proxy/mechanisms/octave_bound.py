@@ -119,7 +119,7 @@ def chosen(
     Returns:
         The bound. None if the histogram shows no units.
     """
-    last = _last_seen(counts, scale, rule)
+    last = last_seen(counts, scale, rule)
     if last is None:
         return None
     seen = [max(0.0, float(count)) for count in counts[: last + 1]]
@@ -131,12 +131,13 @@ def chosen(
         cut = _mass_above(seen, lowest, bound)
         loss = 2 * (noise * bound) ** 2 + (concentration * cut) ** 2
         if loss < least:
-            unseen = _BEYOND * scale * bound + _mass_beyond(seen, scale, lowest, bound)
+            unseen = mass_unseen(seen, scale, lowest, bound)
             best, least = OctaveBound(place=place, bound=bound, cut=cut, unseen=unseen), loss
     return best
 
 
-def _last_seen(counts: Sequence[int], scale: float, rule: OctaveRule) -> int | None:
+def last_seen(counts: Sequence[int], scale: float, rule: OctaveRule) -> int | None:
+    """Find the last octave that counts; None if the histogram shows no units. Post-processing."""
     fullest = max(range(len(counts)), key=lambda octave: counts[octave])
     if counts[fullest] <= _FIRST * scale:
         return None
@@ -157,6 +158,11 @@ def _mass_above(seen: Sequence[float], lowest: float, bound: float) -> float:
         low = max(high / 2, bound)
         mass += number * ((high - low) - bound * math.log(high / low)) / math.log(2)
     return mass
+
+
+def mass_unseen(seen: Sequence[float], scale: float, lowest: float, bound: float) -> float:
+    """Estimate the mass above a bound that the histogram cannot show."""
+    return _BEYOND * scale * bound + _mass_beyond(seen, scale, lowest, bound)
 
 
 def _mass_beyond(seen: Sequence[float], scale: float, lowest: float, bound: float) -> float:

@@ -15,31 +15,54 @@ from proxy.mechanisms import order_statistic
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.order_statistic import Law, ValueCount
 
+_MOST_LOST = (
+    4  # times the ranks that noise takes: an end that has to aim farther is the end of the grid
+)
+
 
 def ranks_outside(
-    steps: int, epsilon: Fraction, q: Fraction, missed: Fraction, rows_per_unit: int = 1
+    steps: int,
+    epsilon: Fraction,
+    q: Fraction,
+    missed: Fraction,
+    rows_per_unit: int = 1,
+    row: int = 1,
 ) -> int:
-    """How many ranks outside of the quantile an end of its interval aims.
+    """How many ranks outside of the quantile an end of its interval aims, but for rows that weights take away.
 
     Given    steps = (high - low) / grid, epsilon of this end alone, missed: how likely the end may be on the
-             wrong side of the quantile; public numbers only
-    Gives    ceil((2 s / epsilon) ln((steps + 1) / missed)) + 1 with s = rows_per_unit max(q, 1-q): by how much
-             the end may be off in rank, and one rank for quantiles between two rows
+             wrong side of the quantile; row: parts of a row in which ranks are; public numbers only
+    Gives    ceil((2 s / epsilon) ln((steps + 1) / missed)) + row with s = rows_per_unit max(q, 1-q): by how
+             much the end may be off in rank, and one rank for quantiles between two rows
     Source   McSherry, Talwar 2007, theorem 6
 
     >>> ranks_outside(120, Fraction(1), Fraction(1, 2), Fraction(1, 40))
     10
     """
     sensitivity = rows_per_unit * float(max(q, 1 - q))
-    return 1 + math.ceil(2 * sensitivity / float(epsilon) * math.log((steps + 1) / missed))
+    return row + math.ceil(2 * sensitivity / float(epsilon) * math.log((steps + 1) / missed))
+
+
+def most_lost(outside: int) -> int:
+    """By so many ranks more an end may aim outside, for rows that weights take away."""
+    return _MOST_LOST * outside
 
 
 def rows_needed(
-    steps: int, epsilon: Fraction, q: Fraction, missed: Fraction, rows_per_unit: int = 1
+    steps: int,
+    epsilon: Fraction,
+    q: Fraction,
+    missed: Fraction,
+    rows_per_unit: int = 1,
+    row: int = 1,
 ) -> int:
-    """How many rows beyond the rank q n an end looks at: its distances are capped farther away."""
-    outside = ranks_outside(steps, epsilon, q, missed, rows_per_unit)
-    return outside + order_statistic.quantile_half_width(steps, epsilon, q, rows_per_unit)
+    """How many rows beyond the rank q n an end looks at: its distances are capped farther away.
+
+    Rows in parts (row > 1) have weights, which take away some of them.
+    """
+    outside = ranks_outside(steps, epsilon, q, missed, rows_per_unit, row)
+    farther = outside if row == 1 else outside + most_lost(outside)
+    return farther + order_statistic.quantile_half_width(steps, epsilon, q, rows_per_unit)
 
 
 def upper_law(
@@ -50,15 +73,20 @@ def upper_law(
     epsilon: Fraction,
     missed: Fraction,
     rows_per_unit: int = 1,
+    row: int = 1,
+    lost: int = 0,
 ) -> Law:
     """Of the upper end: secret.
 
     Given    values: as for order_statistic.quantile: all rows, or at least those within rows_needed of the
-             rank, what is farther put together; of q = 0 the smallest ones will do
+             rank, what is farther put together; of q = 0 the smallest ones will do; row: parts of a row in
+             which counts are; lost: ranks by which weights move the quantile, most_lost at most
     """
-    outside = ranks_outside(high - low, epsilon, q, missed, rows_per_unit)
+    outside = ranks_outside(high - low, epsilon, q, missed, rows_per_unit, row)
+    if lost > most_lost(outside):
+        raise ValueError("an end beyond the rows that are looked at")
     return order_statistic.quantile_law(
-        values, q, low, high, epsilon, rows_per_unit, beyond=outside
+        values, q, low, high, epsilon, rows_per_unit, beyond=outside + lost
     )
 
 
@@ -70,10 +98,12 @@ def lower_law(
     epsilon: Fraction,
     missed: Fraction,
     rows_per_unit: int = 1,
+    row: int = 1,
+    lost: int = 0,
 ) -> Law:
     """Of the lower end, over the reflected grid -high..-low: secret."""
     values = order_statistic.reflected(values)
-    return upper_law(values, 1 - q, -high, -low, epsilon, missed, rows_per_unit)
+    return upper_law(values, 1 - q, -high, -low, epsilon, missed, rows_per_unit, row, lost)
 
 
 def upper(
@@ -85,9 +115,11 @@ def upper(
     missed: Fraction,
     bits: RandomBits,
     rows_per_unit: int = 1,
+    row: int = 1,
+    lost: int = 0,
 ) -> int:
     """An epsilon-DP grid point that is below the q-quantile of the rows with probability `missed` at most."""
-    law = upper_law(values, q, low, high, epsilon, missed, rows_per_unit)
+    law = upper_law(values, q, low, high, epsilon, missed, rows_per_unit, row, lost)
     return order_statistic.drawn(bits, law)
 
 
@@ -100,7 +132,9 @@ def lower(
     missed: Fraction,
     bits: RandomBits,
     rows_per_unit: int = 1,
+    row: int = 1,
+    lost: int = 0,
 ) -> int:
     """An epsilon-DP grid point that is above the q-quantile of the rows with probability `missed` at most."""
-    law = lower_law(values, q, low, high, epsilon, missed, rows_per_unit)
+    law = lower_law(values, q, low, high, epsilon, missed, rows_per_unit, row, lost)
     return -order_statistic.drawn(bits, law)

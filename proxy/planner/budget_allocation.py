@@ -30,6 +30,7 @@ from proxy.planner.measuring import (
     never_null,
     operands_of,
 )
+from proxy.planner.order_statistics import weights_of_choice
 from proxy.planner.unit_extremes import ValuedRows, unit_weights
 from proxy.policy.policy_model import Noise
 from proxy.query.ir.expressions import ColumnRef, Expression
@@ -62,7 +63,8 @@ class BudgetAllocation:
     """independent: weights of aggregates that are releases of their own, by number; statistics: weights of the
     sums that formulas take; made_of: the sums of each other aggregate; alias_of: of counts, the earlier one
     that counts the same, and of answers about the same centres, the first one; units: weights of the numbers of
-    units that minima and maxima are of; square_shares: of releases about centres, the part for squares."""
+    units that minima and maxima are of; square_shares: of releases about centres, the part for squares; choice:
+    weight of the histogram by which quantiles choose how to weigh rows, 0 without one."""
 
     independent: Mapping[int, Fraction]
     statistics: Mapping[SharedStatistic, Fraction]
@@ -70,11 +72,14 @@ class BudgetAllocation:
     alias_of: Mapping[int, int]
     units: Mapping[ValuedRows, Fraction]
     square_shares: Mapping[int, Fraction]
+    choice: Fraction
 
     @property
     def weights(self) -> tuple[Fraction, ...]:
         """Of everything that gets noise."""
-        return (*self.independent.values(), *self.statistics.values(), *self.units.values())
+        of_choice = (self.choice,) if self.choice else ()
+        drawn = (*self.independent.values(), *self.statistics.values(), *self.units.values())
+        return (*drawn, *of_choice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +152,7 @@ def allocation(aggregates: Sequence[Aggregate], context: MeasureContext) -> Budg
         weights[first], square_shares[first] = _weight_about_centres(kinds)
     independent = {n: w for n, w in enumerate(weights) if n not in made_of and n not in alias_of}
     independent, units = unit_weights(aggregates, independent, context)
+    independent, choice = weights_of_choice(aggregates, independent, context)
     return BudgetAllocation(
         independent=independent,
         statistics=statistics,
@@ -154,6 +160,7 @@ def allocation(aggregates: Sequence[Aggregate], context: MeasureContext) -> Budg
         alias_of=alias_of,
         units=units,
         square_shares=square_shares,
+        choice=choice,
     )
 
 

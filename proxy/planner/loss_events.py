@@ -14,6 +14,7 @@ from proxy.accounting.events import (
     mechanism,
     with_present,
 )
+from proxy.kernel.bound_choices import WeightChoice
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
@@ -51,6 +52,9 @@ def _events(block: BlockPlan) -> Iterator[Event]:
     if block.selection is not None:
         yield mechanism(block.selection.loss)
     for choice in block.choices.values():
+        if isinstance(choice, WeightChoice):
+            yield dlaplace(choice.cells, 1, choice.scale)
+            continue
         if not choice.is_given:
             yield mechanism(choice.walk)
         yield dlaplace(choice.report, 2, choice.report_scale)
@@ -58,6 +62,8 @@ def _events(block: BlockPlan) -> Iterator[Event]:
         yield _of_any_bound(release) if _is_open(block, release) else _of_release(release)
         if isinstance(release, OrderStatistic | UnitExtreme) and release.interval is not None:
             yield from [mechanism(release.interval.each)] * release.interval.ends
+        if isinstance(release, OrderStatistic):
+            yield mechanism(release.size.loss)
 
 
 def block_loss(block: BlockPlan) -> Loss:
@@ -69,6 +75,9 @@ def _losses(block: BlockPlan) -> Iterator[Loss]:
     if block.selection is not None:
         yield block.selection.loss
     for choice in block.choices.values():
+        if isinstance(choice, WeightChoice):
+            yield choice.cells
+            continue
         if not choice.is_given:
             yield choice.walk
         yield choice.report
@@ -80,6 +89,8 @@ def _losses(block: BlockPlan) -> Iterator[Loss]:
                 yield release.own_loss
                 if release.interval is not None:
                     yield from [release.interval.each] * release.interval.ends
+                if isinstance(release, OrderStatistic):
+                    yield release.size.loss
             case RecentredMean() | DeviationMean() | SampleAggregate() | KeptUnits():
                 yield release.loss
             case _:

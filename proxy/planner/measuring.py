@@ -65,6 +65,8 @@ class MeasureContext:
         default_factory=dict
     )  # facts of what is aggregated, narrowed by conditions
 
+    weight_bound: int | None = None  # of rows that quantiles weigh, once it is chosen
+
     # Of operands whose range follows from how many rows a unit may have.
     open_values: Mapping[Expression, OpenValue] = field(default_factory=dict)
 
@@ -221,7 +223,21 @@ def needs_rows(aggregate: Aggregate, context: MeasureContext) -> bool:
             column = column_facts(aggregate, context)
             return column is None or not column.is_unit
         case _:
-            return not is_of_deviations(aggregate, context)
+            return not (is_of_deviations(aggregate, context) or is_weighted(aggregate, context))
+
+
+def is_weighted(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether a quantile weighs rows by how many their unit has, with a bound of its own: of units with several
+    rows whose number is bounded by choice, in groups that are public.
+
+    Of totals of units with a range by choice the rows are cut as those of other aggregates are.
+    """
+    return (
+        aggregate.kind in (AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC)
+        and context.most_rows is not None
+        and not context.has_private_keys
+        and not any(operand in context.open_values for operand in aggregate.operands)
+    )
 
 
 def is_unit_extreme(aggregate: Aggregate, context: MeasureContext) -> bool:

@@ -57,6 +57,7 @@ from proxy.planner.open_operands import (
     with_bounds,
     with_open_values,
 )
+from proxy.planner.order_statistics import weight_choice
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.shared_releases import Spent, block_releases
@@ -130,8 +131,12 @@ class Planned:
         of = self.private.blocks[number]
         values = {one.measured: chosen[one.number] for one in of.value_choices}
         named = {one.number for one in of.value_choices}
+        weights = None
+        if of.weight_choice is not None:
+            weights = chosen[of.weight_choice.number]
+            named.add(of.weight_choice.number)
         others = {choice: bound for choice, bound in chosen.items() if choice not in named}
-        draft = self.drafts[number].with_bounds(others, values)
+        draft = self.drafts[number].with_bounds(others, values, weights)
         block = _planned(draft, iter(self.spent[number]))
         if self.beginning is not None:
             block = with_beginnings(block, self.beginning, _world(self.known))
@@ -255,6 +260,8 @@ def _loss_of(block: BlockPlan) -> Loss:
     for chosen in (block.selection, block.rows_choice):
         if chosen is not None:
             total = total + chosen.loss
+    if block.weight_choice is not None:
+        total = total + block.weight_choice.loss
     return sum((one.choice.loss for one in block.value_choices), total)
 
 
@@ -278,14 +285,17 @@ class _Draft:
     present: str | None
 
     def with_bounds(
-        self, chosen: Mapping[int | None, int], values: Mapping[Measured, int]
+        self,
+        chosen: Mapping[int | None, int],
+        values: Mapping[Measured, int],
+        weights: int | None,
     ) -> _Draft:
         """With what follows from bounds; the rest, of which keys and conditions take long, stays.
 
-        Given    values: bounds on values, by the values
+        Given    values: bounds on values, by the values; weights: bound on rows that quantiles weigh
         """
         neighbours, _ = neighbours_of(self.ownership, self.group_bound, chosen.get(None))
-        context = replace(self.context, neighbours=neighbours, chosen=chosen)
+        context = replace(self.context, neighbours=neighbours, chosen=chosen, weight_bound=weights)
         context = with_bounds(context, values)
         return replace(self, context=context, allocation=allocation(self.aggregates, context))
 
@@ -397,6 +407,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         statistics={part: next(spent) for part in draft.allocation.statistics},
         units={rows: next(spent) for rows in draft.allocation.units},
     )
+    of_weights = next(spent) if draft.allocation.choice else None
     selection = None
     if draft.is_private:
         secret = [
@@ -413,6 +424,9 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         assert isinstance(draft.context.neighbours, UnitNeighbours)
         rows_choice = given_bound(next(spent), draft.context.neighbours.rows)
     releases, answers = block_releases(draft.aggregates, draft.context, draft.allocation, of_each)
+    weighing = None
+    if of_weights is not None:
+        weighing = weight_choice(releases, draft.context, of_weights)
     return BlockPlan(
         source=draft.relation,
         neighbours=draft.context.neighbours,
@@ -432,6 +446,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         selection=selection,
         rows_choice=rows_choice,
         value_choices=tuple(value_choices(draft.context, releases, spent)),
+        weight_choice=weighing,
         unowned=draft.unowned,
         beyond=draft.beyond,
         clamped=clamped_operands(draft.aggregates, draft.context.facts_of),

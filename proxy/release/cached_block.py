@@ -16,9 +16,10 @@ from proxy.kernel.plan import BlockPlan, DistinctCount, Noise, NoisyStatistic, R
 from proxy.mechanisms.deviation_mean import NoisyDeviations
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
+from proxy.mechanisms.row_weights import WeightedRows
 from proxy.planner.lifting import Lift
 from proxy.release.adding_noise import ordered_groups
-from proxy.release.choosing_bounds import ChosenBound
+from proxy.release.choosing_bounds import Chosen, ChosenBound
 from proxy.release.drawn_values import (
     NOTHING,
     Drawn,
@@ -48,7 +49,7 @@ class CachedBlock:
     releases, where they are not those of the plan; releases: as they were drawn, in the plan's order, where
     they are other ones throughout."""
 
-    chosen: Mapping[int | None, ChosenBound]
+    chosen: Mapping[int | None, Chosen]
     drawn: DrawnBlock
     noises: tuple[Noise, ...] = ()
     releases: tuple[Release, ...] = ()
@@ -59,10 +60,7 @@ def cached_text(cached: CachedBlock, order: Order) -> str:
     document = {
         "v": VERSION,
         "chosen": [
-            [
-                None if number is None else places[number],
-                *(one.bound, one.units, one.above, one.half_width, one.needed),
-            ]
+            [None if number is None else places[number], *_chosen_numbers(one)]
             for number, one in cached.chosen.items()
         ],
         "groups": [
@@ -82,13 +80,10 @@ def cached_block(text: str, order: Order, plan: BlockPlan) -> CachedBlock:
     Refuses  ValueError for what this version did not write
     """
     document = _document(text)
-    chosen = {}
+    chosen: dict[int | None, Chosen] = {}
     for place, *numbers in document["chosen"]:
-        bound, units, above, half_width, needed = numbers
         number = None if place is None else _named(plan, order.releases[place])
-        chosen[number] = ChosenBound(
-            bound=bound, units=units, above=above, half_width=half_width, needed=needed
-        )
+        chosen[number] = _chosen(numbers)
     groups: dict[Keys, tuple[Drawn, ...]] = {}
     for keys, values in document["groups"]:
         groups[_put_back(keys, order.keys)] = _put_back(list(map(_read, values)), order.releases)
@@ -98,9 +93,25 @@ def cached_block(text: str, order: Order, plan: BlockPlan) -> CachedBlock:
     return CachedBlock(chosen=chosen, drawn=DrawnBlock(found))
 
 
+def _chosen_numbers(one: Chosen) -> tuple[int | None, ...]:
+    if isinstance(one, WeightedRows):
+        return one.bound, one.units, one.rows, one.lost
+    return one.bound, one.units, one.above, one.half_width, one.needed
+
+
+def _chosen(numbers: Sequence[Any]) -> Chosen:
+    if len(numbers) == 4:
+        bound, units, rows, lost = numbers
+        return WeightedRows(bound=bound, units=units, rows=rows, lost=lost)
+    bound, units, above, half_width, needed = numbers
+    return ChosenBound(bound=bound, units=units, above=above, half_width=half_width, needed=needed)
+
+
 def _named(plan: BlockPlan, release: int) -> int:
     """The name that a bound has in this plan. Another question named it by another release that it is for."""
-    names = [one.number for one in plan.value_choices if release in one.releases]
+    weighed = () if plan.weight_choice is None else (plan.weight_choice,)
+    choices = (*plan.value_choices, *weighed)
+    names = [one.number for one in choices if release in one.releases]
     return names[0] if names else release
 
 
@@ -173,7 +184,7 @@ def _written(value: Drawn) -> object:
         case NoisySquares():
             return ["squares", value.total, value.bound, value.lost, *_numbers(value.mean)]
         case DrawnQuantile():
-            return ["quantile", value.index, value.low, value.high]
+            return ["quantile", value.index, value.low, value.high, value.size, value.lost]
         case DrawnNothing():
             return None
         case _:
@@ -200,7 +211,7 @@ def _read(value: Any) -> Drawn:
             return _deviations(numbers)
         case ["squares", total, bound, lost, *numbers]:
             return NoisySquares(mean=_deviations(numbers), total=total, bound=bound, lost=lost)
-        case ["quantile", index, low, high]:
-            return DrawnQuantile(index, low, high)
+        case ["quantile", index, low, high, size, lost]:
+            return DrawnQuantile(index, low, high, size, lost)
         case _:
             raise ValueError("a value that this version does not know")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.kernel.bound_choices import BoundChoice
+from proxy.kernel.bound_choices import BoundChoice, WeightChoice
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, Release
 from proxy.kernel.statistics import Statistic
-from proxy.mechanisms import discrete_laplace, private_bound
+from proxy.mechanisms import discrete_laplace, octave_bound, private_bound, row_weights
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.private_bound import UnitTotals
+from proxy.mechanisms.row_weights import WeightedRows
 from proxy.mechanisms.unit_means import UnitMeans
 
 _FEW = 4  # times the units that a choice needs: with fewer it is poor
@@ -45,6 +47,10 @@ class ChosenBound:
     def share(self) -> Fraction:
         """Of units that the bound clamps, about."""
         return share_of(self.above, self.units)
+
+
+# What is known of a bound that was chosen; of rows that have weights, of what these take away.
+Chosen = ChosenBound | WeightedRows
 
 
 def share_of(above: int, units: int) -> Fraction:
@@ -95,13 +101,32 @@ def totals_of(plan: BlockPlan, table: ExactTable) -> Totals:
     )
 
 
-def choose_bounds(
-    plan: BlockPlan, totals: Totals, bits: RandomBits
-) -> Mapping[int | None, ChosenBound]:
+def choose_bounds(plan: BlockPlan, totals: Totals, bits: RandomBits) -> Mapping[int | None, Chosen]:
     return {
-        release: chosen_bound(choice, totals.choices[release], bits)
+        release: _chosen_weights(plan, choice, totals.choices[release], bits)
+        if isinstance(choice, WeightChoice)
+        else chosen_bound(choice, totals.choices[release], bits)
         for release, choice in plan.choices.items()
     }
+
+
+def _chosen_weights(
+    plan: BlockPlan, choice: WeightChoice, totals: UnitTotals, bits: RandomBits
+) -> WeightedRows:
+    """Release the histogram of the rows of units, and choose a bound by it."""
+    cells = octave_bound.noisy(
+        row_weights.counts_by_octave(totals.units, choice.bounds), choice.cells.epsilon, bits
+    )
+    groups = max(1, plan.groups() or 1)
+    errors = (_error_in_rank(plan.releases[number]) for number in choice.releases)
+    return row_weights.weighed(cells, choice.bounds, float(choice.scale), max(errors), groups)
+
+
+def _error_in_rank(release: Release) -> float:
+    """By how many rows the rank of a quantile is off, about, where a unit has one row: public."""
+    assert isinstance(release, OrderStatistic), "rows of quantiles have weights"
+    steps, epsilon = max(2, release.measured.width), release.own_loss.epsilon
+    return 2 * math.log(steps) / float(epsilon)
 
 
 def chosen_bound(choice: BoundChoice, totals: UnitTotals, bits: RandomBits) -> ChosenBound:

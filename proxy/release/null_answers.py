@@ -7,6 +7,7 @@ deviations has rows, its own numbers say (drawn_values.py); whether it is too in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -38,6 +39,7 @@ from proxy.release.drawn_values import (
     Drawn,
     DrawnGroup,
     DrawnNumber,
+    DrawnQuantile,
     noise_half_width,
     noisy_value,
 )
@@ -205,8 +207,10 @@ def _in_the_middle(plan: BlockPlan, answer: Answer, group: DrawnGroup) -> NoisyV
 
 
 def _answer_rule(plan: BlockPlan, position: int, answer: Answer) -> AnswerRule:
-    counts = tuple(_counts_of(plan, answer))
-    release = plan.releases[answer.releases[0]]
+    counts, first = tuple(_counts_of(plan, answer)), answer.releases[0]
+    release = plan.releases[first]
+    if isinstance(release, OrderStatistic):
+        counts = (first, *counts)
     measured = _measured(answer, release)
     return AnswerRule(
         position=position,
@@ -225,7 +229,10 @@ def rows_needed(release: OrderStatistic) -> int:
         return 0
     if release.aggregate.kind in (AggregateKind.MIN, AggregateKind.MAX):
         return _TARGETS * order_statistic.target_rank(measured.width, epsilon, measured.rows)
-    return _RANK_ERRORS * order_statistic.error_in_rank(measured.width, epsilon, measured.rows)
+    rank = release.aggregate.rank
+    return _RANK_ERRORS * order_statistic.error_in_rank(
+        measured.width, epsilon, measured.rows, q=rank
+    )
 
 
 def _measured(answer: Answer, release: Release) -> Measured | None:
@@ -266,7 +273,9 @@ def _rows_counted(
             return release.aggregate.operand, release.aggregate.condition
         case DistinctCount():
             return (None, release.aggregate.condition) if release.of_unit else None
-        case OrderStatistic() | SampleAggregate():
+        case OrderStatistic():  # its size says something of its own answer only
+            return None
+        case SampleAggregate():
             return None
         case UnitExtreme() | KeptUnits():  # of one value of each unit, with a gate of their own
             return None
@@ -299,10 +308,21 @@ def _released_count(release: Release, drawn: Drawn) -> ReleasedCount | None:
                     drawn, measured.low, measured.high, release.loss.epsilon, measured.rows
                 ),
             )
+        case OrderStatistic(), DrawnQuantile(size=int() as size):
+            return _size(release, size)
         case DeviationMean(), NoisyDeviations() | NoisySquares():
             return _count_of_deviations(release, drawn)
         case _:
             return None
+
+
+def _size(release: OrderStatistic, size: int) -> ReleasedCount:
+    """With weights by what the rows of a unit weigh on average, as units are counted."""
+    each = Fraction(1, release.parts)
+    if release.weights is not None:
+        each *= release.weights.rows_of_unit
+    half_width = noise_half_width(release.size.noise)
+    return ReleasedCount(count=math.floor(size * each), half_width=math.ceil(half_width * each))
 
 
 def _count_of_deviations(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
@@ -275,7 +275,9 @@ def _value(release: Release, rows: int, position: Fraction) -> Drawn:
             return NoisyMeanSums(total=rows * _centred(one, position), count=rows, centre=None)
         case DeviationMean():
             return _of_deviations(release, rows, position)
-        case OrderStatistic() | UnitExtreme():
+        case OrderStatistic():
+            return replace(_quantile(release, position), size=rows * release.parts)
+        case UnitExtreme():
             return _quantile(release, position)
         case SampleAggregate():
             return DrawnNumber(_between(release.low, release.high, position))

@@ -79,8 +79,8 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
         frozenset({"aggregate", "centres"}),
     ),
     OrderStatistic: (
-        frozenset({"measured"}),
-        frozenset({"needed", "loss", "interval"}),
+        frozenset({"measured", "weights"}),
+        frozenset({"needed", "loss", "size", "interval"}),
         frozenset({"aggregate"}),  # but for its kind and fraction
     ),
     SampleAggregate: (
@@ -101,7 +101,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
     BlockPlan: (
         frozenset(
             {"source", "neighbours", "where", "keys", "grouped", "releases", "combinations"}
-            | {"unowned", "selection", "rows_choice", "value_choices"}
+            | {"unowned", "selection", "rows_choice", "value_choices", "weight_choice"}
         ),
         frozenset({"sub_partitions"}),
         frozenset(
@@ -182,6 +182,7 @@ def question_of(block: BlockPlan, *, names_answers: bool = False) -> BlockQuesti
         form.text(block.selection),
         form.text(block.rows_choice),
         *sorted(form.text(_value_choice(one, form)) for one in block.value_choices),
+        *(form.text(text) for text in _weight_choice(block)),
         *(text for text, *_ in keys),
         *(text for text, _, _ in releases),
     )
@@ -300,6 +301,13 @@ def _question(release: Release, form: CanonicalForm) -> object:
 def _value_choice(one: ValueChoice, form: CanonicalForm) -> object:
     """The value, and how its bound is chosen: which releases it is for follows from them."""
     return "value", _conditioned(one.measured, form), one.choice
+
+
+def _weight_choice(block: BlockPlan) -> Iterator[object]:
+    """How the bound of weights is chosen: which quantiles it is for follows from them."""
+    found = block.weight_choice
+    if found is not None:
+        yield "weights", found.bounds, found.cells, found.scale
 
 
 def _conditioned(part: object, form: CanonicalForm) -> object:

@@ -65,7 +65,10 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
             return Loss(1 / release.noise.scale, Fraction(0))
         case DeviationMean():
             return release.loss  # movement.py compares what is read with all its parts
-        case OrderStatistic() | UnitExtreme():
+        case OrderStatistic():
+            of_size = release.size_moved / release.size.noise.scale
+            return Loss(sum(_of_draws(release), of_size), Fraction(0))
+        case UnitExtreme():
             return Loss(sum(_of_draws(release), Fraction(0)), Fraction(0))
         case SampleAggregate():
             touched = _outputs_touched(block, reach)
@@ -77,7 +80,8 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
 
 def _of_draws(release: OrderStatistic | UnitExtreme) -> Iterator[Fraction]:
     """Of the answer and the ends of its interval: twice the rate, times what a unit changes of a distance."""
-    part, rows = release.aggregate.fraction, release.measured.rows
+    part = release.aggregate.fraction
+    rows = release.moved if isinstance(release, OrderStatistic) else release.measured.rows
     each = 1 if part is None else max(part, 1 - part) * part.denominator
     for law in order_laws(release, Slots(extreme=0, count=1), []):
         yield 2 * law.rate * rows * each

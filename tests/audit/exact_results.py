@@ -153,10 +153,10 @@ def _quantile_laws(release: OrderStatistic, numbers: Numbers) -> Iterator[order_
     measured, fraction = release.measured, release.aggregate.fraction
     assert fraction is not None
     low, high, epsilon = measured.low, measured.high, release.own_loss.epsilon
-    yield order_statistic.quantile_law(values, fraction, low, high, epsilon, measured.rows)
+    yield order_statistic.quantile_law(values, fraction, low, high, epsilon, release.moved)
     found = release.interval
     if found is not None:
-        end = (fraction, low, high, found.each.epsilon, found.missed, measured.rows)
+        end = (fraction, low, high, found.each.epsilon, found.missed, release.moved, release.parts)
         yield rank_interval.lower_law(values, *end)
         yield rank_interval.upper_law(values, *end)
 

@@ -25,11 +25,12 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Statistic
-from proxy.mechanisms import deviation_mean, recentred_mean, zcdp
+from proxy.mechanisms import deviation_mean, deviation_variance, recentred_mean, zcdp
 from proxy.mechanisms.loss import Loss
 from tests.audit.reach import Reach
 from tests.audit.without_noise import Exact, Keys, Numbers
 
+_OF_MEANS = ("rows", "deviations", "squares")
 _ONE_VALUE = Reach(rows=1, groups=1, by_unit=True)  # of a unit, in all its groups
 
 
@@ -204,10 +205,10 @@ def _deviations_moved(
     release: DeviationMean, number: int, here: Exact, there: Exact, times: int
 ) -> Iterator[str]:
     """By the definitions: units are counted once, weights add up to 1 unit, sums to half the range; and with
-    each bound on rows or deviations what is added is within it."""
+    each bound on rows, deviations or squares what is added is within it."""
     width = release.measured.high - release.measured.low
     mine, theirs = (_Bands.of(numbers) for numbers in (here.numbers[number], there.numbers[number]))
-    for kind, name in enumerate(("rows", "deviations")):
+    for kind, name in enumerate(_OF_MEANS):
         counted = mine.apart(theirs, lambda row: row[5], of=(kind,), by=lambda keys, row: row[1])
         if counted > times:
             yield f"units by {name} move by {counted}"
@@ -220,7 +221,8 @@ def _deviations_moved(
     of_rows = deviation_mean.row_bounds(release.declared)
     low, high = release.measured.low, max(release.measured.low + 1, release.measured.high)
     of_deviations = deviation_mean.deviation_bounds(low, high, is_single=False)
-    for kind, bounds in enumerate((of_rows, of_deviations)):
+    of_squares = deviation_variance.square_bounds(low, high, is_single=False)
+    for kind, bounds in enumerate((of_rows, of_deviations, of_squares)):
         for place, bound in enumerate(bounds):
 
             def added(row: Numbers, place: int = place, bound: int = bound) -> int:
@@ -228,7 +230,7 @@ def _deviations_moved(
 
             moved = mine.apart(theirs, added, of=(kind,), by=lambda keys, row: keys)
             if moved > times * _PARTS * bound:
-                yield f"sums of {('rows', 'deviations')[kind]} cut to {bound} move by {moved}"
+                yield f"sums of {_OF_MEANS[kind]} cut to {bound} move by {moved}"
 
 
 @dataclass(frozen=True)
@@ -279,6 +281,9 @@ def _values_moved(
     release: OrderStatistic | UnitExtreme, number: int, here: Exact, there: Exact, times: int
 ) -> Iterator[str]:
     changed, low, high = 0, release.measured.low, release.measured.high
+    planned = release.measured.rows
+    if isinstance(release, OrderStatistic) and release.weights is not None:
+        planned *= _PARTS
     if isinstance(release, UnitExtreme):  # numbers of places
         low, high = 0, release.places.last
     for keys in {*here.numbers[number], *there.numbers[number]}:
@@ -287,8 +292,21 @@ def _values_moved(
         changed += (mine - theirs).total() + (theirs - mine).total()
         if any(not low <= v <= high for v in mine):
             yield "a value is outside the clamp"
-    if changed > times * release.measured.rows:
-        yield f"{changed} values change, planned are {times} times {release.measured.rows}"
+    if changed > times * planned:
+        yield f"{changed} values change, planned are {times} times {planned}"
+    if isinstance(release, OrderStatistic):
+        yield from _sizes_moved(release, here.sizes[number], there.sizes[number], times)
+
+
+def _sizes_moved(
+    release: OrderStatistic, here: Mapping[Keys, int], there: Mapping[Keys, int], times: int
+) -> Iterator[str]:
+    """A unit counts as its rows that count; with weights once, divided over its groups."""
+    moved = sum(abs(here.get(keys, 0) - there.get(keys, 0)) for keys in {*here, *there})
+    each = release.measured.rows if release.weights is None else _PARTS
+    hidden = min(Fraction(each), release.size.noise.scale * release.size.loss.epsilon)
+    if moved > times * hidden:
+        yield f"sizes move by {moved}, their noise hides {times} times {hidden}"
 
 
 def _gate_moved(

@@ -14,6 +14,7 @@ import pytest
 from proxy.audit.movement import movements
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.exact.table import ExactTable
+from proxy.kernel.bound_choices import WeightChoice
 from proxy.kernel.plan import BlockPlan, GaussianNoise, NoisyStatistic, PrivatePlan
 from proxy.mechanisms import private_bound
 from proxy.release.choosing_bounds import totals_of
@@ -106,6 +107,9 @@ def _of_choices(block: BlockPlan) -> Fraction:
     """What choosing bounds and counting the units above them costs, by the scales of their noise alone."""
     cost = Fraction(0)
     for choice in block.choices.values():
+        if isinstance(choice, WeightChoice):
+            cost += 1 / choice.scale
+            continue
         if not choice.is_given:
             found = private_bound.walk(choice.walk.epsilon)
             cost += 1 / found.of_threshold + 1 / found.of_counts

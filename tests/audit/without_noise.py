@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from unittest import mock
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.kernel.plan import BlockPlan, Gate, Release, SampleAggregate
+from proxy.kernel.plan import BlockPlan, Gate, OrderStatistic, Release, SampleAggregate
 from proxy.mechanisms import (
     clipped_mean,
     discrete_gaussian,
@@ -22,7 +23,7 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
-from proxy.release import adding_noise
+from proxy.release import adding_noise, ordering
 from proxy.release.drawn_values import NOTHING, Drawn, noisy_value
 
 Keys = tuple[str | None, ...]
@@ -33,12 +34,14 @@ Numbers = tuple[int, ...]
 class Exact:
     """numbers: per release and group its exact value; the moments (count, total); the outputs of its
     partitions; or its values, each before its number. units: per group, where keys are private. gates: per
-    release of partitions and group, the units that its gate counts."""
+    release of partitions and group, the units that its gate counts. sizes: per release by rank and group, the
+    rows or units that its size counts, in parts."""
 
     numbers: tuple[Mapping[Keys, Numbers], ...]
     shown: tuple[Keys, ...]
     units: Mapping[Keys, int]
     gates: Mapping[int, Mapping[Keys, int]]
+    sizes: Mapping[int, Mapping[Keys, int]]
 
     @classmethod
     def of(
@@ -61,20 +64,26 @@ class Exact:
             n: dict(zip(shown, seen.gates[place :: len(gated)], strict=False))
             for place, n in enumerate(gated)
         }
+        ranked = [n for n, one in enumerate(block.releases) if isinstance(one, OrderStatistic)]
+        sizes = {
+            n: dict(zip(shown, seen.sizes[place :: len(ranked)], strict=False))
+            for place, n in enumerate(ranked)
+        }
         units: dict[Keys, int] = {}
         if block.selection is not None:
             for row in tables[0].rows:
                 units[row.keys] = units.get(row.keys, 0) + row.units
-        return cls(tuple(numbers), tuple(shown), units, gates)
+        return cls(tuple(numbers), tuple(shown), units, gates, sizes)
 
 
 @dataclass
 class Seen:
-    """Per row and release, in order, what would have become noisy; gates: of those releases that have one;
-    means: of deviations, by number and group the rows of their scan, five numbers each."""
+    """Per row and release, in order, what would have become noisy; gates, sizes: of those releases that have
+    one; means: of deviations, by number and group the rows of their scan, six numbers each."""
 
     numbers: list[Numbers] = field(default_factory=list)
     gates: list[int] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
     means: dict[int, Mapping[Keys, Numbers]] = field(default_factory=dict)
 
 
@@ -99,13 +108,11 @@ class _Watch:
         self, plan: BlockPlan, table: ExactTable, bits: RandomBits
     ) -> Mapping[int, Mapping[Keys, Drawn]]:
         for place, number in enumerate(plan.deviation_means):
+            kinds = {2 * place: 0, 2 * place + 1: 1, 2 * len(plan.deviation_means) + place: 2}
             found: dict[Keys, list[int]] = {}
-            for row in sorted(
-                table.rows, key=lambda row: tuple(value or 0 for value in row.values)
-            ):
-                kind, *numbers = (value or 0 for value in row.values)
-                if kind // 2 == place:
-                    found.setdefault(row.keys, []).extend((kind % 2, *numbers))
+            for keys, row in _with_units_once(table):
+                if row[0] in kinds:
+                    found.setdefault(keys, []).extend((kinds[row[0]], *row[1:]))
             self.seen.means[number] = {keys: tuple(numbers) for keys, numbers in found.items()}
         nothing = dict.fromkeys(plan.listed_groups, NOTHING)
         return dict.fromkeys(plan.deviation_means, nothing)
@@ -113,6 +120,19 @@ class _Watch:
     def values(self, values: Sequence[order_statistic.ValueCount], *others: object) -> int:
         self.given.append(tuple(n for v in values for n in (v.value, v.count)))
         return 0
+
+
+def _with_units_once(table: ExactTable) -> Iterator[tuple[Keys, list[int]]]:
+    """The rows of means in an order of their own. A unit counts in any one of its groups, so that units say
+    something of all groups together only: the first group of a band has those of all."""
+    rows = [(row.keys, [value or 0 for value in row.values]) for row in table.rows]
+    units = Counter[tuple[int, ...]]()
+    for _, (kind, band, *_, number) in rows:
+        units[kind, band] += number
+    for keys, row in sorted(
+        rows, key=lambda one: (tuple((k is None, k or "") for k in one[0]), one[1][:-1])
+    ):
+        yield keys, [*row[:-1], units.pop((row[0], row[1]), 0)]
 
 
 def _nothing(bits: RandomBits, scale: Fraction) -> int:
@@ -147,6 +167,13 @@ def watching() -> Iterator[Seen]:
         )
         return drawn
 
+    size_of = ordering.size_of
+
+    def size(release: OrderStatistic, slots: Slots, group: Sequence[ExactRow]) -> int:
+        found = size_of(release, slots, group)
+        watch.seen.sizes.append(found)
+        return found
+
     def quantile(values: Sequence[order_statistic.ValueCount], *others: object) -> int:
         return watch.values(values)
 
@@ -165,6 +192,7 @@ def watching() -> Iterator[Seen]:
             (order_statistic, "minimum", watch.values),
             (order_statistic, "maximum", watch.values),
             (order_statistic, "quantile", quantile),
+            (ordering, "size_of", size),
         ):
             stack.enter_context(mock.patch.object(module, name, instead))
         yield watch.seen

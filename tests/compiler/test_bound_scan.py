@@ -192,6 +192,17 @@ _CASES: dict[str, list[_Value]] = {
     "SELECT k, count(*), sum(b), sum(d) FROM t GROUP BY k": [_one, _B, _D],
     "SELECT k, count(*), sum(a) FROM t GROUP BY k": [_one, _A],
     "SELECT k, sum(c), sum(e), sum(b), count(*) FROM t GROUP BY k": [_C, _E, _B, _one],
+    # Weights of quantiles are by all rows of a unit, whether they have a value or not.
+    "SELECT count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY b) FROM t": [_one, _one],
+    "SELECT avg(a), sum(c), percentile_cont(0.5) WITHIN GROUP (ORDER BY b) FROM t": [_C, _one],
+    "SELECT k, sum(a), percentile_disc(0.9) WITHIN GROUP (ORDER BY d) FROM t GROUP BY k": [
+        _A,
+        _one,
+    ],
+    "SELECT k, sum(b), percentile_disc(0.9) WITHIN GROUP (ORDER BY d) FROM t GROUP BY k": [
+        _B,
+        _one,
+    ],
 }
 
 

@@ -392,11 +392,18 @@ def test_bounds_are_chosen_by_the_rows_of_a_scan_of_their_own(
     assert _of(without_choice_rows(read)) == _of(means) != []
 
 
-def test_a_choice_by_group_is_a_scan_of_its_own(
+_NOT_OF_TOTALS = [
+    "SELECT k, count(*), avg(a) FROM t GROUP BY k",
+    "SELECT avg(a) FROM t",
+    "SELECT count(*), avg(a), percentile_cont(0.5) WITHIN GROUP (ORDER BY b) FROM t",
+]
+
+
+def test_a_choice_by_group_or_of_weights_is_a_scan_of_its_own(
     served: tuple[Database, psycopg.Connection],
 ) -> None:
     database, _ = served
-    for question in ("SELECT k, count(*), avg(a) FROM t GROUP BY k", "SELECT avg(a) FROM t"):
+    for question in _NOT_OF_TOTALS:
         for block in planned(database, question).blocks:
             scan = compile_centres(block)
             assert scan is not None and not scan.has_choices

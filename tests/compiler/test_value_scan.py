@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+import psycopg
 import pytest
 
 from proxy.cli.assembly import Database
@@ -14,8 +16,9 @@ from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.mechanisms import order_statistic
+from proxy.mechanisms.row_weights import PARTS
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.release.ordering import order_laws
+from proxy.release.ordering import order_laws, size_of
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 
@@ -148,3 +151,63 @@ def test_a_law_of_other_rows_is_reported_apart() -> None:
         order_statistic.quantile_law(these, half, 0, 200, one) for these in (values, values[:-1])
     ]
     assert order_statistic.apart(*laws) > 0
+
+
+_WEIGHED = _TABLES % "{person: owner}\n    max_rows_per_unit: auto"
+_MANY = """\
+CREATE TABLE public.t AS
+SELECT id, owner, k, v FROM (
+    SELECT g AS id, (power(g, 1.7) / 300)::integer % 900 AS owner,
+           (ARRAY['some', 'most', 'few'])[1 + g % 3] AS k,
+           CASE WHEN g % 7 = 0 THEN NULL ELSE 2 * (g % 50) END AS v
+    FROM generate_series(1, 6000) g) s
+"""
+
+
+def test_rows_are_weighed_by_how_many_their_unit_has() -> None:
+    """In all groups, of rows that have a value, by brute force; sizes are the same for all bounds."""
+    pair = servers()
+    database = served_database(pair, "value_weights", _MANY, _WEIGHED, "best")
+    source = pair.protected.dsn("value_weights")
+    block = _block(
+        database, "SELECT k, percentile_cont(0.5) WITHIN GROUP (ORDER BY v) FROM t GROUP BY k"
+    )
+    (release,) = block.releases
+    assert isinstance(release, OrderStatistic) and release.weights is not None
+    with psycopg.connect(source) as connection:
+        rows = connection.execute("SELECT owner, k, v FROM t WHERE v IS NOT NULL").fetchall()
+    of_unit = Counter(owner for owner, _, _ in rows)
+    assert max(of_unit.values()) > 10
+    for bound in (1, 3, 10_000):
+        measured = replace(release.measured, rows=bound)
+        weighed = replace(release, measured=measured, needed=None)
+        expected = dict[tuple[str, int], tuple[int, int]]()
+        for owner, key, value in rows:
+            number = of_unit[owner]
+            weight = PARTS if number <= bound else PARTS * bound // number
+            before = expected.get((key, value // 2), (0, 0))
+            expected[key, value // 2] = (before[0] + weight, before[1] + PARTS // number)
+        table = _exact(replace(block, releases=(weighed,)), source)
+        assert {(*row.keys, row.values[0]): row.values[1:] for row in table.rows} == expected
+
+
+def test_of_extremes_rows_are_counted_up_to_those_that_are_fetched() -> None:
+    """Whatever many of them share a value."""
+    pair = servers()
+    database = served_database(pair, "value_sizes", _SCRIPT, _TABLES % "row", "best")
+    source = pair.protected.dsn("value_sizes")
+    for columns, group in (("min(v)", ""), ("k, max(v)", " GROUP BY k")):
+        block = _block(database, f"SELECT {columns} FROM t{group}")
+        release = block.releases[0]
+        assert isinstance(release, OrderStatistic)
+        table = _exact(block, source)
+        by = "GROUP BY k" if group else "GROUP BY ()"
+        with psycopg.connect(source) as connection:
+            text = f"SELECT {'k, ' if group else ''}count(v) FROM t WHERE v IS NOT NULL {by}"
+            found = connection.execute(text.encode()).fetchall()
+        assert release.needed is not None and max(row[-1] for row in found) > release.needed
+        expected = {tuple(row[:-1]): min(row[-1], release.needed) for row in found}
+        sizes = {
+            keys: size_of(release, table.slots[0], rows) for keys, rows in _by_group(table).items()
+        }
+        assert sizes == expected

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
-from proxy.kernel.bound_choices import ValueChoice
+from proxy.kernel.bound_choices import ValueChoice, WeightChoice
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.kernel.plan import DeviationMean, KeptUnits, LaplaceNoise, UnitExtreme
+from proxy.kernel.plan import (
+    DeviationMean,
+    GroupSize,
+    KeptUnits,
+    LaplaceNoise,
+    OrderStatistic,
+    UnitExtreme,
+)
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.row_weights import PARTS, WeightedRows
 from proxy.planner.private_bounds import choice_of
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import ColumnRef
@@ -155,6 +164,32 @@ def maximum(keeps_one_group: bool) -> UnitExtreme:
         measured=measured(0, 10),
         keeps_one_group=keeps_one_group,
         loss=_ONE,
+    )
+
+
+def quantile(rows: int, weights: bool) -> OrderStatistic:
+    """The median of a whole number of the people, of which so many rows of a unit count."""
+    loss = Loss(Fraction(1, 10), Fraction(0))
+    moved = PARTS if weights else rows
+    aggregate = replace(_largest(), kind=AggregateKind.QUANTILE_DISC, fraction=Fraction(1, 2))
+    return OrderStatistic(
+        aggregate=aggregate,
+        measured=replace(measured(0, 10), rows=rows),
+        needed=None,
+        loss=_ONE,
+        size=GroupSize(noise=LaplaceNoise(scale=moved / loss.epsilon), loss=loss),
+        weights=WeightedRows(bound=rows, units=0, rows=0, lost=0) if weights else None,
+    )
+
+
+def weight_choice(scale: Fraction) -> WeightChoice:
+    """A histogram for a tenth of epsilon."""
+    return WeightChoice(
+        number=0,
+        releases=frozenset({0}),
+        bounds=(1, 2, 3, 4),
+        cells=Loss(Fraction(1, 10), Fraction(0)),
+        scale=scale,
     )
 
 

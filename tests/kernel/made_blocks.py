@@ -23,6 +23,7 @@ from proxy.kernel.plan import (
     DistinctCount,
     Gate,
     GaussianNoise,
+    GroupSize,
     KeptUnits,
     LaplaceNoise,
     Noise,
@@ -38,8 +39,9 @@ from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
 from proxy.kernel.world import World
-from proxy.mechanisms import discrete_gaussian, partition_selection, split, zcdp
+from proxy.mechanisms import discrete_gaussian, partition_selection, row_weights, split, zcdp
 from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.row_weights import WeightedRows
 from proxy.planner.private_bounds import PARTS, choice_of
 from proxy.policy.policy_model import Bounds, MedianNoise
 from proxy.query.ir.expressions import Clamped, ColumnRef
@@ -206,11 +208,31 @@ class BlockMaker:
             kinds = (AggregateKind.MIN, AggregateKind.MAX)
             kind = random.choice(kinds) if quantile is None else AggregateKind.QUANTILE_DISC
             aggregate = replace(_of(kind, column), fraction=quantile)
-            yield OrderStatistic(aggregate=aggregate, measured=measured, needed=None, loss=_PURE)
+            yield self._ordered(shape, measured, aggregate)
         if random.random() < 0.4:
             yield from self._extremes(shape, measured, column)
         if random.random() < 0.4:
             yield self._sample(shape, measured, column)
+
+    def _ordered(self, shape: Shape, measured: Measured, aggregate: Aggregate) -> OrderStatistic:
+        """By rank, of quantiles with weights now and then, of fewer rows than a unit may have."""
+        is_of_units = isinstance(shape.neighbours, UnitNeighbours) and shape.count is not None
+        weights, moved = None, measured.rows
+        if is_of_units and aggregate.fraction is not None and self.maker.random.random() < 0.7:
+            rows = self.maker.random.choice((1, 2, 3))
+            weights = WeightedRows(bound=rows, units=0, rows=0, lost=0)
+            moved = row_weights.PARTS
+            measured = replace(measured, rows=rows)
+        of_size = Loss(_PURE.epsilon / 4, Fraction(0))
+        scale = moved / of_size.epsilon
+        return OrderStatistic(
+            aggregate=aggregate,
+            measured=measured,
+            needed=None,
+            loss=_PURE,
+            size=GroupSize(noise=LaplaceNoise(scale=scale), loss=of_size),
+            weights=weights,
+        )
 
     def _extremes(self, shape: Shape, measured: Measured, column: ColumnRef) -> Iterator[Release]:
         """MIN and MAX of units, and the number of units that they are of."""

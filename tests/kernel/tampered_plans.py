@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
-from proxy.kernel.bound_choices import UnitTotal
+from proxy.kernel.bound_choices import UnitTotal, WeightChoice
 from proxy.kernel.join_rules import on_one_unit
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.owners import OfUnit, Owner, Public, Rows, name
@@ -36,8 +36,10 @@ from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.world import World
 from proxy.mechanisms.deviation_mean import NoisyCentres, fineness
 from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.row_weights import PARTS, WeightedRows
 from proxy.policy.policy_model import Bounds, PublicTable
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, InPublic, Not
+from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,
@@ -391,7 +393,9 @@ M = TypeVar("M", RecentredMean, OrderStatistic)
 
 
 def _of_fewer_rows(release: M) -> M | None:
-    if release.measured.rows == 1:
+    """Of weighed rows fewer are as private: SQL weighs them by the number that the plan says."""
+    is_weighed = isinstance(release, OrderStatistic) and release.weights is not None
+    if release.measured.rows == 1 or is_weighed:
         return None
     return replace(release, measured=replace(release.measured, rows=release.measured.rows - 1))
 
@@ -432,6 +436,120 @@ def extreme_with_a_rank(of: Tampered) -> BlockPlan | None:
         return replace(release, aggregate=replace(release.aggregate, fraction=Fraction(1, 2)))
 
     return of.release(OrderStatistic, change)
+
+
+@kind
+def size_with_less_noise(of: Tampered) -> BlockPlan | None:
+    def change(release: OrderStatistic) -> OrderStatistic:
+        noise = replace(release.size.noise, scale=release.size.noise.scale / 2)
+        return replace(release, size=replace(release.size, noise=noise))
+
+    return of.release(OrderStatistic, change)
+
+
+@kind
+def size_of_a_unit_for_one_row(of: Tampered) -> BlockPlan | None:
+    """As if rows that are cut were units that are divided over their rows."""
+
+    def change(release: OrderStatistic) -> OrderStatistic | None:
+        if release.weights is not None or release.measured.rows == 1:
+            return None
+        noise = replace(release.size.noise, scale=1 / release.size.loss.epsilon)
+        return replace(release, size=replace(release.size, noise=noise))
+
+    return of.release(OrderStatistic, change)
+
+
+def _with_weights(release: OrderStatistic) -> OrderStatistic | None:
+    """As a quantile of weighed rows, with the noise that it has then."""
+    if release.weights is not None:
+        return None
+    weights = WeightedRows(bound=release.measured.rows, units=0, rows=0, lost=0)
+    noise = replace(release.size.noise, scale=PARTS / release.size.loss.epsilon)
+    size = replace(release.size, noise=noise)
+    return replace(release, weights=weights, size=size, needed=None)
+
+
+@kind
+def weights_of_rows_by_themselves(of: Tampered) -> BlockPlan | None:
+    if isinstance(of.block.neighbours, UnitNeighbours):
+        return None
+    return of.release(
+        OrderStatistic,
+        lambda one: None if one.aggregate.fraction is None else _with_weights(one),
+    )
+
+
+@kind
+def weights_in_private_groups(of: Tampered) -> BlockPlan | None:
+    if of.block.groups() is not None or not isinstance(of.block.neighbours, UnitNeighbours):
+        return None
+    return of.release(
+        OrderStatistic,
+        lambda one: None if one.aggregate.fraction is None else _with_weights(one),
+    )
+
+
+@kind
+def weights_of_an_extreme(of: Tampered) -> BlockPlan | None:
+    def change(release: OrderStatistic) -> OrderStatistic | None:
+        if release.weights is None or release.interval is not None:
+            return None
+        aggregate = replace(release.aggregate, kind=AggregateKind.MIN, fraction=None)
+        return replace(release, aggregate=aggregate, needed=None)
+
+    return of.release(OrderStatistic, change)
+
+
+@kind
+def weights_of_no_rows(of: Tampered) -> BlockPlan | None:
+    def change(release: OrderStatistic) -> OrderStatistic | None:
+        if release.weights is None:
+            return None
+        return replace(release, measured=replace(release.measured, rows=0), needed=None)
+
+    return of.release(OrderStatistic, change)
+
+
+def _weighed(of: Tampered, change: Callable[[WeightChoice], WeightChoice]) -> BlockPlan | None:
+    chosen = of.block.weight_choice
+    return None if chosen is None else replace(of.block, weight_choice=change(chosen))
+
+
+@kind
+def cells_with_less_noise(of: Tampered) -> BlockPlan | None:
+    return _weighed(of, lambda one: replace(one, scale=one.scale / 2))
+
+
+@kind
+def cells_for_nothing(of: Tampered) -> BlockPlan | None:
+    return _weighed(of, lambda one: replace(one, cells=Loss(_ZERO, _ZERO)))
+
+
+@kind
+def weights_by_bounds_that_fall(of: Tampered) -> BlockPlan | None:
+    return _weighed(of, lambda one: replace(one, bounds=one.bounds[::-1]))
+
+
+@kind
+def weights_by_bounds_above_one(of: Tampered) -> BlockPlan | None:
+    return _weighed(of, lambda one: replace(one, bounds=one.bounds[1:]))
+
+
+@kind
+def weights_by_a_bound_of_no_rows(of: Tampered) -> BlockPlan | None:
+    return _weighed(of, lambda one: replace(one, bounds=(0, *one.bounds)))
+
+
+@kind
+def weights_chosen_of_rows_by_themselves(of: Tampered) -> BlockPlan | None:
+    if isinstance(of.block.neighbours, UnitNeighbours):
+        return None
+    loss = Loss(Fraction(1), _ZERO)
+    chosen = WeightChoice(
+        number=0, releases=frozenset(), bounds=(1, 2), cells=loss, scale=Fraction(1)
+    )
+    return replace(of.block, weight_choice=chosen)
 
 
 E = TypeVar("E", UnitExtreme, KeptUnits)

@@ -239,6 +239,32 @@ _OF_KINDS = {
     "extreme_with_a_dear_interval": _weak(
         measurements._price_of_draws, "release.loss.epsilon <= price.epsilon", "False"
     ),
+    "size_with_less_noise": _weak(
+        measurements.price_of_order_statistic,
+        "release.size.noise.scale * release.size.loss.epsilon < release.size_moved",
+        "False",
+    ),
+    "weights_of_rows_by_themselves": _weak(
+        measurements._check_weights, "not isinstance(shape.neighbours, UnitNeighbours)", "False"
+    ),
+    "weights_in_private_groups": _weak(measurements._check_weights, "shape.count is None", "False"),
+    "weights_of_an_extreme": _weak(
+        measurements._check_weights, "release.aggregate.fraction is None or", ""
+    ),
+    "weights_of_no_rows": _weak(measurements._check_weights, "or release.measured.rows < 1", ""),
+    "weights_by_bounds_that_fall": _weak(
+        measurements.price_of_weight_choice,
+        "list(chosen.bounds) != sorted({1, *chosen.bounds}) or",
+        "",
+    ),
+    "weights_by_a_bound_of_no_rows": _weak(
+        measurements.price_of_weight_choice, "or min(chosen.bounds) < 1", ""
+    ),
+    "weights_chosen_of_rows_by_themselves": _weak(
+        measurements.price_of_weight_choice,
+        "not isinstance(shape.neighbours, UnitNeighbours)",
+        "False",
+    ),
     "rows_of_nobody_counted": _weak(
         plan_check.check_rows,
         "rows.not_null is None or name(rows.not_null) not in owner.columns",

@@ -64,7 +64,7 @@ MUTANTS = [
         "rows of a unit not charged in an end",
         rank_interval_layers.ends_are_private,
         (UPPER_LAW,),
-        lambda values, q, low, high, epsilon, missed, rows=1: _upper_law(
+        lambda values, q, low, high, epsilon, missed, rows=1, row=1, lost=0: _upper_law(
             values, q, low, high, epsilon, missed
         ),
     ),

@@ -13,6 +13,7 @@ import pytest
 from proxy.base.limits import FRACTION_DIGITS
 from proxy.mechanisms import (
     deviation_mean,
+    deviation_variance,
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
@@ -134,7 +135,7 @@ def test_places(epsilon: Fraction, high: int) -> None:
 
 @pytest.mark.parametrize("high", [1, 1_000, 10**60])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
-def test_means_of_deviations(epsilon: Fraction, high: int) -> None:
+def test_means_and_variances_of_deviations(epsilon: Fraction, high: int) -> None:
     """Nobody is there, and everybody is above all bounds, in each of a few groups."""
     none = GroupRows(rows={}, shares={}, sums=0), GroupDeviations(sums={}, shares={})
     all_rows = GroupRows(rows={999: 10**40}, shares={999: 10**9 * PARTS}, sums=10**40 * PARTS)
@@ -149,10 +150,10 @@ def test_means_of_deviations(epsilon: Fraction, high: int) -> None:
         ) -> object:
             groups, among = [rows] * 4, (-high, high, epsilon, None, bits)
             centres = deviation_mean.centred(groups, units, *among)
-            of_deviations = [deviations] * 4
-            return deviation_mean.noisy(
-                groups, of_deviations, units, centres, -high, high, epsilon, None, bits
-            )
+            each, around = [deviations] * 4, (units, centres, -high, high)
+            means = deviation_mean.noisy(groups, each, *around, epsilon, None, bits)
+            parts = (epsilon, epsilon)
+            return deviation_variance.noisy(means, each, *around, parts, None, bits)
 
         assert _takes(draw) < _LONGEST_SECONDS
 
@@ -191,7 +192,7 @@ def test_every_mechanism_that_draws_is_here() -> None:
     }
     here = {"exact_choice", "order_statistic", "discrete_laplace", "discrete_gaussian"}
     here |= {"polyplace", "smoothed_median", "private_bound", "rank_interval"}
-    here |= {"growing_places", "deviation_mean"}
+    here |= {"growing_places", "deviation_mean", "deviation_variance"}
     # Sums of those above, a coin of a probability in fixed point, and the protocol itself.
     made_of_them = {"bits", "bernoulli", "partition_selection", "recentred_mean", "clipped_mean"}
     made_of_them |= {"topping_up"}  # one coin

@@ -233,8 +233,9 @@ def _release(release: Release, is_part: bool = False) -> str:
             )
         case OrderStatistic():
             return (
-                f"{name} of order: {_measured(release.measured)}, rows {release.measured.rows}, "
-                f"needed {release.needed}, {loss}{_further(release.interval)}"
+                f"{name} of order: {_measured(release.measured)}, {_rows_of_order(release)}, "
+                f"needed {release.needed}, {loss}, size for {release.size.loss.epsilon}"
+                f"{_further(release.interval)}"
             )
         case UnitExtreme():
             among = release.places.last + 1
@@ -252,6 +253,12 @@ def _release(release: Release, is_part: bool = False) -> str:
             return f"{name}: {_sampled(release)}"
         case _:
             raise AssertionError(release)
+
+
+def _rows_of_order(release: OrderStatistic) -> str:
+    if release.weights is None:
+        return f"rows {release.measured.rows}"
+    return f"rows weighed to {release.measured.rows} of a unit"
 
 
 def _kept(release: UnitExtreme | KeptUnits) -> str:

@@ -164,7 +164,7 @@ def _additive(block: BlockPlan, exact: Exact) -> Exact:
         {} if isinstance(release, OrderStatistic | DistinctCount) else numbers
         for release, numbers in zip(block.releases, exact.numbers, strict=True)
     )
-    return replace(exact, numbers=kept)
+    return replace(exact, numbers=kept, sizes={})
 
 
 def _blocks() -> Iterator[tuple[str, BlockPlan]]:

@@ -210,7 +210,9 @@ class Redrawn:
         with_choice = with_chosen(block, choice)
         noisy = release_block(with_choice, tables, bits)
         chosen = {
-            release: _chosen(block, release, totals, stated) for release, stated in choice.items()
+            release: _chosen(block, release, totals, stated)
+            for release, stated in choice.items()
+            if isinstance(stated, ChosenBound)
         }
         return Release(block=with_choice, noisy=noisy, exact=found.exact, chosen=chosen)
 
