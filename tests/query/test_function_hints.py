@@ -96,7 +96,8 @@ def test_aggregates_that_are_listed_are_read() -> None:
         elif _OF_TWO.match(name):
             call = f"{name}(i4, i2)"
         assert read(f"SELECT {call} FROM people") is not None, name
-    for name in OTHER_AGGREGATES - {"grouping"}:
+    assert "GROUP BY x ORDER BY count(*) DESC LIMIT 1" in _hint_of("SELECT mode(i4) FROM people")
+    for name in OTHER_AGGREGATES - {"grouping", "mode"}:
         arguments = "i4, i2" if _OF_TWO.match(name) else "i4"
         hint = _hint_of(f"SELECT {name}({arguments}) FROM people")
         assert hint == AVAILABLE, name
