@@ -9,7 +9,8 @@
 
 Each has `epsilon`, `delta` and `rho`, as decimals rounded up. rho follows from the event alone: from the noise
 where that is told, else from epsilon; of an approximate mechanism beside its delta. So an accountant can price
-a receipt anew. Version 1 had no rho, and told no length: what it told is read, and never written.
+a receipt anew. Where bounds of what was asked end with the present, `now` is the day that stood for it.
+Version 1 had no rho, and told no length: what it told is read, and never written.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _FIELDS: Mapping[tuple[int, str], frozenset[str]] = {
     (2, "adjust"): frozenset({"rho", "reason"}),
 }
 _ALWAYS = frozenset({"v", "kind", "epsilon", "delta"})
+_NOW = "now"  # of version 2, and not always
 
 Event = Mapping[str, object]
 
@@ -83,6 +85,19 @@ def adjust(loss: Loss, reason: str) -> Event:
     return {**_event("adjust", loss, _of_epsilon(loss)), "reason": reason}
 
 
+def with_present(event: Event, day: str) -> Event:
+    """The event of an answer whose bounds end with the present.
+
+    Args:
+        event: Of this version.
+        day: That stood for the present, as a date.
+
+    >>> with_present(mechanism(Loss(Fraction(1), Fraction(0))), "2026-11-26")["now"]
+    '2026-11-26'
+    """
+    return {**event, _NOW: day}
+
+
 def check(events: Iterable[object]) -> None:
     """Refuses  UnknownEvent"""
     for event in events:
@@ -94,7 +109,8 @@ def check(events: Iterable[object]) -> None:
         fields = _FIELDS.get((version, kind))
         if fields is None:
             raise UnknownEvent(f"an event of version {version!r} and kind {kind!r}")
-        if event.keys() != _ALWAYS | fields:
+        told = event.keys() - ({_NOW} if version == VERSION else set())
+        if told != _ALWAYS | fields:
             raise UnknownEvent(f"an event of kind {kind!r} with other fields")
         if "rho" in fields and _number(event, "rho") < rho_of(event):
             raise UnknownEvent(f"an event of kind {kind!r} with less rho than it has")

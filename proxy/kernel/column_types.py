@@ -184,7 +184,9 @@ def _check_computed(node: object, types: Types) -> None:
         case Choose(type=claimed):
             operands = node.operands
         case NullIf(type=claimed):
-            operands = (node.operand, node.other)
+            # Times are compared across types: what is left has the type of the left one.
+            below = printed_type(node.operand, types)
+            operands = (node.operand,) if below.is_time else (node.operand, node.other)
         case DateTrunc() | Shift() | TimeBin():
             if not _is_time_of(node, types):
                 raise NotPrivate(Rule.EXPRESSION, "a time of another type")

@@ -387,7 +387,8 @@ class BlockPlan:
     columns that the condition computes with, of which values beyond the bounds are taken for the bounds;
     clamped: columns that are aggregated, of which values beyond these bounds of the policy are taken for them;
     kept_totals: aggregates of totals of units, and the policy's bounds to which they are cut;
-    coarse: quantiles whose answers are below a step of their grid;
+    present: the day that bounds end with, for the receipt; coarse: quantiles whose answers are below a step of
+    their grid;
     unit_name: how the policy calls the unit, "" where it is a row; top: as of the AggregateBlock."""
 
     source: Relation
@@ -415,6 +416,7 @@ class BlockPlan:
     is_rounded: bool = False
     unowned: tuple[str, ...] = ()
     most_stored: int | None = None
+    present: str | None = None
     text_characters: int | None = None
     beyond: tuple[str, ...] = ()
     clamped: tuple[tuple[str, Bounds], ...] = ()

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.instants import iso_text
+from proxy.base.sql_types import SqlType
 from proxy.planner.facts import PlanningContext
 from proxy.policy.moving_bounds import bounds_on, is_moving
 from proxy.policy.policy_model import MovingBounds, ProtectedTable
@@ -42,6 +43,15 @@ def reads_moving(query: Query, known: PlanningContext) -> bool:
     return any(
         is_moving(tables.get(scan.table)) for block in query.blocks for scan in scans(block.source)
     )
+
+
+def present_of(block: AggregateBlock, known: PlanningContext) -> str | None:
+    """Write the day that bounds of a block end with, as its receipt tells it. None: no bounds move."""
+    tables = known.policy.tables
+    if not any(is_moving(tables.get(scan.table)) for scan in scans(block.source)):
+        return None
+    assert known.day is not None, "the present was read"
+    return iso_text(Fraction(known.day), SqlType.DATE)
 
 
 def without_later_rows(query: Query, known: PlanningContext) -> Query:

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from typing_extensions import assert_never
 
-from proxy.accounting.events import Event, dlaplace, gaussian, gaussian_of_loss, mechanism
+from proxy.accounting.events import (
+    Event,
+    dlaplace,
+    gaussian,
+    gaussian_of_loss,
+    mechanism,
+    with_present,
+)
 from proxy.kernel.bound_choices import WeightChoice
 from proxy.kernel.plan import (
     BlockPlan,
@@ -37,6 +44,11 @@ def block_events(block: BlockPlan) -> Iterator[Event]:
     Noise of a bound that is chosen is charged by its loss alone: rho of Laplace noise is larger for a smaller
     bound, and the bound is chosen after the charge (PROOFS.md 24, Z5).
     """
+    for event in _events(block):
+        yield event if block.present is None else with_present(event, block.present)
+
+
+def _events(block: BlockPlan) -> Iterator[Event]:
     if block.selection is not None:
         yield mechanism(block.selection.loss)
     for choice in block.choices.values():

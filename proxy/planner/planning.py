@@ -35,7 +35,7 @@ from proxy.planner.facts import (
 )
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
-from proxy.planner.later_rows import without_later_rows
+from proxy.planner.later_rows import present_of, without_later_rows
 from proxy.planner.left_out_rows import clamped_operands, computed_beyond
 from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
 from proxy.planner.loss_events import loss_events
@@ -282,6 +282,7 @@ class _Draft:
     unowned: tuple[str, ...]
     beyond: tuple[str, ...]
     most_stored: int | None
+    present: str | None
 
     def with_bounds(
         self,
@@ -395,6 +396,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         unowned=columns_without_unit(with_unit.relation, known),
         beyond=computed_beyond(block.where, facts),
         most_stored=most_read(with_unit.relation, known.most_stored),
+        present=present_of(block, known),
     )
 
 
@@ -452,6 +454,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         top=draft.block.top,
         unit_name=draft.ownership.identifier if isinstance(draft.ownership, UnitRows) else "",
         most_stored=draft.most_stored,
+        present=draft.present,
     )
 
 

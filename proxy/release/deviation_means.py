@@ -17,6 +17,8 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.deviation_mean import GroupDeviations, GroupRows, NoisyCentres
 from proxy.release.drawn_values import Drawn, DrawnNumber, Keys
 
+_NUMBERS = 6  # of a place: compiler.deviation_scan
+
 
 def drawn_centres(
     plan: BlockPlan, table: ExactTable, bits: RandomBits
@@ -234,7 +236,8 @@ def _read(plan: BlockPlan, table: ExactTable) -> list[_Place]:
     places = [_Place() for _ in range(3 * len(plan.deviation_means))]
     listed = frozenset(plan.listed_groups)
     for row in table.rows:
-        number, band, total, share, mean, units = (value or 0 for value in row.values)
+        # Rows are as wide as other releases of the same statement need.
+        number, band, total, share, mean, units = (value or 0 for value in row.values[:_NUMBERS])
         if row.keys not in listed:
             continue
         place = places[number]

@@ -113,6 +113,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "is_rounded",
                 "has_truths",
                 "most_stored",
+                "present",
                 "text_characters",
                 "beyond",
                 "clamped",

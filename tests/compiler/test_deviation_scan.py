@@ -28,7 +28,7 @@ from proxy.mechanisms.deviation_mean import (
 from proxy.mechanisms.deviation_variance import square_bounds
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.choosing_bounds import totals_of
-from proxy.release.deviation_means import with_centres
+from proxy.release.deviation_means import drawn_centres, with_centres
 from tests.compiler.test_bound_scan import (
     _A,
     _B,
@@ -43,6 +43,7 @@ from tests.compiler.test_bound_scan import (
     _Value,
 )
 from tests.live.served_database import planned, served_database
+from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 
 _NAME = "deviation_scan"
@@ -305,6 +306,7 @@ def test_deviations_are_not_taken_before_the_centres_are_told(
         "SELECT k, count(*), avg(b) FROM t GROUP BY k",
         "SELECT k, avg(c), sum(b), count(a), stddev(a), avg(a) FROM t GROUP BY k",
         "SELECT k, stddev(c), sum(b), count(a), corr(a, b) FROM t GROUP BY k",
+        "SELECT k, avg(c), corr(a, b), corr(b, c), count(a) FROM t GROUP BY k",
         "SELECT k, avg(c), count(a), stddev(a), avg(a) FROM t GROUP BY k",
     ],
 )
@@ -318,7 +320,8 @@ def test_other_releases_have_the_sums_of_a_scan_of_their_own(
         alone, of_means = compile_block(block)
         assert scan.others == alone.releases and of_means.releases == scan.query.releases
 
-        async def between(_: ExactTable, block: BlockPlan = block) -> str:
+        async def between(first: ExactTable, block: BlockPlan = block) -> str:
+            assert drawn_centres(block, first, SeededBits(1)).keys() == block.deviation_means.keys()
             return centres_text(block)
 
         read = _of(asyncio.run(_in_two_parts(database, scan.query, between)))

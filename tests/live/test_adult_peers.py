@@ -205,7 +205,7 @@ def test_rows_of_groups_that_are_not_kept_are_dropped_as_they_come(adult: Adult)
         protected = ProtectedDatabase(adult.source)
         await protected.open()
         try:
-            return await protected.run(query, {}, is_selected)
+            return await protected.run(query, dict.fromkeys(query.seeds, 1), is_selected)
         finally:
             await protected.close()
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
+import psycopg
 import pytest
 
+from proxy.accounting import events
 from proxy.base.errors import Fault
 from proxy.cli.assembly import Database
 from tests.live.published_tables import release_and_show
@@ -28,6 +30,7 @@ INSERT INTO v.visits
 SELECT m * 1000 + n, timestamptz '2026-01-01 12:00+00' + make_interval(months => m),
        (date '2026-01-01' + make_interval(months => m))::date
 FROM generate_series(0, 23) m, generate_series(1, 1000) n;
+CREATE TABLE v.still AS SELECT id FROM v.visits;
 """
 _TABLES = """\
 reuse: 24h
@@ -40,6 +43,7 @@ tables:
     columns:
       at: {bounds: [2026-01-01, now]}
       day: {bounds: [2026-01-01, now]}
+  v.still: {unit: row}
 """
 _BY_MONTH = "SELECT to_char(date_trunc('month', at), 'YYYY-MM'), count(*) FROM v.visits GROUP BY 1 ORDER BY 1"
 _BY_MONTH_OF_DATE = (
@@ -136,6 +140,25 @@ def test_psql_is_told_the_constant(
     assert any(line in one for one in notices), notices
     assert any(line in row[0] for row in explained), explained
     assert listed == [("at", "2026-01-01 00:00:00", "now"), ("day", "2026-01-01", "now")]
+
+
+def test_the_receipt_tells_the_constant(
+    proxy: LiveProxy, served: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each mechanism, and only where bounds move."""
+    _set_clock(monkeypatch, served, "2026-06-17")
+    analyst = proxy.servers.new_analyst()
+    still = "SELECT count(*) FROM v.still"
+    answers_to(proxy, analyst, _BY_MONTH_OF_DATE, still, "SELECT max(day) FROM v.visits")
+    with psycopg.connect(served.lease.ledger_dsn) as connection:
+        told = connection.execute(
+            "SELECT DISTINCT r.id, e ->> 'now' FROM ledger.receipt r, jsonb_array_elements(r.events) e"
+            " WHERE r.analyst = %s ORDER BY 1",
+            [analyst],
+        ).fetchall()
+        assert [day for _, day in told] == ["2026-06-17", None, "2026-06-17"]
+        for (composed,) in connection.execute("SELECT events FROM ledger.receipt"):
+            events.check(composed)
 
 
 def test_the_ledgers_own_clock_is_that_of_its_server(proxy: LiveProxy, served: Database) -> None:

@@ -7,7 +7,7 @@ the same release without noise: the exact answer at the bounds that were chosen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -34,9 +34,10 @@ from proxy.release.choosing_bounds import (
     totals_of,
 )
 from proxy.release.deviation_means import drawn_centres, with_centres
-from proxy.release.expression_intervals import interval_of
+from proxy.release.expression_intervals import BlockIntervals
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable
+from proxy.release.window_intervals import WindowGroups
 from tests.seeded_bits import SeededBits
 from tests.stated_errors.noise_size import NONE, noise_times
 from tests.stated_errors.public_engine import PublicEngine
@@ -90,8 +91,10 @@ class Release:
         return any(one.above for one in self.chosen.values())
 
     def numbers(self) -> Iterator[Number]:
-        for row in self.noisy.rows:
-            exact = self.exact[row.keys]
+        exact_rows = [self.exact[row.keys] for row in self.noisy.rows]
+        exact_intervals = without_noise(self.block, exact_rows)
+        for number, row in enumerate(self.noisy.rows):
+            exact = exact_rows[number]
             pairs = zip(row.values, exact.values, strict=True)
             for place, (value, truth) in enumerate(pairs, start=1):
                 if value.is_missing or value.half_width is None:
@@ -118,15 +121,24 @@ class Release:
                     value=found.value,
                     low=found.value - error,
                     high=found.value + error,
-                    exact=exact_value(output.expression, exact),
+                    exact=exact_value(output.expression, exact_intervals, number),
                 )
 
 
-def exact_value(expression: NoisyExpression, exact: NoisyRow) -> Fraction:
-    """Of an expression over answers without noise."""
-    points = [replace(value, half_width=0, at=lambda _: 0) for value in exact.values]
-    found = interval_of(expression, points)
-    assert isinstance(found, NoisyInterval) and found.low == found.high
+def without_noise(block: BlockPlan, exact: Sequence[NoisyRow]) -> BlockIntervals:
+    """The answers of all groups as points: windows are over all of them."""
+    points = [
+        [replace(value, half_width=0, at=lambda _: 0, ends=None) for value in row.values]
+        for row in exact
+    ]
+    groups = WindowGroups([row.keys for row in exact], [key.type for key in block.keys])
+    return BlockIntervals(points, groups)
+
+
+def exact_value(expression: NoisyExpression, exact: BlockIntervals, row: int) -> Fraction:
+    """Of an expression over answers without noise, in one group."""
+    found = exact.interval(expression, row)
+    assert isinstance(found, NoisyInterval) and found.low == found.high, (expression, found)
     return found.value
 
 
