@@ -47,6 +47,7 @@ _OPERATIONS = {
     Operator.SUBTRACT: _EXACT.subtract,
     Operator.MULTIPLY: _EXACT.multiply,
 }
+_SMALL = 10**6
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _DAY = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})")
 _WORD = re.compile(r"[A-Za-z]+")
@@ -81,6 +82,9 @@ def evaluated(expression: Expression, held: Held) -> LabelValue:
         case Quotient():
             left, right = _number(of(expression.operand)), _number(of(expression.divisor))
             return None if left is None or right is None else _divided(expression, left, right)
+        case NumericCall(operand=Quotient() as ratio) if _is_of_whole(expression, ratio):
+            left, right = _number(of(ratio.operand)), _number(of(ratio.divisor))
+            return None if left is None or right is None else _whole(expression, left, right)
         case NumericCall():
             number = _number(of(expression.operand))
             return None if number is None else _rounded(expression, number)
@@ -182,6 +186,32 @@ def _divided(quotient: Quotient, operand: Decimal, divisor: Decimal) -> Decimal:
     except (Inexact, InvalidOperation):
         pass
     raise NotEvaluated
+
+
+def _is_of_whole(rounded: NumericCall, ratio: Quotient) -> bool:
+    stepwise = (NumericFunction.FLOOR, NumericFunction.CEIL, NumericFunction.TRUNC)
+    is_step = rounded.function in (*stepwise, NumericFunction.ROUND) and not rounded.digits
+    return is_step and not ratio.remainder and ratio.type is SqlType.NUMERIC
+
+
+def _whole(rounded: NumericCall, operand: Decimal, divisor: Decimal) -> Decimal:
+    """floor(year / 10): of small whole numbers the quotient has more digits than decide which whole number it
+    becomes."""
+    if not divisor or max(abs(operand), abs(divisor)) >= _SMALL:
+        raise NotEvaluated
+    if operand != int(operand) or divisor != int(divisor):
+        raise NotEvaluated
+    ratio = Fraction(int(operand), int(divisor))
+    match rounded.function:
+        case NumericFunction.FLOOR:
+            return Decimal(math.floor(ratio))
+        case NumericFunction.CEIL:
+            return Decimal(math.ceil(ratio))
+        case NumericFunction.TRUNC:
+            return Decimal(math.trunc(ratio))
+        case _:
+            half = math.floor(abs(ratio) + Fraction(1, 2))
+            return Decimal(half if ratio >= 0 else -half)
 
 
 def _rounded(rounded: NumericCall, number: Decimal) -> Decimal:

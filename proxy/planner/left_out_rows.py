@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from proxy.planner.cut_years import cut_years
 from proxy.planner.facts import ColumnFacts, Facts, Values, typed
 from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import label_values
@@ -174,17 +175,52 @@ def _beyond(expression: Expression, values: Values, facts: Facts) -> Iterator[st
     named = [name for name in sorted(columns(expression)) if _can_be_beyond(facts[name])]
     if not named or _is_any(expression, values, facts, named):
         return
-    is_clamped = not isinstance(expression, _OF_STORED) or _is_of_clamped(expression)
-    stored = any(
-        isinstance(part, _OF_STORED) and not _is_of_clamped(part) for part in _parts(expression)
-    )
     for name in named:
-        is_above = _can_be_above(facts[name])
-        place = "first or last" if is_above else "first"
-        where = f"count in the {place} group{' or in none' if stored else ''}"
-        side = "beyond" if is_above else "below"
-        where = where if is_clamped else "are in no group"
-        yield f"rows whose {name[1]} is {side} its bounds in the policy {where}"
+        yield (
+            f"rows whose {name[1]} is {'beyond' if _can_be_above(facts[name]) else 'below'} its bounds in the"
+            f" policy {_where(expression, values, facts, name)}"
+        )
+
+
+_NONE = "are in no group"
+_OTHER = "count in the group of another value"
+
+
+def _where(expression: Expression, values: Values, facts: Facts, name: Name) -> str:
+    """Which group has rows that are beyond a column's bounds."""
+    if not _is_of_clamped(expression):
+        return _NONE
+    is_above = _can_be_above(facts[name])
+    cut = cut_years(expression, facts, list(_stored_years(expression, name)))
+    if cut is None:
+        return f"count in the {'first or last' if is_above else 'first'} group"
+    below, above = (_place(held, nearest, values) for held, nearest in cut)
+    if not is_above:
+        return below if below != _END else "count in the first group"
+    if _OTHER in (below, above):
+        return _OTHER
+    if below == above:
+        return _NONE if below == _NONE else "count in the first or last group"
+    if below == _NONE:
+        return f"count in the last group where they are above, and {_NONE} where they are below"
+    return f"count in the first group where they are below, and {_NONE} where they are above"
+
+
+def _stored_years(expression: Expression, name: Name) -> Iterator[Extract]:
+    for part in _parts(expression):
+        if not isinstance(part, Extract) or part.field not in ("year", "isoyear"):
+            continue
+        if name in columns(part) and not _is_of_clamped(part):
+            yield part
+
+
+_END = "count in the nearest group"
+
+
+def _place(texts: frozenset[str | None], nearest: frozenset[str | None], values: Values) -> str:
+    if texts.isdisjoint(values):
+        return _NONE
+    return _END if texts == nearest and len(texts) == 1 else _OTHER
 
 
 def _is_of_clamped(expression: Expression) -> bool:

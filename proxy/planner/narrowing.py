@@ -24,6 +24,7 @@ from proxy.planner.column_ranges import (
 )
 from proxy.planner.computed_labels import combined
 from proxy.planner.facts import ColumnFacts, Facts, Range, Values
+from proxy.planner.intervals import STEPWISE
 from proxy.planner.label_work import allowed
 from proxy.planner.possible_truth import (
     OtherText,
@@ -40,6 +41,7 @@ from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
     Case,
+    Cast,
     ColumnRef,
     Comparison,
     Connective,
@@ -52,6 +54,8 @@ from proxy.query.ir.expressions import (
     Like,
     Not,
     NumericCall,
+    NumericFunction,
+    Operator,
     Quotient,
 )
 
@@ -155,11 +159,30 @@ _BY_FORM = (
 
 def has_listed_parts(key: Expression, facts: Facts) -> bool:
     """Whether a row is in no group of a key where one of the key's parts has none of its public values:
-    state || kind, but not state = 'x', which is false of any other state. The field of a time is listed as it
-    is where it is cast to a whole number."""
-    if isinstance(key, NumericCall) and isinstance(key.operand, Extract):
+    state || kind, but not state = 'x', which is false of any other state."""
+    if _is_one_field(key):
         return True
     return not isinstance(key, _BY_FORM) or is_computed(key, facts)
+
+
+def _is_one_field(key: Expression) -> bool:
+    """Whether it is a field of a time, written so that each number of the field is another key."""
+    match key:
+        case Extract():
+            return True
+        case NumericCall(function=function, operand=operand, digits=digits):
+            is_kept = function in STEPWISE or function is NumericFunction.NEGATE
+            return is_kept and digits >= 0 and _is_one_field(operand)
+        case Cast(operand=operand):
+            return _is_one_field(operand)
+        case Arithmetic(left=Constant(value=value), right=operand):
+            return (value != 0 or key.operator is not Operator.MULTIPLY) and _is_one_field(operand)
+        case Arithmetic(right=Constant(value=value), left=operand):
+            return (value != 0 or key.operator is not Operator.MULTIPLY) and _is_one_field(operand)
+        case Quotient(operand=operand, divisor=Constant(value=value), remainder=False):
+            return value == 1 and _is_one_field(operand)
+        case _:
+            return False
 
 
 def key_values(expression: Expression, facts: Facts, where: Expression | None) -> Values | None:

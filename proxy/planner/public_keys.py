@@ -105,7 +105,20 @@ def clamped(bounds: Bounds, one: Range) -> Bounds:
 
 def _labels(expression: Expression, facts: Facts) -> Values | None:
     values = _direct(expression, facts)
-    return _combined(expression, facts) if values is None else values
+    if values is None:
+        return _combined(expression, facts)
+    return _of_parts(expression, values, facts) or values
+
+
+def _of_parts(expression: Expression, values: Values, facts: Facts) -> Values | None:
+    """Of a number that is computed of fields of times, whose bounds are wider than they are:
+    extract(year FROM day)::int."""
+    if not isinstance(expression, NumericCall | Quotient | Arithmetic):
+        return None
+    if not all(isinstance(part, Extract) for part in key_parts(expression, facts) or (expression,)):
+        return None
+    found = _combined(expression, facts)
+    return found if found is not None and set(values).issuperset(found) else None
 
 
 def key_parts(expression: Expression, facts: Facts) -> tuple[Expression, ...] | None:
