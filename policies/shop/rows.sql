@@ -1,5 +1,5 @@
 -- 5,000 invented customers, 200 products, 60,000 orders. Deterministic in the same way as the rows of the census.
--- Few customers order much: the busiest some three hundred times, half of them ten times or less.
+-- Few customers order much: the busiest some 140 times, half of them eleven times or less.
 -- The shop grows in the west (CA, TX), and shrinks in the north (NY, IL, PA, OH, MI). Most goods sell before Christmas,
 -- toys most of all; tools and outdoor goods sell in early summer.
 
@@ -75,7 +75,7 @@ SELECT o.id, o.customer_id, o.product_id, o.quantity,
            c.first_day + pg_temp.uniform(o.id, 25) ^ c.lateness * (s.last_day - c.first_day), s.size, s.peak))
 FROM (
     SELECT id,
-           floor(5000 * pg_temp.uniform(id, 21) ^ 1.6)::integer * 7919 % 5000 + 1 AS customer_id,
+           floor(5000 * pg_temp.uniform(id, 21) ^ 1.4)::integer * 7919 % 5000 + 1 AS customer_id,
            floor(200 * pg_temp.uniform(id, 22) ^ 1.3)::integer + 1 AS product_id,
            1 + floor(5 * pg_temp.uniform(id, 23) ^ 2.5)::integer AS quantity
     FROM generate_series(1, 60000) AS id
