@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from proxy.base.result_columns import IntervalEnd
 from proxy.engine.accuracy import unit_of_error
+from proxy.engine.cut_questions import cut_questions
 from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.unit_words import aggregate_word, plural, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
@@ -163,8 +164,10 @@ def _unknown_clipped(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
             continue
         values = [row.values[column.number - 1] for row in noisy.rows]
         if all(one.clipped is None and not one.is_missing for one in values):
-            name = aggregate_word(block.answers[column.number - 1].aggregate)
-            yield f"dp.clipped({name}) is NULL: how much is cut of {name} is not counted."
+            aggregate = block.answers[column.number - 1].aggregate
+            name, instead = aggregate_word(aggregate), "; ".join(cut_questions(block, aggregate))
+            hint = f" To see it ask: {instead}." if instead else ""
+            yield f"dp.clipped({name}) is NULL: how much is cut of {name} is not counted.{hint}"
 
 
 def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.engine.accuracy import number_of, text_of
+from proxy.engine.cut_directions import GROWING, LEFT_OUT, LEFT_OUT_BELOW, SPREADS, only_grow
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.bound_choices import ValueChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
@@ -16,17 +17,6 @@ from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.release.choosing_bounds import ChosenBound, share_of
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
-_SPREADS = {
-    *(AggregateKind.VAR_POP, AggregateKind.VAR_SAMP),
-    *(AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP),
-}
-_GROWING = {
-    *(AggregateKind.SUM, AggregateKind.AVG),
-    *(AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC),
-}
-
-LEFT_OUT = "The error leaves out what that cuts."
-LEFT_OUT_BELOW = "The error leaves out what that cuts, which would only make the answer larger."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,17 +163,13 @@ def _place(block: BlockPlan, blocks: Sequence[BlockPlan]) -> str:
 def _is_lower(block: BlockPlan, bounded: frozenset[int]) -> bool:
     """Whether no answer grows where rows or sums of a unit are cut: of numbers of rows, and of sums of what is
     not below 0."""
-    kinds = {one.aggregate.kind for one in block.answers if bounded & {*one.releases}}
-    releases = [block.releases[number] for number in bounded]
-    return kinds <= {*_COUNTS, AggregateKind.SUM} and all(
-        isinstance(one, NoisyStatistic) and not one.is_signed for one in releases
-    )
+    return only_grow(block, bounded)
 
 
 def _shrinks(block: BlockPlan, of_values: ValueChoice) -> bool:
     """Whether no answer grows where sizes are cut: of values that are not below 0, and of spreads of any."""
     kinds = {one.aggregate.kind for one in block.answers if of_values.releases & {*one.releases}}
-    return kinds <= _SPREADS or (of_values.measured.low >= 0 and kinds <= _SPREADS | _GROWING)
+    return kinds <= SPREADS or (of_values.measured.low >= 0 and kinds <= SPREADS | GROWING)
 
 
 def bounds_of(block: BlockPlan, found: Mapping[int | None, ChosenBound]) -> dict[int | None, int]:

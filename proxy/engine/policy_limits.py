@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from proxy.base.decimals import decimal_text
 from proxy.engine.accuracy import text_of
 from proxy.engine.answer_conditions import left_out_rows
-from proxy.engine.clipped_units import LEFT_OUT, LEFT_OUT_BELOW
+from proxy.engine.cut_directions import (
+    LEFT_OUT,
+    LEFT_OUT_BELOW,
+    left_out_of_total,
+    left_out_of_values,
+    only_grow,
+)
 from proxy.engine.unit_words import aggregate_word, one_unit
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
@@ -54,11 +60,13 @@ def policy_limits(block: BlockPlan) -> Iterator[str]:
             left = LEFT_OUT if release.is_signed else LEFT_OUT_BELOW
             yield f"{aggregate_word(release.aggregate)}: at most {most} of {unit} count. {left}"
     for aggregate, kept in block.kept_totals:
-        name = aggregate_word(aggregate)
-        yield f"{name}: at most {text_of(kept)} of {unit} count. {LEFT_OUT}"
+        most = text_of(max(abs(kept.low), abs(kept.high)))
+        left = left_out_of_total(aggregate, kept)
+        yield f"{aggregate_word(aggregate)}: at most {most} of {unit} count. {left}"
     if block.clamped:
         ranges = ", ".join(_range(column, bounds) for column, bounds in block.clamped)
-        yield f"Values beyond the policy's bounds count as the nearest bound: {ranges}. {LEFT_OUT}"
+        left = left_out_of_values(block)
+        yield f"Values beyond the policy's bounds count as the nearest bound: {ranges}. {left}"
     told = block.neighbours.column.column if isinstance(block.neighbours, UnitNeighbours) else ""
     yield from dict.fromkeys(_limits_on_joins(block.source, told))
 
@@ -75,13 +83,16 @@ def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[str]:
         return
     is_of_all_groups = all(isinstance(one, DeviationMean) for one in block.releases)
     if neighbours.groups is not None and not is_of_all_groups:
-        yield f"At most {neighbours.groups:,} groups of {unit} count."
-    if not any(_is_bounded(block, n, release) for n, release in enumerate(block.releases)):
+        left = LEFT_OUT_BELOW if only_grow(block, range(len(block.releases))) else LEFT_OUT
+        yield f"At most {neighbours.groups:,} groups of {unit} count. {left}"
+    bounded = [n for n, release in enumerate(block.releases) if _is_bounded(block, n, release)]
+    if not bounded:
         return
+    left = LEFT_OUT_BELOW if only_grow(block, bounded) else LEFT_OUT
     if neighbours.rows_per_group is not None and not neighbours.is_summed:
-        yield f"At most {neighbours.rows_per_group:,} rows of {unit} count in each group."
+        yield f"At most {neighbours.rows_per_group:,} rows of {unit} count in each group. {left}"
     elif neighbours.is_summed and not block.chooses_rows:
-        yield f"At most {neighbours.rows:,} rows of {unit} count."
+        yield f"At most {neighbours.rows:,} rows of {unit} count. {left}"
 
 
 def _is_bounded(block: BlockPlan, number: int, release: Release) -> bool:

@@ -381,7 +381,7 @@ class BlockPlan:
     text_characters: int | None = None
     beyond: tuple[str, ...] = ()
     clamped: tuple[tuple[str, Bounds], ...] = ()
-    kept_totals: tuple[tuple[Aggregate, Fraction], ...] = ()
+    kept_totals: tuple[tuple[Aggregate, Bounds], ...] = ()
     coarse: frozenset[int] = frozenset()
     unit_name: str = ""
     top: TopList | None = None

@@ -103,7 +103,7 @@ def value_choices(
 
 def kept_totals(
     aggregates: Sequence[Aggregate], context: MeasureContext
-) -> Iterator[tuple[Aggregate, Fraction]]:
+) -> Iterator[tuple[Aggregate, Bounds]]:
     """Give the aggregates of totals that the policy's own bounds cut, and these bounds."""
     for aggregate in aggregates:
         if not has_range(aggregate, context):
@@ -111,7 +111,7 @@ def kept_totals(
         for operand in aggregate.operands:
             kept = kept_range(operand, context.facts)
             if kept is not None:
-                yield aggregate, _size(kept)
+                yield aggregate, kept
 
 
 def _open_operands(aggregate: Aggregate, context: MeasureContext) -> Iterator[Expression]:

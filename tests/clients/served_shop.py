@@ -34,7 +34,7 @@ _EXACT = {
     "  epsilon: 1.0": "  epsilon: 100",
     "max_epsilon: 2.0": "max_epsilon: 100",
     "max_rows_per_unit: auto": "max_rows_per_unit: 400",
-    "[0, 500], grid: 0.01, per_unit: [0, 4000]": "[0, 2000], grid: 0.01, per_unit: [0, 60000]",
+    "[0, 1000], grid: 0.01, per_unit: [0, 5000]": "[0, 2000], grid: 0.01, per_unit: [0, 60000]",
 }
 # What clients are expected to show is of epsilon 1.
 _LESS_NOISE = {

@@ -13,8 +13,11 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
 from proxy.engine.clipped_units import ClippedUnits, told_apart
 from proxy.engine.column_errors import ColumnError, column_errors, large_errors, reported
+from proxy.engine.cut_directions import left_out_of_total
+from proxy.engine.cut_questions import cut_questions
 from proxy.engine.policy_limits import policy_limits
 from proxy.kernel.plan import BlockPlan
+from proxy.policy.policy_model import Bounds
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.presenting import presented
 from tests.pipeline_world import POLICIES, read, walk
@@ -155,6 +158,68 @@ def test_values_beyond_the_bounds_are_told(sql: str, told: str | None) -> None:
         assert line.startswith(
             f"Values beyond the policy's bounds count as the nearest bound: {told}. "
         )
+
+
+_LARGER = "which would only make the answer larger."
+_EITHER = "which could make the answer larger or smaller."
+_SIDES = "what is above would make the answer larger, what is below smaller."
+
+
+@pytest.mark.parametrize(
+    ("asked", "of_rows", "of_values"),
+    [
+        ("count(*)", _LARGER, None),
+        ("count(DISTINCT t)", _LARGER, None),
+        ("sum(i4)", _LARGER, _SIDES),
+        ("sum(i8)", _EITHER, _SIDES),  # also below 0
+        ("sum(i4 - i2)", _EITHER, _EITHER),
+        ("avg(i4)", None, _SIDES),
+        ("stddev(i4)", None, _LARGER),
+        ("avg(i4), stddev(i4)", None, _EITHER),
+        ("max(i4)", None, _SIDES),
+        ("corr(i4, i2)", _EITHER, _EITHER),
+    ],
+)
+def test_each_limit_tells_to_which_side_it_cuts(
+    asked: str, of_rows: str | None, of_values: str | None
+) -> None:
+    told = list(policy_limits(block_of(f"SELECT {asked} FROM orders")))
+    assert all("The error leaves out what that cuts" in line for line in told)
+    values = [line for line in told if line.startswith("Values beyond")]
+    rows = [line for line in told if line not in values]
+    for lines, ends in ((rows, of_rows), (values, of_values)):
+        assert len(lines) == (ends is not None)
+        assert ends is None or lines[0].endswith(ends)
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "low", "told"),
+    [
+        ("avg(t)", 0, _LARGER),
+        ("sum(t)", 0, _LARGER),
+        ("stddev(t)", 0, _LARGER),
+        ("max(t)", 0, _LARGER),
+        ("avg(t)", -5, _EITHER),
+        ("var_pop(t)", -5, _LARGER),  # what is cut is nearer to all else
+        ("avg(5 - t)", 0, _EITHER),
+        ("corr(t, 2 * t)", 0, _EITHER),
+    ],
+)
+def test_a_bound_on_totals_tells_to_which_side_it_cuts(aggregate: str, low: int, told: str) -> None:
+    block = block_of(
+        f"SELECT {aggregate} FROM (SELECT uid, sum(i4) AS t FROM orders GROUP BY uid) q"
+    )
+    assert left_out_of_total(
+        block.answers[0].aggregate, Bounds(Fraction(low), Fraction(9))
+    ).endswith(told)
+
+
+def test_what_is_asked_instead_of_dp_clipped_is_answered() -> None:
+    block = block_of("SELECT sum(i4), dp.clipped(sum(i4)) FROM orders")
+    (values,) = cut_questions(block, block.answers[0].aggregate)
+    counted, _, where = values.partition(" with ")
+    assert (counted, where) == ("count(DISTINCT uid)", "WHERE i4 < 0 OR i4 > 100")
+    assert block_of(f"SELECT {counted} FROM orders {where}").releases
 
 
 def _clipped(block: int, *aggregates: str) -> ClippedUnits:

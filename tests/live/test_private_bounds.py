@@ -236,7 +236,7 @@ def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
 
 _OF_VALUES = (
     "Values beyond the policy's bounds count as the nearest bound: paid 0 .. 1000."
-    " The error leaves out what that cuts."
+    " The error leaves out what that cuts: what is above would make the answer larger, what is below smaller."
 )
 
 
@@ -287,6 +287,7 @@ def test_no_bound_cuts_a_mean_of_all_rows(visits: Asking) -> None:
     assert (answer.clipped, answer.limits) == ((), (_OF_VALUES,))
     assert (
         "dp.clipped(avg(paid)) is NULL: how much is cut of avg(paid) is not counted."
+        " To see it ask: count(DISTINCT person) with WHERE paid < 0 OR paid > 1000."
         in answer.withheld
     )
     (row,) = rows(answer)

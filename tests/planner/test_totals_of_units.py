@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
+from proxy.engine.cut_questions import cut_questions
 from proxy.engine.policy_limits import policy_limits
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, RecentredMean, UnitExtreme
@@ -181,11 +183,29 @@ def test_the_policys_bound_on_a_total_is_kept_in_answers_alone() -> None:
     assert first.measured.clamp.high == 300 and second.measured.clamp.high == 100
     assert "300" not in repr(block.where)
     assert list(policy_limits(block)) == [
-        "avg(t): at most 300 of a person count. The error leaves out what that cuts.",
-        "avg: at most 100 of a person count. The error leaves out what that cuts.",
+        "avg(t): at most 300 of a person count. The error leaves out what that cuts, which would only make the"
+        " answer larger.",
+        "avg: at most 100 of a person count. The error leaves out what that cuts, which could make the answer"
+        " larger or smaller.",
     ]
     largest, _ = _block(f"max(t) FROM {_TOTALS}", policy).releases
     assert isinstance(largest, UnitExtreme) and largest.measured.clamp.high > 300
+
+
+def test_how_many_units_the_policys_bound_on_a_total_cuts_can_be_asked() -> None:
+    block = _block("sum(i4) FROM orders", _with_total("i4", 0, 300))
+    _, question = cut_questions(block, block.answers[0].aggregate)
+    select, _, count = question.partition(" ")
+    assert count == (
+        "count(*) FROM (SELECT uid, sum(i4) AS t FROM w.orders GROUP BY uid) q WHERE t > 300"
+    )
+    assert select == "SELECT" and _block(count, _with_total("i4", 0, 300)).releases
+    assert len(list(_questions_of_some("sum(i4) FROM orders WHERE i2 > 1"))) == 1
+
+
+def _questions_of_some(asked: str) -> Iterator[str]:
+    block = _block(asked, _with_total("i4", 0, 300))
+    return cut_questions(block, block.answers[0].aggregate)
 
 
 def test_equal_questions_are_equal_in_another_order() -> None:

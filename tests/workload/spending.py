@@ -51,7 +51,7 @@ budgets:
 INSTEAD = {
     "created_at: {bounds: [2020-01-01, 2026-10-31]": "created_at: {bounds: [2020-01-01, 2027-01-01]",
     "max_rows_per_unit: auto": "max_rows_per_unit: 40",
-    ", per_unit: [0, 4000]": "",
+    ", per_unit: [0, 5000]": "",
     "  max_epsilon: 0.5": "  max_epsilon: 20",
     "  max_epsilon: 1.0": "  max_epsilon: 20",
     "\n  epsilon: 0.2": "\n  epsilon: 1.0",
