@@ -108,17 +108,17 @@ SELECT min(age), max(age)
 FROM census.adult
 -- => plan
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
---   min of order: clamp 0 .. 120, grid 1, rows 1, needed 77, epsilon 4 delta 0, size for 6/25
---   max of order: clamp 0 .. 120, grid 1, rows 1, needed 77, epsilon 4 delta 0, size for 6/25
+--   min of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
+--   max of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
 -- => backend
 SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 120
---   p3 = 77
+--   p3 = 80
 SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 120
---   p3 = 77
+--   p3 = 80
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
