@@ -2,7 +2,7 @@
 
 A unit has one value in a group at most: its own minimum or maximum. A value counts at the next place away from
 the end that is looked for, and a place is drawn as `order_statistic` draws a grid point. With n places the
-answer is at about the (2 s / epsilon) ln n-th value, so few places need few units. Proof: PROOFS.md 9 "Places".
+answer is at about the (2 s / epsilon) ln(50 n)-th value, so few places need few units. Proof: PROOFS.md 9 "Places".
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ NEAR, FAR = (
 )  # places in an octave of the distance: from the end that is looked for, from all others
 CELLS = 64  # no gap between two places is wider than this part of the bounds
 WHOLE = 128  # a grid of so many steps at most stays as it is
-_TIMES_TARGET = (
-    3  # so many times the target rank: with fewer units the answer would often be a bound
-)
+# So many times the target rank: with fewer units the answer would be nearer to the other end.
+_TIMES_TARGET = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ class Places:
         """How many units a group must have, by a noisy number, for its answer to be shown.
 
         >>> Places(0, 50_000, True).units_needed(Fraction(47, 100))
-        72
+        80
         """
         return _TIMES_TARGET * order_statistic.target_rank(self.last, epsilon, values_per_unit)
 

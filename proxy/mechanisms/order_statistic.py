@@ -17,6 +17,7 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.exact_choice import Weight, choose
 
 _MISS = 40  # values beyond the K smallest matter with probability e^-40
+BEYOND = Fraction(1, 50)  # how often MIN and MAX may be answered beyond all values, at most
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,15 +66,19 @@ def target_rank(steps: int, epsilon: Fraction, rows_per_unit: int = 1) -> int:
     """tau: how many rows in from the end a private minimum aims, so that empty grid loses.
 
     Given    steps = (high - low) / grid >= 0, epsilon > 0, rows_per_unit >= 1: public numbers only
-    Gives    ceil((2 s / epsilon) ln(steps)), at least 1
+    Gives    ceil((2 s / epsilon) ln(steps / BEYOND)); 1 on a grid of one point. Of tau rows or more a minimum
+             below all of them, or a maximum above, has a probability of BEYOND at most
     Refuses  anything else with ValueError
-    Source   docs/design/mechanisms.md 6.1; with tau = 0 all grid below the minimum ties with it
+    Source   docs/design/mechanisms.md 6.1; with tau = 0 all grid below the minimum ties with it, and with
+             (2 s / epsilon) ln(steps) it weighs as much as the row that is meant
 
     >>> target_rank(125, Fraction(1))
-    10
+    18
     """
     _check(steps, epsilon, rows_per_unit)
-    return max(1, math.ceil(2 * rows_per_unit / float(epsilon) * math.log(max(1, steps))))
+    if steps == 0:
+        return 1
+    return math.ceil(2 * rows_per_unit / float(epsilon) * math.log(steps / BEYOND))
 
 
 def values_needed(steps: int, epsilon: Fraction, rows_per_unit: int = 1) -> int:
@@ -84,7 +89,7 @@ def values_needed(steps: int, epsilon: Fraction, rows_per_unit: int = 1) -> int:
     Source   docs/design/mechanisms.md 6.1
 
     >>> values_needed(125, Fraction(1))
-    100
+    108
     """
     tau = target_rank(steps, epsilon, rows_per_unit)
     beyond = 2 * rows_per_unit / float(epsilon) * (math.log(max(1, steps)) + _MISS)

@@ -50,7 +50,7 @@ _RANKED = (
     AggregateKind.QUANTILE_CONT,
     AggregateKind.QUANTILE_DISC,
 )
-_TARGETS = 3  # ranks at which MIN and MAX aim, in a group that has enough rows for them
+_TARGETS = 2  # ranks at which MIN and MAX aim, in a group that has enough rows for them
 _RANK_ERRORS = 2  # of a quantile: its rank may be off by half of the rows at most
 
 

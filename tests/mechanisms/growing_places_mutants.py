@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from fractions import Fraction
+from math import ceil, log
 from typing import Any
 
 from proxy.mechanisms.growing_places import Places, _indices, _steps
@@ -29,7 +30,17 @@ def _from_low_alone(low: int, high: int, is_least: bool) -> tuple[int, ...]:
     )
 
 
+def _rank_that_empty_places_tie_with(steps: int, epsilon: Fraction, rows: int = 1) -> int:
+    return max(1, ceil(2 * rows / float(epsilon) * log(max(1, steps))))
+
+
 MUTANTS = [
+    Mutant(
+        "all empty places together weigh as much as the value that is meant",
+        growing_places_layers.hardly_any_answer_is_beyond_all_values,
+        ("proxy.mechanisms.order_statistic.target_rank",),
+        _rank_that_empty_places_tie_with,
+    ),
     Mutant(
         "values of a unit not charged in a minimum",
         growing_places_layers.extremes_of_units_are_private,
