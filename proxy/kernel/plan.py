@@ -279,7 +279,7 @@ class SampleAggregate:
     filled with a public constant, then their median or mean by the mechanism.
 
     output_grid: of the partitions' results and of the answer; low, high, fill: in its steps. loss: with that of
-    the gate.
+    the gate. may_be_best: whether the session may choose `best` for it instead, which states its error.
     """
 
     aggregate: Aggregate
@@ -292,6 +292,7 @@ class SampleAggregate:
     mechanism: SmoothedMedian | ClippedMean
     gate: Gate
     loss: Loss
+    may_be_best: bool = field(default=False, compare=False)
 
     @property
     def kind(self) -> AggregateKind:

@@ -265,6 +265,12 @@ def mechanism_of_all(context: MeasureContext) -> Mechanism:
     return _resolved(context.privacy.mechanism, context)
 
 
+def may_be_best(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether a session may choose `best` for this AVG, MIN or MAX, and is answered then."""
+    allowed = (_by_policy(aggregate, context), mechanism_of_all(context))
+    return Mechanism.BEST in allowed and not context.is_unbounded
+
+
 def _by_policy(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
     operand, chosen = aggregate.operand, context.privacy.mechanism
     if isinstance(operand, ColumnRef):

@@ -8,7 +8,7 @@ what would make it answerable.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -26,6 +26,7 @@ from proxy.planner.measuring import (
     MeasureContext,
     Priced,
     check_size,
+    may_be_best,
     measured_of,
     mechanism_of_all,
 )
@@ -72,7 +73,8 @@ def smoothed(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     if answers.high > answers.low and not _is_feasible(answers.high - answers.low, m, each, noise):
         raise _infeasible(aggregate, priced, answers.high - answers.low, loss)
     median = SmoothedMedian(noise=noise, each=each)
-    return _aggregated(aggregate, answers, m, median, _gate(context, m, loss), loss)
+    found = _aggregated(aggregate, answers, m, median, _gate(context, m, loss), loss)
+    return replace(found, may_be_best=may_be_best(aggregate, context))
 
 
 def clipped_mean_of(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
@@ -98,7 +100,8 @@ def clipped_mean_of(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
         share = Fraction(needed, answers.high - answers.low) / (1 - _OF_GATE)
         raise _refused(aggregate, priced, _rounded_up(max(share, loss.epsilon * 2)))
     mean = ClippedMean(changed=changed, loss=own)
-    return _aggregated(aggregate, answers, m, mean, _gate(context, m, loss), loss)
+    found = _aggregated(aggregate, answers, m, mean, _gate(context, m, loss), loss)
+    return replace(found, may_be_best=may_be_best(aggregate, context))
 
 
 def _after_gate(loss: Loss) -> Loss:

@@ -86,7 +86,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
     SampleAggregate: (
         frozenset({"measured", "output_grid", "low", "high", "fill"}),
         frozenset({"partitions", "mechanism", "gate", "loss"}),
-        frozenset({"aggregate"}),  # but for its kind
+        frozenset({"aggregate", "may_be_best"}),  # but for its kind
     ),
     UnitExtreme: (
         frozenset({"measured", "keeps_one_group"}),
