@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
+from proxy.base.session_settings import how_to_set
 from proxy.engine.accuracy import (
     Accuracy,
     AnswerError,
@@ -17,7 +18,7 @@ from proxy.engine.accuracy import (
     ReleaseAccuracy,
     text_of,
 )
-from proxy.engine.answer_conditions import conditions
+from proxy.engine.answer_conditions import COMPARED, conditions
 from proxy.engine.unit_words import units_word
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
@@ -54,7 +55,7 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.shared_scales import scales_of
-from proxy.policy.policy_model import MedianNoise
+from proxy.policy.policy_model import Mechanism, MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.spread_values import units_needed
 
@@ -84,7 +85,9 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
 
 
 def _by_few(block: BlockPlan, place: int, described: ReleaseAccuracy) -> ReleaseAccuracy:
-    """Once its bound is chosen: from few units it is often far too low."""
+    """Once its bound is chosen: from few units it is often far too low. Or nobody knows which rows count."""
+    if block.has_uncertain_rows:
+        return replace(described, error=None, no_interval=COMPARED)
     if block.unstated.isdisjoint(block.answers[place].releases):
         return described
     return replace(described, error=None, no_interval=described.no_interval or _FEW_UNITS)
@@ -352,7 +355,7 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
                 ),
                 partitions=m,
                 units_needed=needed,
-                no_interval=_PRIVATE_SCALE,
+                no_interval=_unknown_error(release),
             )
         case ClippedMean(changed=changed, loss=loss):
             low, high, epsilon = release.low, release.high, loss.epsilon
@@ -373,9 +376,16 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
             assert_never(release.mechanism)
 
 
+def _unknown_error(release: SampleAggregate) -> str:
+    """Of a smoothed median: its least error, which is public, says nothing of how far it may be off."""
+    if not release.may_be_best:
+        return _PRIVATE_SCALE
+    return f"{_PRIVATE_SCALE}. {how_to_set('dp.mechanism', Mechanism.BEST.value)} is more exact"
+
+
 # Why an answer has no interval (dp.low, dp.high, dp.error).
 _INTERVAL_COSTS = "dp.error() gives an interval for 30 % of its epsilon"
-_PRIVATE_SCALE = "the scale of its noise depends on the data and stays private"
+_PRIVATE_SCALE = "its error is not known and may be large: the scale of its noise stays private"
 _FEW_UNITS = "its bound was chosen from few units, so that what is cut may be far above the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"
 

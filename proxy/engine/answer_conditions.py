@@ -8,7 +8,9 @@ from proxy.base import limits
 from proxy.engine.unit_words import one_unit
 from proxy.kernel.plan import BlockPlan
 
-_COMPARED = "rows are compared with a noisy answer: the error leaves out how far that one is off"
+COMPARED = (
+    "rows are compared with a noisy answer: how many more or fewer of them count is not known"
+)
 _TRUTHS = (
     "bool_or() and its kin are true or false where the number of such rows is surely more than its noise (the"
     " low end of its 95 % interval above 0), else NULL"
@@ -17,8 +19,8 @@ _TRUTHS = (
 
 def conditions(block: BlockPlan) -> Iterator[str]:
     """Of all answers of a block."""
-    if block.uses_answers:
-        yield _COMPARED
+    if block.uses_answers and not block.has_uncertain_rows:
+        yield COMPARED
     if block.has_truths:
         yield _TRUTHS
     if block.is_summed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proxy.base.result_columns import IntervalEnd
+from proxy.base.session_settings import how_to_set
 from proxy.engine.accuracy import unit_of_error
 from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.unit_words import aggregate_word, plural, units_word
@@ -16,6 +17,7 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.policy.policy_model import Mechanism
 from proxy.query.ir.query import TopList
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
@@ -68,8 +70,15 @@ def _closed_gates(
         yield (
             f"{release.aggregate.kind.value} is NULL{_where(block, missing, values)}: it takes about"
             f" {release.gate.least:,} {units}, and a noisy count found fewer. Raise dp.epsilon, ask for fewer"
-            f" aggregates or groups at once, RESET dp.mechanism, or ask the data owner for `mechanism: best`."
+            f" aggregates or groups at once, or {_better(release)}."
         )
+
+
+def _better(release: SampleAggregate) -> str:
+    """What takes fewer units than partitions do."""
+    if release.may_be_best:
+        return how_to_set("dp.mechanism", Mechanism.BEST.value)
+    return f"ask the data owner for `mechanism: {Mechanism.BEST.value}`"
 
 
 def _rough_means(
@@ -85,7 +94,7 @@ def _rough_means(
             f"{name} is NULL{_where(block, missing, values)}: it takes about {needed:,} {units}, and a noisy"
             f" count found too few. {_MORE}"
         )
-    if unstated:
+    if unstated and not block.has_uncertain_rows:
         where = _where(block, unstated, values)
         yield f"{name}: the error is not known{where}, as too few {units} were found. {_MORE}"
 

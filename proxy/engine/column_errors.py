@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 
 from proxy.base.sql_types import SqlType, by_oid, element_of
-from proxy.engine.accuracy import Accuracy, number_of, text_of, unit_of_error
+from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_of_error
 from proxy.engine.answer_conditions import conditions
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
@@ -277,6 +277,7 @@ def _is_unstated(noisy: NoisyTable, numbers: Sequence[int]) -> bool:
 
 def _of_answer(entry: Accuracy, is_single: bool) -> str:
     """What is known of an answer without an interval, and why it has none."""
-    known = "" if entry.error is None else f"{entry.error.text()}, "
+    is_known = entry.error is not None and entry.error.kind is not ErrorKind.FLOOR
+    known = f"{entry.error.text()}, " if entry.error is not None and is_known else ""
     named = "" if is_single else f"of {entry.aggregate} "
     return f"{named}{known}no interval: {entry.described.no_interval}"

@@ -183,7 +183,9 @@ def _of_error(block: BlockPlan, answer: Answer, error: AnswerError) -> ExpectedE
     match error.kind:
         case ErrorKind.HALF_WIDTH | ErrorKind.FLOOR:
             one = ErrorExample(number=None, of="", bound=None, error=error.value)
-            found = ExpectedError(examples=(one,), is_least=error.kind is ErrorKind.FLOOR)
+            is_least = error.kind is ErrorKind.FLOOR
+            remarks = ("how much more is not known",) if is_least else ()
+            found = ExpectedError(examples=(one,), is_least=is_least, remarks=remarks)
         case ErrorKind.TIMES_ROWS:
             found = _over_rows(block, answer, error.value)
         case ErrorKind.IN_RANK:

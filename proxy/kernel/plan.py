@@ -5,7 +5,7 @@ All numbers here are public: they depend on the statement, the policy and the ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
@@ -386,6 +386,14 @@ class BlockPlan:
     coarse: frozenset[int] = frozenset()
     unit_name: str = ""
     top: TopList | None = None
+
+    @property
+    def has_uncertain_rows(self) -> bool:
+        """Whether nobody knows how many rows count that would not by an exact answer, or the other way round.
+
+        Then no error is stated. Truths are read from their error, which is of the rows that count.
+        """
+        return self.uses_answers and not self.has_truths
 
     @property
     def choices(self) -> dict[int | None, BoundChoice]:

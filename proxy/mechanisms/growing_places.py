@@ -2,7 +2,7 @@
 
 A unit has one value in a group at most: its own minimum or maximum. A value counts at the next place away from
 the end that is looked for, and a place is drawn as `order_statistic` draws a grid point. With n places the
-answer is at about the (2 s / epsilon) ln(50 n)-th value, so few places need few units. Proof: PROOFS.md 9 "Places".
+answer is at about the (2 s / epsilon) ln(50 n)-th value: few places need few units. See PROOFS.md 9 "Places".
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     values = []
     for group in drawn.groups:
         stated = with_nulls(plan, rules, group, tuple(group_values(plan, group)))
-        values.append(agreed(operands, stated))
+        found = agreed(operands, stated)
+        values.append(tuple(map(_unstated, found)) if plan.has_uncertain_rows else found)
     interval: _IntervalOf = _too_many
     if _are_few(plan, len(drawn.groups)):
         keys = [group.keys for group in drawn.groups]
@@ -90,7 +91,7 @@ def _row(
 
 def _unstated(value: NoisyValue) -> NoisyValue:
     """Without its error, which would be that of the noise alone."""
-    return replace(value, half_width=None, at=None)
+    return replace(value, half_width=None, at=None, ends=None)
 
 
 def _clipped(answer: Answer, of_releases: Mapping[int, Fraction]) -> Fraction | None:

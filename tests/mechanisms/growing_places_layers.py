@@ -144,7 +144,8 @@ def hardly_any_answer_is_beyond_all_values() -> None:
         units = order_statistic.target_rank(places.last, epsilon)
         for part in (0, 1, 10, 500, 990, 999, 1_000):
             first, last = (
-                places.place_of(low + width * parts // 1_000) for parts in (part, (part + 1_000) // 2)
+                places.place_of(low + width * parts // 1_000)
+                for parts in (part, (part + 1_000) // 2)
             )
             for values in ([first] * units, np.linspace(first, last, units).astype(int).tolist()):
                 found = law(places, [places.indices[value] for value in values], epsilon)

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.answer_notices import answer_notices
 from proxy.engine.settings import read_settings
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
     NoisyStatistic,
+    PrivatePlan,
     RecentredMean,
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.mechanisms.loss import NOTHING
 from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import Mechanism, Policy, ProtectedTable
+from proxy.release.noisy_relation import NoisyRow, NoisyTable, missing
 from proxy.reuse.block_question import question_of
 from tests.pipeline_world import POLICIES, walk
 
@@ -49,6 +57,33 @@ def test_the_smoothed_median_is_always_allowed(table: str, aggregate: str) -> No
     for policy in ("best", "ratio", "clipped", "world"):
         (release,) = _block(sql, policy, "smooth_median").releases
         assert isinstance(release, SampleAggregate)
+
+
+def test_an_answer_without_an_error_names_the_mechanism_that_has_one() -> None:
+    """Where a session may choose it, and it changes something."""
+    sql = "SELECT avg(i4), min(i4), max(i4) FROM orders"
+    column = _with_column(POLICIES["best"], Mechanism.SMOOTH_MEDIAN)
+    for policy, mechanism in ((column, None), (POLICIES["best"], "smooth_median")):
+        block = _block(sql, policy, mechanism)
+        assert all("SET dp.mechanism = best" in told for told in _told(block))
+        assert not any(
+            isinstance(one, SampleAggregate) for one in _block(sql, policy, "best").releases
+        )
+    for of_policy in ("clipped", "world"):
+        block = _block(sql, of_policy, "smooth_median")
+        assert all("SET dp.mechanism" not in told for told in _told(block))
+
+
+def _told(block: BlockPlan) -> Iterator[str]:
+    """Why there is no interval, and what to do where the answer is NULL."""
+    for entry in accuracies(PrivatePlan(blocks=(block,), loss=NOTHING)):
+        assert "not known" in entry.described.no_interval
+        yield entry.described.no_interval
+    values = tuple(missing(Fraction(1), SqlType.FLOAT8) for _ in block.answers)
+    noisy = NoisyTable((NoisyRow(keys=(), values=values, errors=(None,) * len(block.outputs)),))
+    told = [line for line in answer_notices(block, noisy) if "NULL: it takes about" in line]
+    assert len(told) == len(values)
+    yield from told
 
 
 def test_other_aggregates_are_as_before() -> None:
