@@ -2,7 +2,7 @@
 
 A unit has one value in a group at most: its own minimum or maximum. A value counts at the next place away from
 the end that is looked for, and a place is drawn as `order_statistic` draws a grid point. With n places the
-answer is at about the (2 s / epsilon) ln(50 n)-th value: few places need few units. See PROOFS.md 9 "Places".
+answer is at about the (2 s / epsilon) ln(200 n)-th value: few places need few units. See PROOFS.md 9 "Places".
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Places:
         """How many units a group must have, by a noisy number, for its answer to be shown.
 
         >>> Places(0, 50_000, True).units_needed(Fraction(47, 100))
-        80
+        92
         """
         return _TIMES_TARGET * order_statistic.target_rank(self.last, epsilon, values_per_unit)
 

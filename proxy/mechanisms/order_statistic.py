@@ -17,7 +17,7 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.exact_choice import Weight, choose
 
 _MISS = 40  # values beyond the K smallest matter with probability e^-40
-BEYOND = Fraction(1, 50)  # how often MIN and MAX may be answered beyond all values, at most
+BEYOND = Fraction(1, 200)  # how often MIN and MAX may be answered beyond all values, at most
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -73,7 +73,7 @@ def target_rank(steps: int, epsilon: Fraction, rows_per_unit: int = 1) -> int:
              (2 s / epsilon) ln(steps) it weighs as much as the row that is meant
 
     >>> target_rank(125, Fraction(1))
-    18
+    21
     """
     _check(steps, epsilon, rows_per_unit)
     if steps == 0:
@@ -89,7 +89,7 @@ def values_needed(steps: int, epsilon: Fraction, rows_per_unit: int = 1) -> int:
     Source   docs/design/mechanisms.md 6.1
 
     >>> values_needed(125, Fraction(1))
-    108
+    111
     """
     tau = target_rank(steps, epsilon, rows_per_unit)
     beyond = 2 * rows_per_unit / float(epsilon) * (math.log(max(1, steps)) + _MISS)

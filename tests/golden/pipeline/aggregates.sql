@@ -361,9 +361,9 @@ SELECT avg(i4), min(i4), max(n2), max(d) FROM people
 -- => plan
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   avg from moments: clamp 0 .. 100, grid 1, rows 1, output grid 0.00001, epsilon 2 delta 0
---   min of order: clamp 0 .. 100, grid 1, rows 1, needed 54, epsilon 2 delta 0
---   max of order: clamp 0 .. 175, grid 0.01, rows 1, needed 64, epsilon 2 delta 0
---   max of order: clamp 10957 .. 18262, grid 1, rows 1, needed 62, epsilon 2 delta 0
+--   min of order: clamp 0 .. 100, grid 1, rows 1, needed 55, epsilon 2 delta 0
+--   max of order: clamp 0 .. 175, grid 0.01, rows 1, needed 66, epsilon 2 delta 0
+--   max of order: clamp 10957 .. 18262, grid 1, rows 1, needed 64, epsilon 2 delta 0
 -- => backend
 SELECT pg_catalog.count(r1."i4"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."i4")) FROM "w"."people" AS r1
 --   p1 = 100
@@ -372,17 +372,17 @@ SELECT pg_catalog.count(r1."i4"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_
 SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 100
---   p3 = 54
+--   p3 = 55
 SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
---   p4 = 64
+--   p4 = 66
 SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p4)s::bigint
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
---   p4 = 62
+--   p4 = 64
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -394,8 +394,8 @@ SELECT avg(i4), min(i4), max(n2) FROM orders
 -- => plan
 -- w.orders, unit r1."uid": rows 6, groups None, per group None; keys none; cells 0
 --   avg from deviations: clamp 0 .. 100, grid 1, rows by choice, output grid 0.00001, epsilon 8/3 delta 0
---   min of units: clamp 0 .. 100, grid 1, values 1, all groups of a unit, 101 places, least 14 units, epsilon 188/75 delta 0, if release 4 is enough
---   max of units: clamp 0 .. 175, grid 0.01, values 1, all groups of a unit, 210 places, least 16 units, epsilon 188/75 delta 0, if release 5 is enough
+--   min of units: clamp 0 .. 100, grid 1, values 1, all groups of a unit, 101 places, least 16 units, epsilon 188/75 delta 0, if release 4 is enough
+--   max of units: clamp 0 .. 175, grid 0.01, values 1, all groups of a unit, 210 places, least 18 units, epsilon 188/75 delta 0, if release 5 is enough
 --     units of min: all groups of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 --     units of max: all groups of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 -- => backend
@@ -433,8 +433,8 @@ SELECT t, avg(i4), max(i4) FILTER (WHERE b), min(i8) FROM notes GROUP BY t
 -- => plan
 -- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys t of 4; cells 0
 --   avg from deviations: clamp 0 .. 100, grid 1, rows by choice, output grid 0.00001, epsilon 8/3 delta 0
---   max of units: clamp 0 .. 100, grid 1, values 1, one group of a unit, 101 places, least 14 units, epsilon 188/75 delta 0, if release 4 is enough
---   min of units: clamp -1000 .. 5000, grid 10, values 1, one group of a unit, 192 places, least 16 units, epsilon 188/75 delta 0, if release 5 is enough
+--   max of units: clamp 0 .. 100, grid 1, values 1, one group of a unit, 101 places, least 16 units, epsilon 188/75 delta 0, if release 4 is enough
+--   min of units: clamp -1000 .. 5000, grid 10, values 1, one group of a unit, 192 places, least 18 units, epsilon 188/75 delta 0, if release 5 is enough
 --     units of max: one group of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 --     units of min: one group of a unit, sensitivity 1, scale 25/4, epsilon 4/25 delta 0
 -- => backend
@@ -520,7 +520,7 @@ SELECT t, avg(n2), max(i4), variance(i4) FROM trips GROUP BY t
 -- => plan
 -- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys t of 4; cells 0
 --   avg from moments: clamp 0 .. 175, grid 0.01, rows 3, output grid 0.00001, epsilon 8/3 delta 0
---   max of order: clamp 0 .. 100, grid 1, rows 3, needed 121, epsilon 8/3 delta 0
+--   max of order: clamp 0 .. 100, grid 1, rows 3, needed 124, epsilon 8/3 delta 0
 --   var_samp made of releases 4, 5, 6: clamp 0 .. 100, grid 1, output grid 0.00001
 --     rows for var_samp: clamp 0 .. 100, grid 1, sensitivity 3, scale 27/8, epsilon 8/9 delta 0
 --     centred sum for var_samp: clamp 0 .. 100, grid 1, sensitivity 300, scale 675/2, epsilon 8/9 delta 0
@@ -540,7 +540,7 @@ SELECT k1, v, n FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY k1 OR
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
---   p4 = 121
+--   p4 = 124
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -552,7 +552,7 @@ SELECT o.t, avg(c.i4), max(o.i4 + c.i4) FROM orders o JOIN calls c ON o.uid = c.
 -- => plan
 -- w.orders, w.calls, unit r1."uid": rows 12, groups 2, per group 4; keys expression of 4; cells 0
 --   avg from deviations: clamp 0 .. 100, grid 1, rows by choice, output grid 0.00001, epsilon 4 delta 0
---   max of units: clamp 0 .. 200, grid 1, values 1, one group of a unit, 111 places, least 10 units, epsilon 94/25 delta 0, if release 3 is enough
+--   max of units: clamp 0 .. 200, grid 1, values 1, one group of a unit, 111 places, least 12 units, epsilon 94/25 delta 0, if release 3 is enough
 --     units of max: one group of a unit, sensitivity 1, scale 25/6, epsilon 6/25 delta 0
 -- => backend
 SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint, %(p5)s::bigint[]) - 1 AS p0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p11)s::bigint), %(p11)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p6)s::integer))::text AS k1, pg_catalog.max(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint) AS v0 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p8)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p6)s::integer))::text = ANY(%(p7)s::text[]) OR pg_catalog.left(r1."t"::text, %(p6)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p8)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p10)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p12)s::bigint) u) p GROUP BY GROUPING SETS ((k1, p0))

@@ -119,7 +119,7 @@ SELECT s, max(i4), avg(i4), variance(i4) FROM visits GROUP BY s
 -- => plan
 -- w.visits, unit r1."uid": rows 5, groups 5, per group None; keys s of private; cells 0
 --   selection: epsilon 2 delta 1/4000, each epsilon 0.4 delta 5.001e-05
---   max of units: clamp 0 .. 100, grid 1, values 1, one group of a unit, 101 places, least 20 units, epsilon 47/25 delta 0, if release 7 is enough
+--   max of units: clamp 0 .. 100, grid 1, values 1, one group of a unit, 101 places, least 22 units, epsilon 47/25 delta 0, if release 7 is enough
 --   avg from moments: clamp 0 .. 100, grid 1, rows 5, output grid 0.00001, epsilon 2 delta 0
 --   var_samp made of releases 4, 5, 6: clamp 0 .. 100, grid 1, output grid 0.00001
 --     rows for var_samp: clamp 0 .. 100, grid 1, sensitivity 5, scale 15/2, epsilon 2/3 delta 0

@@ -522,7 +522,7 @@ SELECT count(*), sum(i4), avg(n2), max(i4) FROM people
 --   count(*): sensitivity 1, scale 1, epsilon 1 delta 0
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
 --   avg from moments: clamp 0 .. 175, grid 0.01, rows 1, output grid 0.00001, epsilon 4 delta 0
---   max of order: clamp 0 .. 100, grid 1, rows 1, needed 108, epsilon 1 delta 0
+--   max of order: clamp 0 .. 100, grid 1, rows 1, needed 110, epsilon 1 delta 0
 -- => backend
 SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(r1."n2"), (2 * pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n2", %(p4)s::numeric), %(p3)s::numeric)) * %(p5)s::numeric) - %(p6)s::numeric * pg_catalog.count(r1."n2")) FROM "w"."people" AS r1
 --   p1 = 0
@@ -534,7 +534,7 @@ SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int
 SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
 --   p1 = 0
 --   p2 = 100
---   p3 = 108
+--   p3 = 110
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
