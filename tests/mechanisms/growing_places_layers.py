@@ -138,7 +138,7 @@ def loose_bounds_leave_the_answers_in_order() -> None:
 
 
 def hardly_any_answer_is_beyond_all_values() -> None:
-    """Exact, of as few units as the target rank needs, wherever they are within the bounds: 1 in 200 at most."""
+    """Exact, of as few units as the target rank needs, wherever they are in the bounds: 1 in 200 at most."""
     for places, epsilon in product(all_places(), (Fraction(1, 10), Fraction(47, 100), Fraction(4))):
         low, width = places.low, places.high - places.low
         units = order_statistic.target_rank(places.last, epsilon)
