@@ -68,10 +68,8 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT floor(extract(epoch FROM opens) / 1800), count(*) {_THINGS} GROUP BY 1",
     ),
     "Write {}(extract(epoch FROM later - earlier) / 86400), a number of days.": _case(
-        f"SELECT avg(first - birth_date) FROM (SELECT c.id, c.birth_date, min(o.created_at) AS first {_OWNED}"
-        " GROUP BY c.id, c.birth_date) q",
-        "SELECT avg(extract(epoch FROM first - birth_date) / 86400) FROM (SELECT c.id, c.birth_date,"
-        f" min(o.created_at) AS first {_OWNED} GROUP BY c.id, c.birth_date) q",
+        f"SELECT avg(at - timestamptz '2020-01-01') {_THINGS}",
+        f"SELECT avg(extract(epoch FROM at - timestamptz '2020-01-01') / 86400) {_THINGS}",
     ),
     "Write extract(hour FROM column), or extract(epoch FROM column), its seconds since midnight.": _case(
         f"SELECT count(*) {_THINGS} WHERE opens::text = '09:30:00'",

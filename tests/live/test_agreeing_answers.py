@@ -144,5 +144,5 @@ def test_the_same_over_http(sales: LiveProxy, listeners: BothListeners) -> None:
     body = listeners.query(text, database="agreeing", analyst=sales.servers.new_analyst()).json()
     by_region = {row[0]: row[1:] for row in body["rows"]}
     assert by_region["none"][:2] == [None, None]
-    assert "At most 3 rows of a buyer count." in body["notices"]
+    assert any(one.startswith("At most 3 rows of a buyer count.") for one in body["notices"])
     assert any(" NULL in " in text for text in body["notices"])

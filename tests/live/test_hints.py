@@ -69,10 +69,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "It takes aggregates that are numbers, e.g. dp.error(max(column)) of a column of numbers.": (
         f"SELECT dp.error(max(total)) {_ORDERS}",
     ),
-    "dp.clipped({}) is NULL: how much is cut of {} is not counted.": (
-        f"SELECT dp.clipped(sum(total)), dp.clipped(avg(total)) {_ORDERS}",
-    ),
-    "dp.error({}) is a number of {}.": (f"SELECT dp.error(min(created_at)) {_ORDERS}",),
+    "dp.error({}) is a number of {}.": ("SELECT dp.error(min(at)) FROM kinds.things",),
     "nullif takes a constant number there: nullif(sum(column), 0).": (
         f"SELECT dp.error(nullif(sum(total), 0)) {_ORDERS}",
     ),

@@ -789,3 +789,104 @@ SELECT pg_catalog.count(*) FILTER (WHERE r3."some"), pg_catalog.count(*) FILTER 
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: quantiles of weighed rows
+-- policy: chosen
+SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4), percentile_disc(0.9) WITHIN GROUP (ORDER BY i4) FILTER (WHERE b), dp.error(percentile_cont(0.5) WITHIN GROUP (ORDER BY i4)) FROM visits GROUP BY t
+-- => plan
+-- w.visits, unit r1."uid": rows 10000, groups None, per group None; keys t of 4; cells 0
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 1672390174379, epsilon 18/5 delta 0, size for 27/125, 2 end(s) of an interval with epsilon 27/50 each of it
+--   percentile_disc of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 248786760282, epsilon 18/5 delta 0, size for 27/125
+-- => backend
+SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side, CASE WHEN side = 0 THEN v END
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+--   p4 = random
+--   p5 = 10000
+--   p6 = 1048576
+--   p7 = 10485760000
+--   p8 = 1
+--   p9 = 2
+--   p10 = 3344780348758
+SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND r1."b") d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side, CASE WHEN side = 0 THEN v END
+--   p1 = 0
+--   p2 = 100
+--   p3 = ['x', 'y', 'z']
+--   p4 = random
+--   p5 = 10000
+--   p6 = 1048576
+--   p7 = 10485760000
+--   p8 = 9
+--   p9 = 10
+--   p10 = 2487867602820
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "percentile_cont", dp_b1.a2 AS "percentile_disc", dp_b1.e1 AS "error" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 double precision, e1 double precision, a2 integer)
+
+-- case: quantile of weighed rows beside a covariance of rows that are cut
+-- policy: chosen
+SELECT percentile_cont(0.9) WITHIN GROUP (ORDER BY n2), covar_pop(i4, n2) FROM orders
+-- => plan
+-- w.orders, unit r1."uid": rows 10000, groups None, per group None; keys none; cells 0
+--   percentile_cont of order: clamp 0 .. 175, grid 0.01, rows weighed to 10000 of a unit, needed 300726312126, epsilon 216/65 delta 0, size for 324/1625
+--   covar_pop made of releases 3, 4, 5, 6: clamp 0 .. 100, grid 1, clamp 0 .. 175, grid 0.01, output grid 0.001
+--     rows for covar_pop: clamp 0 .. 100, grid 1, clamp 0 .. 175, grid 0.01, sensitivity 10000, scale 32500/3, epsilon 12/13 delta 0
+--     centred sum for covar_pop: clamp 0 .. 100, grid 1, sensitivity 1000000, scale 3250000/3, epsilon 12/13 delta 0
+--     centred sum for covar_pop: clamp 0 .. 175, grid 0.01, sensitivity 175000000, scale 568750000/3, epsilon 12/13 delta 0
+--     centred products for covar_pop: clamp 0 .. 100, grid 1, clamp 0 .. 175, grid 0.01, sensitivity 17500000000, scale 56875000000/3, epsilon 12/13 delta 0
+-- => backend
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v1 ELSE pg_catalog.round(v1::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p5)s::bigint), least(v0, %(p1)s::bigint) * %(p2)s::bigint) END), pg_catalog.sum(CASE WHEN v2 IS NOT NULL THEN least(greatest(CASE WHEN v3 <= least(v3, %(p1)s::bigint) THEN v2 ELSE pg_catalog.round(v2::numeric * least(v3, %(p1)s::bigint) / v3) END, least(v3, %(p1)s::bigint) * %(p9)s::bigint), least(v3, %(p1)s::bigint) * %(p6)s::bigint) END), pg_catalog.sum(CASE WHEN v4 IS NOT NULL THEN least(greatest(CASE WHEN v0 <= least(v0, %(p1)s::bigint) THEN v4 ELSE pg_catalog.round(v4::numeric * least(v0, %(p1)s::bigint) / v0) END, least(v0, %(p1)s::bigint) * %(p10)s::bigint), least(v0, %(p1)s::bigint) * %(p11)s::bigint) END) FROM (SELECT r1."uid" AS unit, pg_catalog.count(r1."i4") FILTER (WHERE (NOT (r1."n2" IS NULL))) AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer) FILTER (WHERE (NOT (r1."n2" IS NULL))) - %(p2)s::bigint * pg_catalog.count(r1."i4") FILTER (WHERE (NOT (r1."n2" IS NULL)))) AS v1, (2 * pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p7)s::numeric, %(p8)s::numeric))::integer, %(p3)s::integer)) FILTER (WHERE (NOT (r1."i4" IS NULL))) - %(p6)s::bigint * pg_catalog.count(r1."n2") FILTER (WHERE (NOT (r1."i4" IS NULL)))) AS v2, pg_catalog.count(r1."n2") FILTER (WHERE (NOT (r1."i4" IS NULL))) AS v3, pg_catalog.sum((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p4)s::integer), %(p3)s::integer))::integer)::bigint - %(p2)s::bigint)::bigint * (2 * (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p7)s::numeric, %(p8)s::numeric))::integer, %(p3)s::integer))::bigint - %(p6)s::bigint)::bigint) FILTER (WHERE (NOT (r1."n2" IS NULL))) AS v4 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") u
+--   p1 = 10000
+--   p2 = 100
+--   p3 = 0
+--   p4 = 100
+--   p5 = -100
+--   p6 = 17500
+--   p7 = 100
+--   p8 = 17500
+--   p9 = -17500
+--   p10 = -1750000
+--   p11 = 1750000
+SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
+--   p4 = random
+--   p5 = 10000
+--   p6 = 1048576
+--   p7 = 10485760000
+--   p8 = 9
+--   p9 = 10
+--   p10 = 3007263121260
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "percentile_cont", dp_b1.a2 AS "covar_pop" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 double precision, a2 double precision)
+
+-- case: quantile of private groups is of rows that are cut
+-- policy: chosen
+SELECT s, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM orders GROUP BY s
+-- => plan
+-- w.orders, unit r1."uid": rows 10000, groups 2, per group 2; keys s of private; cells 0
+--   selection: epsilon 3 delta 3/8000, each epsilon 1.5 delta 0.0001875
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 10000, needed 158175, epsilon 3 delta 0, size for 9/50
+-- => backend
+SELECT k1, pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p2)s::bigint), %(p2)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p1)s::bigint), %(p1)s::bigint)) g) c WHERE rank <= %(p3)s::bigint) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p1)s::bigint), %(p1)s::bigint)
+--   p1 = random
+--   p2 = random
+--   p3 = 2
+SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", k1, v), %(p4)s::bigint), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, coalesce(pg_catalog.hashtextextended((k1)::text, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)) c) p) s GROUP BY k1, side, CASE WHEN side = 0 THEN v END
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = random
+--   p5 = 10000
+--   p6 = 1
+--   p7 = 2
+--   p8 = 316350
+-- => loss
+-- epsilon 8 delta 3/8000
+-- => residual
+SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "percentile_cont" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 double precision)
