@@ -134,7 +134,7 @@ def clipped_units(
             enough=chosen.enough,
             is_poor=chosen.is_poor,
             is_given=planned.is_given,
-            is_lower=_is_lower(block, bounded) if of_values is None else _shrinks(block, of_values),
+            is_lower=only_grow(block, bounded) if of_values is None else _shrinks(block, of_values),
         )
 
 
@@ -143,7 +143,7 @@ def _name(aggregate: Aggregate, *, of_column: bool) -> str:
     return name if aggregate.condition is None else f"{name} FILTER"
 
 
-def told_apart(
+def with_places(
     clipped: Sequence[ClippedUnits], blocks: Sequence[BlockPlan]
 ) -> tuple[ClippedUnits, ...]:
     """Say of which query each is, if several blocks have aggregates of one name.
@@ -169,12 +169,6 @@ def _place(block: BlockPlan, blocks: Sequence[BlockPlan]) -> str:
     if len({one.keys for one in blocks}) < 2 or len(names) < len(keys):
         return ""
     return f" by {', '.join(names)}" if names else " in total"
-
-
-def _is_lower(block: BlockPlan, bounded: frozenset[int]) -> bool:
-    """Whether no answer grows where rows or sums of a unit are cut: of numbers of rows, and of sums of what is
-    not below 0."""
-    return only_grow(block, bounded)
 
 
 def _shrinks(block: BlockPlan, of_values: ValueChoice) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_of_error
 from proxy.engine.answer_conditions import conditions
@@ -81,12 +82,11 @@ def error_text(width: Fraction, kind: SqlType | None) -> str:
     ('90 seconds', '2.5')
     """
     unit = unit_of_error(kind)
-    if unit == "seconds" and width >= 2 * _DAY:
-        width, unit = Fraction(math.ceil(10 * width / _DAY), 10), "days"
+    if unit == "seconds" and width >= 2 * DAY_SECONDS:
+        width, unit = Fraction(math.ceil(10 * width / DAY_SECONDS), 10), "days"
     return text_of(width) if unit is None else f"{text_of(width)} {unit}"
 
 
-_DAY = 86_400
 _ENDS = (AggregateKind.MIN, AggregateKind.MAX)
 _AROUND = (COMPUTED_AROUND, OF_A_RANK)
 

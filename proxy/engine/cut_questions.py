@@ -36,7 +36,8 @@ def _of_total(block: BlockPlan, aggregate: Aggregate) -> Iterator[str]:
     operand = aggregate.operand
     if aggregate.kind is not AggregateKind.SUM or not isinstance(operand, ColumnRef):
         return
-    unit, tables = _unit(block, operand.relation), block.tables()
+    unit = _unit(block, operand.relation)
+    tables = list(dict.fromkeys(scan.table for scan in scans(block.source)))
     is_of_some = block.where is not None or aggregate.condition is not None
     if unit is None or len(tables) != 1 or is_of_some:
         return
@@ -49,7 +50,8 @@ def _of_total(block: BlockPlan, aggregate: Aggregate) -> Iterator[str]:
         most = decimal_text(release.total.most * release.grid)
         test = f"t < -{most} OR t > {most}" if release.is_signed else f"t > {most}"
         yield (
-            f"SELECT count(*) FROM (SELECT {unit}, sum({written_name(operand.column)}) AS t FROM {tables[0]}"  # noqa: S608
+            f"SELECT count(*) FROM (SELECT {unit}, sum({written_name(operand.column)}) AS t"
+            f" FROM {written_name(tables[0].schema)}.{written_name(tables[0].name)}"
             f" GROUP BY {unit}) q WHERE {test}"
         )
 

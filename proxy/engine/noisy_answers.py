@@ -20,9 +20,9 @@ from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
     clipped_units,
-    told_apart,
     with_chosen,
     with_lost_rows,
+    with_places,
 )
 from proxy.engine.column_errors import ColumnError, column_errors, large_errors
 from proxy.engine.policy_statements import ProtectedQuery
@@ -272,7 +272,7 @@ async def noisy_relation(
         private = replace(private, blocks=tuple(blocks))
     json = await beside(work, relation_json, tables)
     columns = await beside(work, _columns, question, private, tables)
-    told = told_apart(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
+    told = with_places(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
     withheld += (one.text() for one in told if one.is_poor)
     withheld += (*_levels(question), *large_errors(columns))
     withheld = list(dict.fromkeys(withheld))  # levels of GROUPING SETS have lines in common
@@ -391,7 +391,8 @@ def choice_rows(read: ExactTable) -> ExactTable:
     rows = []
     for row in read.rows:
         place, band, *sums, units = row.values
-        if place is not None and place <= CHOICES:
+        assert place is not None, "each row has its place"
+        if place <= CHOICES:
             rows.append(replace(row, values=(CHOICES - place, band, units, *sums)))
     return replace(read, rows=tuple(rows), releases=())
 

@@ -11,7 +11,7 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
-from proxy.engine.clipped_units import ClippedUnits, told_apart
+from proxy.engine.clipped_units import ClippedUnits, with_places
 from proxy.engine.column_errors import ColumnError, column_errors, large_errors, reported
 from proxy.engine.cut_directions import left_out_of_total
 from proxy.engine.cut_questions import cut_questions
@@ -281,9 +281,9 @@ def test_bounds_of_several_queries_are_told_apart() -> None:
     union = walk("SELECT count(*) FROM people UNION ALL SELECT count(*) FROM events")
     assert rollup is not None and union is not None
     each = [_clipped(n, "count(*)") for n in (1, 2, 3)]
-    places = [one.place for one in told_apart(each, rollup.plan.blocks)]
+    places = [one.place for one in with_places(each, rollup.plan.blocks)]
     assert places == [" by t, b", " by t", " in total"]
-    places = [one.place for one in told_apart(each[:2], union.plan.blocks)]
+    places = [one.place for one in with_places(each[:2], union.plan.blocks)]
     assert places == [" of w.people", " of w.events"]
     alone = [_clipped(1, "count(*)"), _clipped(1, "sum")]
-    assert [one.place for one in told_apart(alone, rollup.plan.blocks)] == ["", ""]
+    assert [one.place for one in with_places(alone, rollup.plan.blocks)] == ["", ""]
