@@ -41,6 +41,7 @@ def _of_total(block: BlockPlan, aggregate: Aggregate) -> Iterator[str]:
     is_of_some = block.where is not None or aggregate.condition is not None
     if unit is None or len(tables) != 1 or is_of_some:
         return
+    table = f"{written_name(tables[0].schema)}.{written_name(tables[0].name)}"
     for answer in block.answers:
         release = block.releases[answer.releases[0]]
         if answer.aggregate != aggregate or not isinstance(release, NoisyStatistic):
@@ -50,8 +51,7 @@ def _of_total(block: BlockPlan, aggregate: Aggregate) -> Iterator[str]:
         most = decimal_text(release.total.most * release.grid)
         test = f"t < -{most} OR t > {most}" if release.is_signed else f"t > {most}"
         yield (
-            f"SELECT count(*) FROM (SELECT {unit}, sum({written_name(operand.column)}) AS t"
-            f" FROM {written_name(tables[0].schema)}.{written_name(tables[0].name)}"
+            f"SELECT count(*) FROM (SELECT {unit}, sum({written_name(operand.column)}) AS t FROM {table}"  # noqa: S608
             f" GROUP BY {unit}) q WHERE {test}"
         )
 
