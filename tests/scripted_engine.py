@@ -158,7 +158,7 @@ class ScriptedEngine:
         relation = json.dumps({"b1": [{"a1": value}]}, ensure_ascii=False)
         notice = "charged: 1 €" if request.settings.get("dp.notice") == "on" else None
         inlined = re.sub(r"\$\d+", f"'{relation}'::jsonb", request.handle.text, count=1)
-        return QueryAnswer(relation, notice, inlined)
+        return QueryAnswer(relation, lambda: notice, inlined)
 
     async def _for_ever(self) -> None:
         self.waiting.set()

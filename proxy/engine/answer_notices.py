@@ -44,11 +44,6 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         yield missing
 
 
-def told_of_answers(block: BlockPlan, noisy: NoisyTable) -> tuple[str, ...]:
-    """The same at once, for a thread."""
-    return tuple(answer_notices(block, noisy))
-
-
 def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     """Of the groups that are shown, as far as these are known."""
     for position, answer in enumerate(block.answers):
@@ -64,9 +59,10 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
             yield from _too_few_units(block, release, values)
         if isinstance(release, OrderStatistic | UnitExtreme):
             yield from _unbounded(block, release, values)
-    for reason in (NullReason.EMPTY_GROUP, NullReason.TOO_INEXACT):
-        yield from _nulls(block, noisy, reason)
-    yield from _adjusted(block, noisy)
+    if any(one.null_reason or one.is_adjusted for row in noisy.rows for one in row.values):
+        for reason in (NullReason.EMPTY_GROUP, NullReason.TOO_INEXACT):
+            yield from _nulls(block, noisy, reason)
+        yield from _adjusted(block, noisy)
     yield from _zero_divisions(block, noisy)
     yield from _unknown_clipped(block, noisy)
     yield from _spans(block)

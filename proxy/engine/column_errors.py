@@ -239,12 +239,14 @@ def _column(
     known = [one for one in found if isinstance(one, NoisyInterval)]
     widths = [one.half_width for one in known]
     kind = column.expression.type
-    none = {one for one in found if isinstance(one, NoInterval)}
-    reasons = (
-        _reason(one, column.expression, block, noisy, accuracy())
-        for one in NoInterval
-        if one in none
-    )
+    reasons: Iterator[str] = iter(())
+    if len(known) < groups:
+        none = {one for one in found if isinstance(one, NoInterval)}
+        reasons = (
+            _reason(one, column.expression, block, noisy, accuracy())
+            for one in NoInterval
+            if one in none
+        )
     return ColumnError(
         place=place,
         name=column.name,

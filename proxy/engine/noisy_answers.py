@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
+from itertools import chain
 from typing import Protocol
 
 from proxy.base.errors import Fault
@@ -15,7 +16,7 @@ from proxy.compiler.compiling import compile_block, compile_centres, compile_cho
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.answer_notices import told_of_answers
+from proxy.engine.answer_notices import answer_notices
 from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
@@ -28,7 +29,7 @@ from proxy.engine.column_errors import ColumnError, column_errors, large_errors
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
-from proxy.engine.threads import beside, in_thread
+from proxy.engine.threads import AT_ONCE, beside, in_thread
 from proxy.engine.undelivered_answers import UndeliveredAnswer
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, PrivatePlan
@@ -60,6 +61,15 @@ Bounded = Callable[[int, Mapping[int | None, int]], BlockPlan]
 _PER_INTERVAL, _PER_PART = 20, 200
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldOfAnswer:
+    """withheld: what is NULL, has no group, or an interval that is no help, because too few units were there,
+    and what to do, for the analyst; columns: the errors of what is returned, where these are wanted."""
+
+    withheld: tuple[str, ...]
+    columns: tuple[ColumnError, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class NoisyAnswer:
     """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
@@ -67,7 +77,8 @@ class NoisyAnswer:
     outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout; is_reused:
     whether a later statement has the same values; is_repeated: whether its noise is that of earlier answers;
     keep: makes what is kept if the statement around it fails, None where nothing was charged; times: how times
-    of the statement were rounded; limits: what the policy's own numbers leave out, as rules."""
+    of the statement were rounded; limits: what the policy's own numbers leave out, as rules; told: makes what
+    is said of the answer, which takes a while, so that the relation can go first; more: what else is said."""
 
     relation: str
     loss: Loss
@@ -75,8 +86,8 @@ class NoisyAnswer:
     receipt: str | None
     plan: PrivatePlan | None
     notice: bool
-    withheld: tuple[str, ...] = ()
-    columns: tuple[ColumnError, ...] = ()
+    more: tuple[str, ...] = ()
+    told: Callable[[], ToldOfAnswer] | None = None
     clipped: tuple[ClippedUnits, ...] = ()
     published: tuple[str, ...] = ()
     outlasts_timeout: bool = False
@@ -85,6 +96,14 @@ class NoisyAnswer:
     keep: Callable[[], UndeliveredAnswer | None] | None = None
     times: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        return self.more if self.told is None else (*self.told().withheld, *self.more)
+
+    @property
+    def columns(self) -> tuple[ColumnError, ...]:
+        return () if self.told is None else self.told().columns
 
     @property
     def undelivered(self) -> UndeliveredAnswer | None:
@@ -130,14 +149,11 @@ class NoisyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class NoisyRelation:
-    """json: for the rewritten statement; withheld: what is NULL, has no group, or an interval that is no help,
-    because too few units were there, and what to do, for the analyst; columns: the errors of what it returns,
-    where these are wanted; plan: with the bounds that were chosen; clipped: what they cut; drawn: of each
-    block."""
+    """json: for the rewritten statement; told: of the answers, as of NoisyAnswer; plan: with the bounds that
+    were chosen; clipped: what they cut; drawn: of each block."""
 
     json: str
-    withheld: tuple[str, ...]
-    columns: tuple[ColumnError, ...]
+    told: Callable[[], ToldOfAnswer]
     plan: PrivatePlan
     clipped: tuple[ClippedUnits, ...]
     drawn: tuple[CachedBlock, ...]
@@ -222,7 +238,6 @@ async def noisy_relation(
     """
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
-    withheld: list[str] = []
     # Of earlier blocks, for those that compare with them.
     answers: dict[ScalarAnswer, str | None] = {}
     clipped: list[ClippedUnits] = []
@@ -264,19 +279,37 @@ async def noisy_relation(
         block = with_coarse(with_lost_rows(block, cached.drawn), noisy)
         blocks[number] = block
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
-        withheld += await beside(work, told_of_answers, block, noisy)
         for scalar in question.reading.query.scalars:
             if scalar.block == number:
                 answers[scalar.answer] = noisy.rows[0].values[0].text()
     if any(map(operator.is_not, blocks, private.blocks)):
         private = replace(private, blocks=tuple(blocks))
-    json = await beside(work, relation_json, tables)
-    columns = await beside(work, _columns, question, private, tables)
-    told = with_places(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
-    withheld += (one.text() for one in told if one.is_poor)
-    withheld += (*_levels(question), *large_errors(columns))
-    withheld = list(dict.fromkeys(withheld))  # levels of GROUPING SETS have lines in common
-    return NoisyRelation(json, tuple(withheld), columns, private, told, tuple(shown))
+    with_errors = bool(question.reading.error_columns)
+    json = await beside(work, relation_json, tables, with_errors=with_errors)
+    known = with_places(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
+    told = cache(partial(_told, question, private, tables, known))
+    if work > AT_ONCE:
+        await in_thread(told)
+    return NoisyRelation(json, told, private, known, tuple(shown))
+
+
+def _told(
+    question: ProtectedQuery,
+    private: PrivatePlan,
+    tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]],
+    clipped: Sequence[ClippedUnits],
+) -> ToldOfAnswer:
+    columns = _columns(question, private, tables)
+    noisy = (table for table, _ in tables.values())
+    each = map(answer_notices, private.blocks, noisy)
+    lines = (
+        *chain.from_iterable(each),
+        *(one.text() for one in clipped if one.is_poor),
+        *_levels(question),
+        *large_errors(columns),
+    )
+    # Levels of GROUPING SETS have lines in common.
+    return ToldOfAnswer(withheld=tuple(dict.fromkeys(lines)), columns=columns)
 
 
 Between = Callable[[ExactTable], Awaitable[str]]

@@ -61,9 +61,10 @@ class Origin:
     constant_oids: tuple[int, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ProtectedQuery:
-    """A statement that asks of protected tables, read once, asked as often as it is bound.
+    """A statement that asks of protected tables, read once, asked as often as it is bound. It is compared by
+    identity: what is made of it is kept by that.
 
     result_columns: Name and type of each column of its result, where they are known.
     with_errors: Whoever runs it wants the error of each.
@@ -78,7 +79,7 @@ class ProtectedQuery:
     result_columns: tuple[tuple[str, int], ...] = ()
     with_errors: bool = False
     constants: tuple[EvaluatedText, ...] = ()
-    origin: Origin | None = field(default=None, compare=False, repr=False)
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def reads_nothing(self) -> bool:
@@ -133,19 +134,25 @@ class PolicyStatements:
         accounts = {name.name for name in ACCOUNT_RELATIONS}
         names = Names(protected | accounts, {name.name for name in policy.tables})
         self._names = names
-        self._look = _cached(partial(look, names=names))
+        self._split = lru_cache(maxsize=_CACHED_STATEMENTS)(partial(pieces, names=names))
+        self._look = _cached(self._look_uncached)
         self._read = _cached(self._read_uncached)
         self._read_named = _cached(self._read_named_uncached)
 
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         """The statements of a simple query string that must be looked at one by one, with offsets."""
-        return pieces(text, self._names)
+        if len(text) > limits.STATEMENT_BYTES:
+            return pieces(text, self._names)
+        return self._split(text)
 
     def look(self, text: str) -> Statement | Execute | None:
         """Whether a statement can touch protected data. None: relay it.
 
         Refuses  TOO_COMPLEX; SETTING: SET of a dp.* setting that no statement could be run with; ROLE
         """
+        return self._look(text)
+
+    def _look_uncached(self, text: str) -> Statement | Execute | None:
         check_runs(text)
         check_copies(text)
         check_role_statement(text)
@@ -153,7 +160,7 @@ class PolicyStatements:
         if assigned is not None:
             check_assignment(assigned.name, assigned.value, self._privacy, self._mechanisms)
             return None
-        return self._look(text)
+        return look(text, self._names)
 
     def read(
         self,

@@ -16,7 +16,7 @@ from typing_extensions import ParamSpec
 
 from proxy.engine.analyst_turns import AnalystTurns
 
-_AT_ONCE = 5_000  # numbers, some 5 to 12 ms in which no other session moves
+AT_ONCE = 5_000  # numbers, some 5 to 12 ms in which no other session moves
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,7 +28,7 @@ async def beside(work: int, function: Callable[P, T], *given: P.args, **named: P
     """
     Given    work: in numbers handled
     """
-    if work <= _AT_ONCE:
+    if work <= AT_ONCE:
         return function(*given, **named)
     return await in_thread(function, *given, **named)
 

@@ -372,7 +372,8 @@ class ChargedAnswer:
 @dataclass(frozen=True, slots=True)
 class QueryAnswer:
     """relation: JSON text for the extra parameter.
-    notice: text of a NoticeResponse to send, or None.
+    notice: makes the text of a NoticeResponse to send, or None. It may take a while, and is asked for once the
+    statement is on its way.
     inlined_text: the whole statement with the relation's literal in it, where Substitute.as_literal;
     the literal in ASCII (JSON escapes), so that no client_encoding changes it.
     handle: what else there is to tell of the answer; opaque.
@@ -381,7 +382,7 @@ class QueryAnswer:
     """
 
     relation: str
-    notice: str | None
+    notice: Callable[[], str | None]
     inlined_text: str | None = None
     handle: Any = None
     outlasts_timeout: bool = False

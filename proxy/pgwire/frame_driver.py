@@ -142,8 +142,7 @@ def _run(session: Session, step: RunQuery) -> Generator[Wait, Any, QueryAnswer |
         if answered.outlasts_timeout and not session.knows_of_timeout:
             session.knows_of_timeout = True
             session.notice(OUTLASTS_TIMEOUT)
-        if answered.notice is not None:
-            session.notice(answered.notice)
+        session.notice_later(answered.notice)
     return answered
 
 

@@ -170,7 +170,7 @@ def answer(
         if is_needed is None:
             is_needed = yield Rehearse(substitute.rehearsal, rewritten.parameter_oids, arguments)
         if not is_needed:
-            unread = QueryAnswer(NO_RELATION, None, substitute.rehearsal.without_rows)
+            unread = QueryAnswer(NO_RELATION, lambda: None, substitute.rehearsal.without_rows)
             return _run_of(rewritten, unread, arguments)
     if arguments.json is None:
         return NOT_UTF8

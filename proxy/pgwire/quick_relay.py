@@ -37,8 +37,8 @@ class QuickRelay(Relay):
         return run is not None and self._answers.expect_all(run, UNANSWERED)
 
     def answer_passes(self, data: bytes) -> bool:
-        """Whether all that the shadow has sent goes to the client as it is, and nothing else is to be done.
-        Else nothing has changed, and `from_shadow` is to read it."""
+        """Whether all that the shadow has sent goes to the client as it is, behind what was kept back, and
+        nothing else is to be done. Else nothing has changed, and `from_shadow` is to read it."""
         run = self._round
         if run is not None:
             status = round_status(data, run)
@@ -48,7 +48,7 @@ class QuickRelay(Relay):
                 self._is_at_rest = True
                 return True
         self._settle()
-        is_waited_for = self._conversation is not None or self._client or self._session.to_client
+        is_waited_for = self._conversation is not None or self._client
         passes = not is_waited_for and self._answers.passes(data)
         self._is_at_rest = passes and not (self._passing or self._close) and self._session.at_rest
         return passes

@@ -146,9 +146,11 @@ class Relay:
 
     def kept_back(self) -> bytes:
         """Take what the client would get with the shadow's next answer, where none is to come."""
-        kept = b"".join(self._session.to_client)
-        self._session.to_client.clear()
-        return kept
+        return self._session.taken_for_client()
+
+    def make_kept(self) -> None:
+        """Make what is kept back, while the shadow is busy."""
+        self._session.make_kept()
 
     def _turn(self, *, may_keep_back: bool = False) -> Effects:
         """may_keep_back: a notice before an answer that the shadow is asked for now goes out with it."""

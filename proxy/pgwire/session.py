@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,7 +93,7 @@ class Session:
         self.is_held_in_block = False
         self.has_old_transaction = False
         self.knows_of_timeout = False  # that it ends no statement that is charged
-        self.to_client: list[bytes] = []
+        self.to_client: list[bytes | Callable[[], bytes]] = []
         self.to_shadow: list[bytes] = []
 
     @property
@@ -136,7 +136,24 @@ class Session:
         self.answers.charged.begin(run.charged)
 
     def notice(self, text: str) -> None:
-        self.to_client.append(report(b"N", b"NOTICE", "00000", self.encode(text)))
+        self.to_client.append(self._notice(text))
+
+    def notice_later(self, make: Callable[[], str | None]) -> None:
+        """One that is made when it is sent, or before that by `make_kept`."""
+        self.to_client.append(lambda: self._notice(make()))
+
+    def _notice(self, text: str | None) -> bytes:
+        return b"" if text is None else report(b"N", b"NOTICE", "00000", self.encode(text))
+
+    def make_kept(self) -> None:
+        """Make what is to be sent."""
+        self.to_client = [one if isinstance(one, bytes) else one() for one in self.to_client]
+
+    def taken_for_client(self) -> bytes:
+        """All that is to be sent, once."""
+        kept = b"".join(one if isinstance(one, bytes) else one() for one in self.to_client)
+        self.to_client.clear()
+        return kept
 
     @property
     def speaks_utf8(self) -> bool:

@@ -127,20 +127,32 @@ class NoisyTable:
     rows: tuple[NoisyRow, ...]
     ranges: tuple[ValueRange, ...] = ()
 
-    def json(self, intervals: frozenset[IntervalColumn]) -> str:
-        """An array of objects with the columns that the rewritten statement declares."""
-        of_each: dict[int, list[IntervalColumn]] = {}
-        for end in IntervalEnd:
-            for column in intervals:
-                if column.end is end:
-                    of_each.setdefault(column.number, []).append(column)
+    def json(self, intervals: frozenset[IntervalColumn], *, with_errors: bool) -> str:
+        """An array of objects with the columns that the rewritten statement declares. with_errors: errors of
+        output columns are among them."""
+        of_each = _by_number(intervals) if intervals else {}
         ranges = self.ranges or (ANY_NUMBER,) * max(of_each, default=0)
-        return "[" + ",".join(_row_json(row, of_each, ranges) for row in self.rows) + "]"
+        rows = (_row_json(row, of_each, ranges, with_errors=with_errors) for row in self.rows)
+        return "[" + ",".join(rows) + "]"
 
 
-def relation_json(tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]]) -> str:
+def _by_number(intervals: frozenset[IntervalColumn]) -> dict[int, list[IntervalColumn]]:
+    of_each: dict[int, list[IntervalColumn]] = {}
+    for end in IntervalEnd:
+        for column in intervals:
+            if column.end is end:
+                of_each.setdefault(column.number, []).append(column)
+    return of_each
+
+
+def relation_json(
+    tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]], *, with_errors: bool
+) -> str:
     """The relation parameter of a rewritten statement: {"b1": [...], ...}."""
-    blocks = (f'"{name}":{table.json(intervals)}' for name, (table, intervals) in tables.items())
+    blocks = (
+        f'"{name}":{table.json(intervals, with_errors=with_errors)}'
+        for name, (table, intervals) in tables.items()
+    )
     return "{" + ",".join(blocks) + "}"
 
 
@@ -148,6 +160,8 @@ def _row_json(
     row: NoisyRow,
     intervals: Mapping[int, Sequence[IntervalColumn]],
     ranges: Sequence[ValueRange],
+    *,
+    with_errors: bool,
 ) -> str:
     parts = [f'"{key_column(i)}":{json.dumps(key)}' for i, key in enumerate(row.keys, start=1)]
     for number, value in enumerate(row.values, start=1):
@@ -161,11 +175,12 @@ def _row_json(
             f'"{column.name}":{_of_expression(found, column.end, ranges[number - 1])}'
             for column in intervals.get(number, ())
         ]
-    parts += [
-        f'"{error_column(number)}":{found.json(IntervalEnd.ERROR)}'
-        for number, found in enumerate(row.errors, start=1)
-        if isinstance(found, NoisyInterval)
-    ]
+    if with_errors:
+        parts += [
+            f'"{error_column(number)}":{found.json(IntervalEnd.ERROR)}'
+            for number, found in enumerate(row.errors, start=1)
+            if isinstance(found, NoisyInterval)
+        ]
     return "{" + ",".join(parts) + "}"
 
 

@@ -168,7 +168,7 @@ def _relation(plan: PrivatePlan, number: int, clock: _Clock) -> str:
         rows = tuple(_rows(block, number, clock))
         tables[subquery_name(place)] = (NoisyTable(rows), block.intervals)
         clock.check()
-    return relation_json(tables)
+    return relation_json(tables, with_errors=False)
 
 
 def _rows(block: BlockPlan, number: int, clock: _Clock) -> Iterator[NoisyRow]:

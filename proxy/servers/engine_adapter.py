@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeVar
 
 from typing_extensions import ParamSpec
 
 from proxy.accounting.amounts import charged_text
+from proxy.base.limits import STATEMENT_BYTES
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
@@ -22,6 +23,7 @@ from proxy.engine.trial_statement import trial_of
 from proxy.pgwire.calls import (
     ChargedAnswer,
     ConstantsWanted,
+    DescribedColumn,
     ExecutePrepared,
     Inspect,
     PlanTrial,
@@ -38,8 +40,18 @@ from proxy.query.syntax.settled_literals import settled
 from proxy.query.syntax.statements import Execute, Statement, StatementKind
 from proxy.servers.error_boundary import refuses, refuses_later
 
+_KEPT = 64
+
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class _Kept:
+    """What the last questions became, as they were read under one policy."""
+
+    def __init__(self, statements: PolicyStatements) -> None:
+        self.statements = statements
+        self.substitute = lru_cache(maxsize=_KEPT)(_substitute)
 
 
 class EngineAdapter:
@@ -47,6 +59,7 @@ class EngineAdapter:
 
     def __init__(self, engine: EngineInForce) -> None:
         self._engine = engine
+        self._kept = _Kept(engine.now.statements)
 
     @property
     def _statements(self) -> PolicyStatements:
@@ -96,30 +109,20 @@ class EngineAdapter:
         )
         if question is None:
             return Verbatim()
-        result = tuple((one.name, one.type_oid) for one in read.columns)
-        question = replace(question, result_columns=result)
-        reading = question.reading
-        constants = tuple(settled(one.sql) for one in question.constants)
-        if statement.kind is StatementKind.EXPLAIN and not question.reads_nothing:
-            return Substitute(
-                settled(rewritten_text(question)),
-                reading.relation_parameter,
-                False,
-                question,
-                "EXPLAIN",
-                constants=constants,
-            )
-        if goes_to_the_server(statement):
-            return Verbatim()
-        return Substitute(
-            settled(reading.text),
-            reading.relation_parameter,
-            statement.kind is StatementKind.COPY,
-            question,
-            needs_block=statement.needs_transaction,
-            rehearsal=_settled(rehearsal(statement, reading, read.columns)),
-            constants=constants,
-        )
+        return self._substituted(statements, question, read.columns)
+
+    def _substituted(
+        self,
+        statements: PolicyStatements,
+        question: ProtectedQuery,
+        columns: tuple[DescribedColumn, ...],
+    ) -> Verbatim | Substitute:
+        """It is kept, as a program asks the same again, while the policy is in force."""
+        if len(question.statement.text) > STATEMENT_BYTES:
+            return _substitute(question, columns)
+        if self._kept.statements is not statements:
+            self._kept = _Kept(statements)
+        return self._kept.substitute(question, columns)
 
     @refuses_later("trial")
     async def trial(self, analyst: str, query: PlanTrial) -> Trial | None:
@@ -141,11 +144,9 @@ class EngineAdapter:
         inlined = None
         if question.statement.kind is StatementKind.COPY:
             inlined = settled(question.reading.inlined(answer.relation))
-        charged = [_notice(answer)] if answer.notice else []
-        notice = "\n".join((*charged, *answer.withheld)) or None
         return QueryAnswer(
             answer.relation,
-            notice,
+            partial(_told, answer),
             inlined,
             answer,
             outlasts_timeout=answer.outlasts_timeout,
@@ -166,6 +167,36 @@ class EngineAdapter:
         engine = self._engine.now
         assert isinstance(query.handle, ProtectedQuery)
         return engine, engine.statements.in_force(query.handle)
+
+
+def _substitute(
+    question: ProtectedQuery, columns: tuple[DescribedColumn, ...]
+) -> Verbatim | Substitute:
+    """What stands for a statement that asks of protected tables."""
+    statement, reading = question.statement, question.reading
+    result = tuple((one.name, one.type_oid) for one in columns)
+    question = replace(question, result_columns=result)
+    constants = tuple(settled(one.sql) for one in question.constants)
+    if statement.kind is StatementKind.EXPLAIN and not question.reads_nothing:
+        return Substitute(
+            settled(rewritten_text(question)),
+            reading.relation_parameter,
+            False,
+            question,
+            "EXPLAIN",
+            constants=constants,
+        )
+    if goes_to_the_server(statement):
+        return Verbatim()
+    return Substitute(
+        settled(reading.text),
+        reading.relation_parameter,
+        statement.kind is StatementKind.COPY,
+        question,
+        needs_block=statement.needs_transaction,
+        rehearsal=_settled(rehearsal(statement, reading, columns)),
+        constants=constants,
+    )
 
 
 def _charged(engine: Engine, answer: NoisyAnswer) -> ChargedAnswer | None:
@@ -189,6 +220,11 @@ def _settled(found: Rehearsal | None) -> Rehearsal | None:
         same_kind=tuple(map(settled, found.same_kind)),
         without_rows=None if found.without_rows is None else settled(found.without_rows),
     )
+
+
+def _told(answer: NoisyAnswer) -> str | None:
+    charged = [_notice(answer)] if answer.notice else []
+    return "\n".join((*charged, *answer.withheld)) or None
 
 
 def _notice(answer: NoisyAnswer) -> str:

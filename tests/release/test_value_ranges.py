@@ -65,7 +65,7 @@ def _ends(block: BlockPlan, *numbers: int) -> tuple[float, float]:
 
 
 def _of_table(block: BlockPlan, noisy: NoisyTable) -> tuple[float, float]:
-    (row,) = json.loads(noisy.json(block.intervals))
+    (row,) = json.loads(noisy.json(block.intervals, with_errors=True))
     ends = {one.end: row[one.name] for one in block.intervals}
     return ends[IntervalEnd.LOW], ends[IntervalEnd.HIGH]
 

@@ -260,9 +260,9 @@ class ClientConnection(asyncio.Protocol):
             elif self._state.is_stopping or not relay.answer_passes(data):
                 self._perform(relay.from_shadow(data))
             elif self._tls is None and transport is not None:
-                transport.write(data)
+                transport.write(relay.kept_back() + data)
             else:
-                self._write(data)
+                self._write(relay.kept_back() + data)
         except Exception as error:
             self._end_on(error)
 
@@ -315,6 +315,7 @@ class ClientConnection(asyncio.Protocol):
         if self._relay is not None and not self._is_closing:
             try:
                 self._perform(self._relay.answered(result))
+                self._relay.make_kept()
             except Exception as error:
                 self._end_on(error)
 
