@@ -136,6 +136,7 @@ def test_what_bounds_a_time_is_marked() -> None:
     assert {file: names for file, names in found.items() if names} == {}
 
 
+@pytest.mark.long
 def test_waits_leave_room() -> None:
     found = {file: list(_short_waits(module)) for file, module in _modules().items()}
     assert {file: waits for file, waits in found.items() if waits} == {}

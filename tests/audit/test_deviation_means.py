@@ -101,7 +101,7 @@ def _largest(auditor: Auditor, block: BlockPlan) -> float:
     return max(found)
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("question", _QUESTIONS)
 @pytest.mark.parametrize("policy", ["declared", "chosen"])
 def test_neighbours_move_by_no_more_than_planned(

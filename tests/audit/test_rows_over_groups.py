@@ -41,7 +41,7 @@ def _promise(_: BlockPlan) -> Reach:
     return _REACH
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("question", _QUESTIONS)
 @pytest.mark.parametrize("policy", ["world", "best", "gaussian"])
 def test_neighbours_move_by_no_more_than_planned(

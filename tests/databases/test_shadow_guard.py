@@ -38,6 +38,7 @@ def superuser(shadow: Shadow) -> Iterator[psycopg.Connection]:
         yield connection
 
 
+@pytest.mark.every(2)
 @pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("change", "named"),

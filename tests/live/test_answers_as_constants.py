@@ -43,7 +43,7 @@ def proxy() -> Iterator[LiveProxy]:
     found.stop()
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("text", _STATEMENTS)
 def test_it_is_drawn_once_and_paid_once_by_each(proxy: LiveProxy, text: str) -> None:
     first, second = proxy.servers.new_analyst(), proxy.servers.new_analyst()

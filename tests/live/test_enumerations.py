@@ -17,6 +17,7 @@ def _asked(live: LiveProxy, analyst: str, text: str) -> list[tuple[object, ...]]
 
 
 @pytest.mark.every(3)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

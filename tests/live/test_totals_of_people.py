@@ -70,6 +70,7 @@ def _exact(select: str) -> float:
     return float(row[0])
 
 
+@pytest.mark.every(2)
 @pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("aggregate", "within"),

@@ -69,6 +69,7 @@ def _set(client: RawClient, how: str, name: str, value: str) -> None:
     assert _said(client, text, "simple") == []
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("how", ["SET", "function", "block"])
 @pytest.mark.parametrize("protocol", ["simple", "extended"])
 def test_no_setting_shows_what_is_within(

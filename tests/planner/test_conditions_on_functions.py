@@ -48,7 +48,7 @@ def _groups(text: str) -> int:
     return groups
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("column", ["tz", "ts", "d"])
 @pytest.mark.parametrize("condition", _THREE_MONTHS)
 def test_each_key_with_each_condition(condition: str, column: str) -> None:
