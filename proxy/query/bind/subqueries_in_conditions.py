@@ -11,9 +11,11 @@ from contextlib import suppress
 from proxy.base.errors import Code, Refusal
 from proxy.base.written_names import written_name
 from proxy.query.bind.aggregate_subquery import read_scalar, read_subquery
+from proxy.query.bind.repeated_subqueries import numbered_as_before
 from proxy.query.bind.retained_conditions import retained_spans
 from proxy.query.bind.source_reading import nature_of, read_public_column
 from proxy.query.bind.sources import Nature, Sources
+from proxy.query.ir.bound_statement import blocks_of
 from proxy.query.syntax.selects import (
     ANSWERED,
     Select,
@@ -36,9 +38,11 @@ def bind_subquery(sources: Sources, select: Select, *, is_constant: bool = False
         if name in select.clauses:
             _bind_scalars(sources, select.clauses[name], name, retained)
     sources.consumed.add(select.keyword)
-    number = sum(len(before.blocks) for before in sources.subqueries) + 1
-    sources.subqueries.append(read_subquery(sources, select, number, is_constant))
-    return number - 1
+    before = sources.subqueries
+    read = read_subquery(sources, select, len(blocks_of(before)) + 1, is_constant)
+    read = numbered_as_before(sources.lexed, before, sources.scalars, read)
+    before.append(read)
+    return read.number - 1
 
 
 def _bind_scalars(sources: Sources, span: Span, clause: str, retained: Sequence[Span]) -> None:

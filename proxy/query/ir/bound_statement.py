@@ -5,7 +5,7 @@ Binding changes no text; rewriting is a function of the statement and of this.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from proxy.base.result_columns import IntervalEnd
@@ -101,10 +101,10 @@ class JoinedText:
 class AggregateSubquery:
     """One SELECT that aggregates rows of protected tables, and what stands in it.
 
-    number: of its first block in the statement, from 1, in the order in which they are answered; block: with
-    the keys of all levels; spans: lexemes -> the value of the noisy relation that they mean; unnamed: the items
-    of its list without an alias, and those of subqueries in it that may be named by a key;
-    is_constant: it stands in a condition or an aggregate of another, whose text does not stay;
+    number: of its first block in the statement, from 1, in the order in which they are answered; those that
+    ask the same have one; block: with the keys of all levels; spans: lexemes -> the value of the noisy relation
+    that they mean; unnamed: the items of its list without an alias, and those of subqueries in it that may be
+    named by a key; is_constant: it stands in a condition or an aggregate of another, whose text does not stay;
     levels: of GROUPING SETS, ROLLUP and CUBE, as often as they are written; one where it has none of them.
     """
 
@@ -146,5 +146,12 @@ class BoundStatement:
 
     @property
     def query(self) -> Query:
-        blocks = (block for subquery in self.subqueries for block in subquery.blocks)
-        return Query(tuple(blocks), self.scalars)
+        return Query(blocks_of(self.subqueries), self.scalars)
+
+
+def blocks_of(subqueries: Iterable[AggregateSubquery]) -> tuple[AggregateBlock, ...]:
+    """All blocks of a statement. Those of several subqueries that ask the same are there once."""
+    first: dict[int, AggregateSubquery] = {}
+    for subquery in subqueries:
+        first.setdefault(subquery.number, subquery)
+    return tuple(block for subquery in first.values() for block in subquery.blocks)
