@@ -28,7 +28,6 @@ from typing_extensions import assert_never
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block
 from proxy.engine.arguments import constants
 from proxy.engine.settings import read_settings
 from proxy.kernel.plan import PrivatePlan
@@ -62,6 +61,7 @@ from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.syntax.statements import Names, Statement, look
 from tests.stored_types import MOOD
+from tests.unchecked_blocks import compile_block
 
 SCHEMA = "w"
 _SECONDS = 86_400

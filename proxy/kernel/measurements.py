@@ -33,7 +33,7 @@ from proxy.kernel.plan import (
     SmoothedMedian,
     UnitExtreme,
 )
-from proxy.kernel.price import NOTHING_PAID, Price, pure_price
+from proxy.kernel.price import NOTHING_PAID, Price, gaussian_price, laplace_price, pure_price
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
@@ -48,7 +48,6 @@ from proxy.mechanisms import (
     zcdp,
 )
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.rho_of_noise import rho_of_gaussian, rho_of_laplace
 from proxy.query.ir.query_aggregates import AggregateKind
 
 _EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
@@ -145,9 +144,7 @@ def price_of_noise(
         case LaplaceNoise():
             if noise.scale <= 0 or noise.scale * loss.epsilon < l1:
                 raise NotPrivate(Rule.NOISE, "a scale below what the results move by")
-            if is_open:
-                return Price(epsilon=loss.epsilon, rho=pure_price(loss).rho)
-            return Price(epsilon=loss.epsilon, rho=rho_of_laplace(l1, noise.scale))
+            return pure_price(loss) if is_open else laplace_price(loss, l1, noise.scale)
         case GaussianNoise():
             return _price_of_gaussian(noise, squared, loss, is_open)
         case _:
@@ -158,13 +155,16 @@ def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_o
     if noise.sigma2 <= 0 or loss.epsilon <= 0 or loss.delta <= 0:
         raise NotPrivate(Rule.NOISE, "Gaussian noise without delta")
     allowed = zcdp.rho_of_loss(loss.epsilon, loss.delta)
-    rho = rho_of_gaussian(squared, noise.sigma2)
-    # Conversions choose their orders by themselves: that of a top-up is the one from rho.
+    price = gaussian_price(loss, squared, noise.sigma2)
     is_enough = noise.sigma2 >= discrete_gaussian.sigma2_for(squared, allowed)
-    if not is_enough and zcdp.epsilon_of_rho(rho, loss.delta) > loss.epsilon:
+    if is_open:  # as of a result that moves by 1, with the noise that its loss buys
+        price = gaussian_price(loss, Fraction(1), 1 / (2 * allowed))
+    else:
+        # Conversions choose their orders by themselves: that of a top-up is the one from rho.
+        is_enough = is_enough or zcdp.epsilon_of_rho(price.rho, loss.delta) <= loss.epsilon
+    if not is_enough:
         raise NotPrivate(Rule.NOISE, "a sigma squared below what the results move by")
-    spent = max(rho, allowed) if is_open else rho
-    return Price(epsilon=loss.epsilon, rho=spent, gaussian_delta=loss.delta)
+    return price
 
 
 def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Price:
@@ -194,7 +194,7 @@ def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Pri
 def price_of_total(
     release: NoisyStatistic, total: UnitTotal, shape: Shape, is_bounded: bool
 ) -> Price:
-    """Price a sum of which what a unit adds is cut, not its rows.
+    """Price a sum of which what a unit adds is cut, not its rows, without the choice of the cut.
 
     Privacy: a unit adds the larger of -low and high at most, in so many parts of a step, over all groups
     (PROOFS.md 23 B3). The bound may still be chosen: any one has the same epsilon, and at most the rho of a
@@ -213,12 +213,10 @@ def price_of_total(
         return price_of_noise(release.noise, l1, Fraction(l1**2), release.loss)
     if total.choice.is_given or total.most not in total.choice.bounds:
         raise NotPrivate(Rule.TOTAL, "a bound that is none of those to choose from")
-    choosing, spent = price_of_choice(total.choice), total.choice.loss.epsilon
-    if spent >= release.loss.epsilon:
+    if total.choice.loss.epsilon >= release.loss.epsilon:
         raise NotPrivate(Rule.TOTAL, "nothing is left for noise")
-    left = Loss(release.loss.epsilon - spent, release.loss.delta)
-    return choosing + price_of_noise(
-        release.noise, l1, Fraction(l1**2), left, is_open=not is_bounded
+    return price_of_noise(
+        release.noise, l1, Fraction(l1**2), release.noise_loss, is_open=not is_bounded
     )
 
 
@@ -242,7 +240,7 @@ def price_of_choice(choice: BoundChoice) -> Price:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a bound below 1")
     if choice.report_scale <= 0 or choice.report_scale * choice.report.epsilon < 2:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a report with less noise than it pays for")
-    report = Price(epsilon=choice.report.epsilon, rho=rho_of_laplace(2, choice.report_scale))
+    report = laplace_price(choice.report, 2, choice.report_scale)
     if choice.is_given:
         return report
     if choice.walk.epsilon <= 0:
@@ -323,7 +321,7 @@ def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
     neighbours = shape.neighbours
     if release.of_unit and isinstance(neighbours, UnitNeighbours):
         moved = shape.groups
-        return price_of_noise(release.noise, moved, Fraction(moved), release.loss)
+        return price_of_noise(release.noise, moved, Fraction(moved), release.loss, shape.is_open)
     moved = neighbours.rows
     return price_of_noise(release.noise, moved, Fraction(moved**2), release.loss, shape.is_open)
 
@@ -528,15 +526,15 @@ def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
 
 def _price_of_draws(release: OrderStatistic | UnitExtreme) -> Price:
     """Price an answer that is drawn by rank, its size, and the ends of its interval: all of the same values."""
-    interval, price = release.interval, NOTHING_PAID
-    if isinstance(release, OrderStatistic):
-        price = pure_price(release.size.loss)
+    interval, beside = release.interval, NOTHING_PAID
     if interval is not None:
         _check_interval(release, interval)
-        price = sum([pure_price(interval.each)] * interval.ends, price)
-    if release.loss.epsilon <= price.epsilon:
+        beside = sum([pure_price(interval.each)] * interval.ends, beside)
+    if isinstance(release, OrderStatistic):
+        beside += pure_price(release.size.loss)
+    if release.loss.epsilon <= beside.epsilon:
         raise NotPrivate(Rule.ORDER_STATISTIC, "nothing is left for the answer")
-    return price + pure_price(release.own_loss)
+    return pure_price(release.own_loss) + beside
 
 
 def _check_rank(release: OrderStatistic) -> None:

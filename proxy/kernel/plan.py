@@ -562,7 +562,8 @@ def _is_of_means(release: Release) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivatePlan:
-    """The plan of a whole statement. loss: what it costs, all blocks together."""
+    """The plan of a whole statement. loss: what it costs, all blocks together; losses: each of them."""
 
     blocks: tuple[BlockPlan, ...]
     loss: Loss
+    losses: tuple[Loss, ...] = ()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from proxy.accounting.events import Event, dlaplace, mechanism
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import BoundChoice
 from proxy.mechanisms.loss import Loss
@@ -50,19 +48,3 @@ class TableProposals:
     not_null: ColumnRef | None
     keys: tuple[ColumnRef, ...]
     bounds: tuple[ProposedBound, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposalPlan:
-    """loss: of all together, by basic composition."""
-
-    tables: tuple[TableProposals, ...]
-    loss: Loss
-
-    def events(self) -> Iterator[Event]:
-        for table in self.tables:
-            for bound in table.bounds:
-                choice, times = bound.choice, bound.times
-                yield mechanism(Loss(choice.walk.epsilon * times, Fraction(0)))
-                report = Loss(choice.report.epsilon * times, Fraction(0))
-                yield dlaplace(report, 2 * times, choice.report_scale)

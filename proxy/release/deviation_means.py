@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from proxy.base.errors import Fault
 from proxy.exact.table import ExactTable
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms import deviation_mean, deviation_variance
 from proxy.mechanisms.bits import RandomBits
@@ -21,16 +22,16 @@ _NUMBERS = 6  # of a place: compiler.deviation_scan
 
 
 def drawn_centres(
-    plan: BlockPlan, table: ExactTable, bits: RandomBits
+    block: CheckedBlock, table: ExactTable, bits: RandomBits
 ) -> Mapping[int, NoisyCentres]:
     """Release the centres of all means of a block.
 
     Args:
-        plan: The block.
+        block: The block.
         table: What `compiler.deviation_scan.centre_scan` has read for it.
         bits: Random bits.
     """
-    found = _read(plan, table)
+    plan, found = block.block, _read(block.block, table)
     return {
         number: _centres(plan, release, found[2 * place], bits)
         for place, (number, release) in enumerate(plan.deviation_means.items())
@@ -50,18 +51,19 @@ def with_centres(plan: BlockPlan, centres: Mapping[int, NoisyCentres]) -> BlockP
 
 
 def drawn_means(
-    plan: BlockPlan, table: ExactTable, bits: RandomBits
+    block: CheckedBlock, table: ExactTable, bits: RandomBits
 ) -> Mapping[int, Mapping[Keys, Drawn]]:
     """Release all means of a block, by number and group.
 
     Args:
-        plan: The block about centres that were released.
+        block: The block about centres that were released.
         table: What `compiler.deviation_scan.deviation_scan` has read for this very block.
         bits: Random bits.
 
     Raises:
         Fault: A mean has no centres. To draw them here as well would be paid once and drawn twice.
     """
+    plan = block.block
     found, count = _read(plan, table), len(plan.deviation_means)
     means: dict[int, Mapping[Keys, Drawn]] = {}
     for place, (number, release) in enumerate(plan.deviation_means.items()):

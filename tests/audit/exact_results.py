@@ -24,7 +24,7 @@ from proxy.kernel.plan import (
 )
 from proxy.mechanisms import order_statistic, rank_interval
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.release import adding_noise
+from tests import unchecked_blocks
 from tests.audit.movement import all_moved, is_random
 from tests.audit.reach import Promise, Reach, by_policy, is_crowded
 from tests.audit.synthetic import Base
@@ -80,7 +80,7 @@ class Auditor:
     def exact(self, block: BlockPlan, schema: str | Mapping[str, str]) -> Exact:
         tables = list(bounded_tables(block, self.tables(block, schema)))
         with watching() as seen:
-            noisy = adding_noise.release_block(block, tables, SeededBits(1))
+            noisy = unchecked_blocks.release_block(block, tables, SeededBits(1))
         return Exact.of(block, tables, [row.keys for row in noisy.rows], seen)
 
     def audit(

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from proxy.kernel.plan_check import check_centred
 
 from proxy.audit.movement import Measure, bounded_tables, movements
 from proxy.audit.neighbour_audit import audited_bounds
 from proxy.compiler import deviation_scan
 from proxy.kernel.plan import BlockPlan, DeviationMean
-from proxy.kernel.plan_check import check_centred
 from proxy.mechanisms.deviation_mean import NoisyCentres, fineness
 from proxy.policy.policy_model import Policy
 from proxy.release.deviation_means import with_centres

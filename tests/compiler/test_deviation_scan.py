@@ -13,7 +13,6 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
-from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
 from proxy.compiler.deviation_scan import centre_scan, centres_text, deviation_scan
 from proxy.engine.noisy_answers import choice_rows, without_choice_rows
 from proxy.exact.table import ExactTable
@@ -28,7 +27,7 @@ from proxy.mechanisms.deviation_mean import (
 from proxy.mechanisms.deviation_variance import square_bounds
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.choosing_bounds import totals_of
-from proxy.release.deviation_means import drawn_centres, with_centres
+from proxy.release.deviation_means import with_centres
 from tests.compiler.test_bound_scan import (
     _A,
     _B,
@@ -45,6 +44,7 @@ from tests.compiler.test_bound_scan import (
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block, compile_centres, compile_choices, drawn_centres
 
 _NAME = "deviation_scan"
 

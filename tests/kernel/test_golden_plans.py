@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from proxy.kernel.plan_check import check_plan, price_of_block
+from proxy.planner.loss_events import loss_events
 
 from proxy.base.errors import Refusal
 from proxy.kernel.plan import BlockPlan, PrivatePlan
-from proxy.kernel.plan_check import check_plan, price_of_block
 from proxy.kernel.plan_digest import plan_digest
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
-from proxy.planner.loss_events import loss_events
 from tests.kernel.tampered_plans import KINDS, Tampered
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.planner.test_golden_pipeline import golden_pipeline, planned_cases

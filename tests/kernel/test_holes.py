@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from proxy.kernel.plan_check import price_of_block
 
 from proxy.audit.movement import Movement
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.plan_check import price_of_block
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.release.adding_noise import ordered_groups

@@ -6,16 +6,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from proxy.kernel.plan_check import check_plan, price_of_block
+from proxy.planner.loss_events import loss_events
 
 from proxy.kernel import plan_check
 from proxy.kernel.bound_choices import ValueChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, PrivatePlan
-from proxy.kernel.plan_check import check_plan, price_of_block
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.statistics import Counted
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
-from proxy.planner.loss_events import loss_events
 from tests.audit.test_private_bounds import chosen_by_choice
 from tests.kernel.test_weakened_kernel import Weakened
 from tests.pipeline_world import CATALOG, POLICIES, walk

@@ -11,20 +11,19 @@ from fractions import Fraction
 import numpy as np
 import psycopg
 import pytest
+from proxy.kernel.plan_check import check_centred
 
 from proxy.base.errors import Fault
 from proxy.compiler.deviation_scan import centre_scan, deviation_scan
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.plan_check import check_centred
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import plan
 from proxy.policy.policy_model import Bounds, BoundsKind, ProtectedTable, PublicTable
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
-from proxy.release.adding_noise import release_block
-from proxy.release.deviation_means import drawn_centres, with_centres
+from proxy.release.deviation_means import with_centres
 from proxy.release.noisy_relation import NoisyTable
 from tests.fifty_queries.demo_tables import PUBLIC
 from tests.mechanisms.mean_accuracy import accuracy, before
@@ -32,6 +31,7 @@ from tests.mechanisms.mean_sets import SHAPES, MeanSet
 from tests.mechanisms.variance_accuracy import before as spread_before
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import drawn_centres, release_block
 
 _WIDTH = 500
 

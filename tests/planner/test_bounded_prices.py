@@ -9,11 +9,12 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from proxy.kernel.plan_check import price_of_block
+from proxy.planner.loss_events import block_events
 
 from proxy.accounting.events import check
 from proxy.base.errors import Refusal
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.plan_check import price_of_block
 from proxy.kernel.price import Price, price_of_events
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
@@ -22,7 +23,6 @@ from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.planner import loss_events
 from proxy.planner.facts import PlanningContext
-from proxy.planner.loss_events import block_events
 from proxy.planner.planning import Planned, planned
 from proxy.policy.policy_model import (
     IdentifierUnit,

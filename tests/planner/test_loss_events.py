@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from proxy.planner.loss_events import loss_events
 
 from proxy.accounting import events
 from proxy.accounting.amounts import charge
 from proxy.mechanisms import rho_of_noise
 from proxy.mechanisms.zcdp import rho_of_loss
-from proxy.planner.loss_events import loss_events
 from tests.planner.test_golden_pipeline import golden_pipeline, planned_cases
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from proxy.kernel.plan_check import price_of_block
 
 from proxy.kernel.plan import (
     BlockPlan,
@@ -17,7 +18,6 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.kernel.plan_check import price_of_block
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.statistics import Measured
 from proxy.kernel.world import World

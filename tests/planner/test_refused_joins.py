@@ -8,13 +8,13 @@ from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.cli.explain_command import NoData, NoLedger, resolved
-from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.syntax.statements import Statement
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import compile_block
 
 _POLICY = """
 dpproxy: 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-
 from proxy.engine.table_losses import protected_names, table_losses
-from proxy.mechanisms.loss import NOTHING
 from proxy.planner.loss_events import block_events, block_loss
+
+from proxy.mechanisms.loss import NOTHING
 from tests.cases import Case
 from tests.pipeline_world import POLICIES
 from tests.planner.test_golden_pipeline import golden_pipeline, planned_cases

@@ -7,6 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from proxy.kernel.plan_check import check_plan
+from proxy.planner.loss_events import loss_events
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
@@ -14,12 +16,10 @@ from proxy.engine.cut_questions import cut_questions
 from proxy.engine.policy_limits import policy_limits
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, RecentredMean, UnitExtreme
-from proxy.kernel.plan_check import check_plan
 from proxy.kernel.statistics import Counted, Statistic
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import ColumnFacts
-from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import MeasureContext
 from proxy.planner.open_operands import with_open_values
 from proxy.planner.planning import ChosenBounds

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from proxy.planner.loss_events import loss_events
 
 from proxy.accounting.events import Event
 from proxy.base.slots import Slots
@@ -18,12 +19,11 @@ from proxy.engine.answer_notices import answer_notices
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan
 from proxy.mechanisms import rank_interval
-from proxy.planner.loss_events import loss_events
-from proxy.release.adding_noise import release_block
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable
 from tests.pipeline_world import POLICIES, walk
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import release_block
 
 _DRAWS = 300
 # More misses than that, of 5 % at most, come once in a million times.

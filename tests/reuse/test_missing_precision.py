@@ -6,9 +6,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from proxy.planner.loss_events import block_events, block_loss
 
 from proxy.kernel.plan import BlockPlan
-from proxy.planner.loss_events import block_events, block_loss
 from proxy.policy.policy_model import Noise
 from proxy.reuse.derivation import NOTHING_MORE
 from proxy.reuse.missing_precision import MissingPrecision, missing_precision, rho
