@@ -47,9 +47,9 @@ class PreparedQuery:
     """A question that could be run now. plan: as it was asked; drawn: what is drawn for it, and charged as a
     whole; bounded: a block planned again, its private bounds chosen. tables: that it reads, of both kinds.
     lifts: what is drawn instead of a block; none at all: as it is planned. rules: what it leaves out, in words.
-    compiled: the statements of what is drawn, queries: all of them; has_lists: whether any takes lists of public
-    tables. seconds: of a processor, that planning and compiling took. scalars: answers of earlier blocks that
-    stand in later ones. times: how times of the statement were rounded, a line each."""
+    compiled: the statements of what is drawn, queries: all of them; has_lists: whether any takes lists of
+    public tables. seconds: of a processor, that planning and compiling took. scalars: answers of earlier blocks
+    that stand in later ones. times: how times of the statement were rounded, a line each."""
 
     settings: Settings
     plan: CheckedPlan

@@ -13,7 +13,6 @@ from itertools import product
 
 import psycopg
 
-from proxy.audit import neighbour_audit
 from proxy.audit.movement import bounded_tables
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import (
@@ -63,7 +62,7 @@ class Auditor:
         tables = []
         here = replace(block, source=moved(block.source, schema))
         public = schema if isinstance(schema, str) else schema.get("places", SCHEMA)
-        for query in neighbour_audit.compiled(here):
+        for query in unchecked_blocks.compiled(here):
             # What conditions look up is in no FROM clause.
             lists = tuple(
                 replace(wanted, sql=wanted.sql.replace(f'"{SCHEMA}".', f'"{public}".'))

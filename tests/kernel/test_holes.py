@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from proxy.kernel.plan_check import price_of_block
 
 from proxy.audit.movement import Movement
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World

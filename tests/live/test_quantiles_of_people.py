@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import psycopg
@@ -77,7 +78,8 @@ async def _draws(found: Planned, number: int, seed: int) -> list[_Draw]:
         totals = totals_of(block, await protected.run(choosing, dict.fromkeys(choosing.seeds, 7)))
         for _ in range(number):
             chosen = choose_bounds(block, totals, bits)
-            bounded = with_chosen(found.bounded(0, bounds_of(block, chosen)), chosen)
+            told = partial(with_chosen, found=chosen)
+            bounded = found.bounded(0, bounds_of(block, chosen), told).block
             queries = compile_block(bounded)
             tables = [
                 await protected.run(query, dict.fromkeys(query.seeds, bits.below(2**60)))

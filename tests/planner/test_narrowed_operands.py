@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from proxy.kernel.plan_check import price_of_block
 
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,

@@ -7,13 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from proxy.kernel.plan_check import check_plan
-from proxy.planner.loss_events import loss_events
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.policy_limits import policy_limits
+from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, RecentredMean, UnitExtreme
 from proxy.kernel.statistics import Counted, Statistic
@@ -82,7 +81,7 @@ def test_a_bound_is_chosen_and_paid(select: str) -> None:
     assert chosen.choice.walk.epsilon > 0 and chosen.bound is None
     paid = sum((release.loss for release in block.releases), NOTHING) + chosen.choice.loss
     assert paid.epsilon == _POLICY.privacy.epsilon == found.plan.loss.epsilon
-    check_plan(found.plan, loss_events(found.plan), World(_POLICY, CATALOG))
+    check_plan(found.plan.blocks, World(_POLICY, CATALOG))
 
 
 @pytest.mark.parametrize(

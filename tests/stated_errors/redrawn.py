@@ -227,7 +227,7 @@ class Redrawn:
         if place not in self._known:
             block = self.private.blocks[number]
             if bounds is not None:
-                block = self._bounded(number, bounds)
+                block = self._bounded(number, bounds).block
             tables = []
             if bounds is not None and block.is_of_totals:
                 tables.append(clamped_totals(block, self._totals[number]))
