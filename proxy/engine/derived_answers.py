@@ -24,9 +24,8 @@ from proxy.engine.threads import beside
 from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic
 from proxy.planner.facts import Values
-from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
-from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, ordered_groups
 from proxy.reuse.derivable import Derivable, source_from
 from proxy.reuse.derivation import (
     NOTHING_MORE,

@@ -48,6 +48,7 @@ from proxy.release.drawn_values import (
     DrawnGroup,
     DrawnNumber,
     Keys,
+    ordered_groups,
     round_half_up,
 )
 from proxy.release.ordering import kept_units, order_statistic_of, unit_extreme_of
@@ -114,14 +115,6 @@ def _groups(
             keys for keys, rows in grouped[0].items() if is_selected(sum(row.units for row in rows))
         ]
     return ordered_groups(plan, selected_keys)
-
-
-def ordered_groups(plan: BlockPlan, displayed: Iterable[Keys]) -> Iterable[Keys]:
-    """All public groups in the policy's order; of private ones those that are shown."""
-    if plan.combinations is not None or plan.selection is None:
-        return plan.listed_groups
-    # Sorted by text: the order of the data must not show. NULL comes last, as in PostgreSQL.
-    return sorted(displayed, key=lambda keys: tuple((text is None, text or "") for text in keys))
 
 
 def _drawn(

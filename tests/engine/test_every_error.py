@@ -13,7 +13,7 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import OrderStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.adding_noise import ordered_groups
+from proxy.release.drawn_values import ordered_groups
 from proxy.release.noisy_relation import NoisyTable
 from tests.pipeline_world import POLICIES, Pipeline, walk
 from tests.seeded_bits import SeededBits

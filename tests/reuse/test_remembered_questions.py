@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, cast
 
 from proxy.engine.cached_answers import CachedAnswers
@@ -51,5 +52,5 @@ def test_a_block_of_another_price_has_another_slot() -> None:
     before = digest(one.price)
     assert before is not None and digest(one.price) == before
     for currency in ("rho", "delta", "epsilon", "gaussian_delta"):
-        more = {currency: getattr(one.price, currency) + 1}
+        more = {currency: getattr(one.price, currency) + Fraction(1, 2)}
         assert digest(replace(one.price, **more)) not in (None, before)
