@@ -279,7 +279,7 @@ async def noisy_relation(
     for number, checked in enumerate(plan.blocks):
         lift = lifts[number] if lifts else None
         wanted, planned = checked if lift is None else lift.checked, checked.block
-        cached = await store.ready(number, wanted.block)
+        cached, bounded_here = await store.ready(number, wanted.block), None
         if cached is None:
             to_draw = await store.to_draw(number, wanted)
             refuse_unpaid(to_draw, charged)
@@ -287,14 +287,18 @@ async def noisy_relation(
             if statements.block is not to_draw:
                 statements = await in_thread(compiled_block, to_draw)
             reads = _Reads(at_once=read, in_two_parts=read_in_two_parts)
-            drawn = await _drawn(statements, number, bounded, reads, bits)
+            drawn, bounded_here = await _drawn(statements, number, bounded, reads, bits)
             cached = await store.stored(number, wanted.block, drawn)
+            if cached.chosen is not drawn.chosen:  # another has drawn it before
+                bounded_here = None
         if lift is not None:
             cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)
         shown.append(cached)
         block = planned
         if cached.chosen:
-            block = (await in_thread(_bounded, planned, number, cached.chosen, bounded)).block
+            if bounded_here is None:
+                bounded_here = await in_thread(_bounded, planned, number, cached.chosen, bounded)
+            block = bounded_here.block
             clipped += clipped_units(block, cached.chosen, number + 1)
         if cached.noises:
             block = with_noises(block, cached.noises)
@@ -355,8 +359,11 @@ async def _drawn(
     bounded: Bounded,
     reads: _Reads,
     bits: RandomBits,
-) -> CachedBlock:
-    """One block is read and drawn, once it is known that it is charged."""
+) -> tuple[CachedBlock, CheckedBlock | None]:
+    """One block is read and drawn, once it is known that it is charged.
+
+    Gives    what is drawn; the block with its bounds, if it was drawn about no centres
+    """
     planned = compiled.block
 
     def with_bounds(table: ExactTable) -> _BoundedBlock:
@@ -380,7 +387,7 @@ async def _drawn(
         else:
             exact.append(await reads.at_once(query, is_selected if place == 0 else None))
     drawn = await beside(_draws(block.block, exact), drawn_block, block, exact, bits)
-    return CachedBlock(chosen=choice.chosen, drawn=drawn)
+    return CachedBlock(chosen=choice.chosen, drawn=drawn), None if centring is not None else block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -212,9 +212,9 @@ def refuse_unpaid(block: CheckedBlock, charged: CheckedPlan | None) -> None:
         Fault: The charge is for something else.
     """
     paid = block if block.paid_as is None else block.paid_as
-    if paid.price == NOTHING_PAID:
+    if charged is not None and any(one is paid for one in charged.blocks):
         return
-    if charged is None or not any(one is paid for one in charged.blocks):
+    if paid.price != NOTHING_PAID:
         raise Fault("a block that was not charged")
 
 
