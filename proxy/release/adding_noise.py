@@ -68,7 +68,7 @@ def drawn_block(block: CheckedBlock, tables: Sequence[ExactTable], bits: RandomB
     means: dict[int, Mapping[Keys, Drawn]] = {}
     for number, table, _ in drawing:
         if isinstance(plan.releases[number], DeviationMean) and number not in means:
-            means.update(drawn_means(block, tables[table], bits))
+            means.update(drawn_means(plan, tables[table], bits))
     groups = []
     for keys in list(_groups(plan, grouped, bits, is_selected)):
         values: list[Drawn] = []

@@ -51,19 +51,18 @@ def with_centres(plan: BlockPlan, centres: Mapping[int, NoisyCentres]) -> BlockP
 
 
 def drawn_means(
-    block: CheckedBlock, table: ExactTable, bits: RandomBits
+    plan: BlockPlan, table: ExactTable, bits: RandomBits
 ) -> Mapping[int, Mapping[Keys, Drawn]]:
     """Release all means of a block, by number and group.
 
     Args:
-        block: The block about centres that were released.
+        plan: The block about centres that were released.
         table: What `compiler.deviation_scan.deviation_scan` has read for this very block.
         bits: Random bits.
 
     Raises:
         Fault: A mean has no centres. To draw them here as well would be paid once and drawn twice.
     """
-    plan = block.block
     found, count = _read(plan, table), len(plan.deviation_means)
     means: dict[int, Mapping[Keys, Drawn]] = {}
     for place, (number, release) in enumerate(plan.deviation_means.items()):

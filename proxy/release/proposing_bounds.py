@@ -18,8 +18,8 @@ def propose(
     """
     units: dict[int, dict[int, int]] = {}
     for row in exact.rows:
-        place, band, number = (value or 0 for value in row.values)
-        units.setdefault(place, {})[band] = number
+        place, band, counted = (value or 0 for value in row.values)
+        units.setdefault(place, {})[band] = counted
     return tuple(
         chosen_bound(bound.choice, UnitTotals(units=units.get(place, {}), sums={}), bits)
         for place, bound in enumerate(plan.proposed[number].bounds)
