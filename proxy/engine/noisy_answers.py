@@ -57,7 +57,7 @@ _SEED_BITS = 63
 _ADDING_UP = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.SUM)
 
 
-class Bounded(Protocol):
+class BoundsOfBlocks(Protocol):
     """Checks a block with bounds that were chosen for it, by its number."""
 
     def __call__(
@@ -242,7 +242,7 @@ async def noisy_relation(
     question: ProtectedQuery,
     plan: CheckedPlan,
     lifts: Sequence[Lift | None],
-    bounded: Bounded,
+    bounded: BoundsOfBlocks,
     compiled: Sequence[CompiledBlock],
     charged: CheckedPlan | None,
     session: ProtectedSession | None,
@@ -356,7 +356,7 @@ class _Reads:
 async def _drawn(
     compiled: CompiledBlock,
     number: int,
-    bounded: Bounded,
+    bounded: BoundsOfBlocks,
     reads: _Reads,
     bits: RandomBits,
 ) -> tuple[CachedBlock, CheckedBlock | None]:
@@ -404,7 +404,7 @@ class _BoundedBlock:
 
 
 def _with_bounds(
-    planned: CheckedBlock, number: int, table: ExactTable, bounded: Bounded, bits: RandomBits
+    planned: CheckedBlock, number: int, table: ExactTable, bounded: BoundsOfBlocks, bits: RandomBits
 ) -> _BoundedBlock:
     totals = totals_of(planned.block, table)
     chosen = choose_bounds(planned, totals, bits)
@@ -478,7 +478,7 @@ def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], E
 
 
 def _bounded(
-    planned: BlockPlan, number: int, chosen: Mapping[int | None, Chosen], bounded: Bounded
+    planned: BlockPlan, number: int, chosen: Mapping[int | None, Chosen], bounded: BoundsOfBlocks
 ) -> CheckedBlock:
     """The block as it is drawn with these bounds: nothing where there were too few units for one."""
     told = partial(with_chosen, found=chosen)

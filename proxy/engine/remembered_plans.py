@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing_extensions import assert_never
 
 from proxy.compiler.backend_query import BackendQuery
-from proxy.engine.noisy_answers import Bounded, CompiledBlock, compiled_block
+from proxy.engine.noisy_answers import BoundsOfBlocks, CompiledBlock, compiled_block
 from proxy.engine.policy_limits import PolicyRules
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
@@ -54,7 +54,7 @@ class PreparedQuery:
     settings: Settings
     plan: CheckedPlan
     drawn: CheckedPlan
-    bounded: Bounded
+    bounded: BoundsOfBlocks
     zones: ZonesUsed
     tables: frozenset[str]
     rules: PolicyRules

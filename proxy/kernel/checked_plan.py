@@ -85,11 +85,12 @@ class CheckedPlan:
         return self.private.loss
 
 
-def check_plan(blocks: Sequence[BlockPlan], world: World) -> CheckedPlan:
+def check_plan(blocks: Sequence[BlockPlan], wanted: Loss, world: World) -> CheckedPlan:
     """Let a plan pass that is private at its price.
 
     Args:
         blocks: Of a statement, before any bound is chosen.
+        wanted: What the statement may cost.
         world: Policy and catalogue.
 
     Raises:
@@ -97,9 +98,11 @@ def check_plan(blocks: Sequence[BlockPlan], world: World) -> CheckedPlan:
         TooMuchWork: The rows of one unit take too long, or too much room.
     """
     with _named(blocks, world):
-        found = [_checked(block, price_of_block(block, world), world) for block in blocks]
+        found = together([_checked(one, price_of_block(one, world), world) for one in blocks])
+        if not wanted.covers(found.loss):
+            raise NotPrivate(Rule.PRICE, "more than the statement may cost")
     check_work(blocks, world)
-    return together(found)
+    return found
 
 
 def together(blocks: Sequence[CheckedBlock]) -> CheckedPlan:

@@ -35,8 +35,17 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.price import NOTHING_PAID, Price, gaussian_price, laplace_price, pure_price
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.sensitivities import (
+    Sensitivity,
+    of_distinct,
+    of_gate,
+    of_kept_units,
+    of_sum,
+    of_total,
+    outputs_changed,
+)
 from proxy.kernel.shape import Shape
-from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
+from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms import (
     deviation_mean,
     deviation_variance,
@@ -113,9 +122,7 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
 
 
-def price_of_noise(
-    noise: Noise, l1: int, squared: Fraction, loss: Loss, is_open: bool = False
-) -> Price:
+def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool = False) -> Price:
     """Price additive noise on whole numbers.
 
     Privacy: Laplace noise of this scale pays for epsilon (PROOFS.md 1), Gaussian noise for (epsilon, delta)
@@ -125,28 +132,27 @@ def price_of_noise(
 
     Args:
         noise: Which noise, in steps of the results.
-        l1: So many steps move the results at most, all together.
-        squared: The squared length by which they move.
+        moved: How far the results move.
         loss: What it may spend.
         is_open: Whether a bound is still to be chosen.
 
     Raises:
         NotPrivate: The noise is less.
 
-    >>> one = Loss(Fraction(1), Fraction(0))
-    >>> price_of_noise(LaplaceNoise(scale=Fraction(3)), 3, Fraction(9), one).epsilon
+    >>> one, moved = Loss(Fraction(1), Fraction(0)), Sensitivity(l1=3, squared=Fraction(9))
+    >>> price_of_noise(LaplaceNoise(scale=Fraction(3)), moved, one).epsilon
     Fraction(1, 1)
-    >>> price_of_noise(LaplaceNoise(scale=Fraction(2)), 3, Fraction(9), one)
+    >>> price_of_noise(LaplaceNoise(scale=Fraction(2)), moved, one)
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     match noise:
         case LaplaceNoise():
-            if noise.scale <= 0 or noise.scale * loss.epsilon < l1:
+            if noise.scale <= 0 or noise.scale * loss.epsilon < moved.l1:
                 raise NotPrivate(Rule.NOISE, "a scale below what the results move by")
-            return pure_price(loss) if is_open else laplace_price(loss, l1, noise.scale)
+            return pure_price(loss) if is_open else laplace_price(loss, moved.l1, noise.scale)
         case GaussianNoise():
-            return _price_of_gaussian(noise, squared, loss, is_open)
+            return _price_of_gaussian(noise, moved.squared, loss, is_open)
         case _:
             assert_never(noise)
 
@@ -170,8 +176,7 @@ def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_o
 def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Price:
     """Price a noisy linear sum.
 
-    Privacy: `shape.rows` rows of a unit count, each of which moves the sum by what `row_sensitivity` says
-    (PROOFS.md 10, 18 U1 to U5); where the total of a unit is bounded instead, `price_of_total`.
+    Privacy: `sensitivities.of_sum`; where the total of a unit is bounded instead, `price_of_total`.
 
     Raises:
         NotPrivate: The noise is less, or the rows of a unit have no bound.
@@ -186,9 +191,8 @@ def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Pri
     unit = shape.neighbours
     if isinstance(unit, UnitNeighbours) and unit.is_unbounded:
         raise NotPrivate(Rule.NOISY_SUM, "rows of a unit without a bound")
-    each = row_sensitivity(release.statistic, measured)
-    l1, squared = shape.rows * each, shape.squared * each**2
-    return price_of_noise(release.noise, l1, squared, release.loss, shape.is_open)
+    moved = of_sum(shape, release.statistic, release.of)
+    return price_of_noise(release.noise, moved, release.loss, shape.is_open)
 
 
 def price_of_total(
@@ -196,9 +200,8 @@ def price_of_total(
 ) -> Price:
     """Price a sum of which what a unit adds is cut, not its rows, without the choice of the cut.
 
-    Privacy: a unit adds the larger of -low and high at most, in so many parts of a step, over all groups
-    (PROOFS.md 23 B3). The bound may still be chosen: any one has the same epsilon, and at most the rho of a
-    pure mechanism.
+    Privacy: `sensitivities.of_total`. The bound may still be chosen: any one has the same epsilon, and at most
+    the rho of a pure mechanism.
 
     Raises:
         NotPrivate: Rows by themselves, a cut that is inside out, a bound that is none of those to choose
@@ -208,16 +211,14 @@ def price_of_total(
         raise NotPrivate(Rule.TOTAL, "rows by themselves have no total")
     if not total.low <= 0 <= total.high or total.parts < 1:
         raise NotPrivate(Rule.TOTAL, "a cut that is inside out")
-    l1 = max(1, -total.low, total.high) * total.parts
+    moved = of_total(total)
     if total.choice is None:
-        return price_of_noise(release.noise, l1, Fraction(l1**2), release.loss)
+        return price_of_noise(release.noise, moved, release.loss)
     if total.choice.is_given or total.most not in total.choice.bounds:
         raise NotPrivate(Rule.TOTAL, "a bound that is none of those to choose from")
     if total.choice.loss.epsilon >= release.loss.epsilon:
         raise NotPrivate(Rule.TOTAL, "nothing is left for noise")
-    return price_of_noise(
-        release.noise, l1, Fraction(l1**2), release.noise_loss, is_open=not is_bounded
-    )
+    return price_of_noise(release.noise, moved, release.noise_loss, is_open=not is_bounded)
 
 
 def price_of_choice(choice: BoundChoice) -> Price:
@@ -305,25 +306,20 @@ def price_of_weight_choice(chosen: WeightChoice, shape: Shape) -> Price:
         raise NotPrivate(Rule.CHOSEN_WEIGHTS, "rows by themselves are in several cells")
     if list(chosen.bounds) != sorted({1, *chosen.bounds}) or min(chosen.bounds) < 1:
         raise NotPrivate(Rule.CHOSEN_WEIGHTS, "bounds that do not rise from 1")
-    return price_of_noise(LaplaceNoise(scale=chosen.scale), 1, Fraction(1), chosen.cells)
+    moved = Sensitivity(l1=1, squared=Fraction(1))
+    return price_of_noise(LaplaceNoise(scale=chosen.scale), moved, chosen.cells)
 
 
 def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
     """Price a count of distinct values, or of units.
 
-    Privacy: a gathered unit counts once in each of its groups, so all together move by `shape.groups`
-    (PROOFS.md 18 U6). Of other values the first `rows` of a unit count, over all groups; rows that change
-    have one value each.
+    Privacy: `sensitivities.of_distinct`.
 
     Raises:
         NotPrivate: The noise is less.
     """
-    neighbours = shape.neighbours
-    if release.of_unit and isinstance(neighbours, UnitNeighbours):
-        moved = shape.groups
-        return price_of_noise(release.noise, moved, Fraction(moved), release.loss, shape.is_open)
-    moved = neighbours.rows
-    return price_of_noise(release.noise, moved, Fraction(moved**2), release.loss, shape.is_open)
+    moved = of_distinct(shape, of_unit=release.of_unit)
+    return price_of_noise(release.noise, moved, release.loss, shape.is_open)
 
 
 def price_of_mean(release: RecentredMean, shape: Shape) -> Price:
@@ -502,7 +498,7 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
 def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
     """Price the number of units of which MIN and MAX are.
 
-    Privacy: a unit counts once in each group in which it has a value (PROOFS.md 18 U8).
+    Privacy: `sensitivities.of_kept_units`.
 
     Args:
         release: What gets noise.
@@ -520,8 +516,8 @@ def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     check_measured([release.measured], Rule.UNIT_EXTREME)
-    moved = shape.values(release.keeps_one_group)
-    return price_of_noise(release.noise, moved, Fraction(moved**2), release.loss)
+    moved = of_kept_units(shape, keeps_one_group=release.keeps_one_group)
+    return price_of_noise(release.noise, moved, release.loss)
 
 
 def _price_of_draws(release: OrderStatistic | UnitExtreme) -> Price:
@@ -574,29 +570,21 @@ def _values_looked_at(release: OrderStatistic) -> int:
 def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
     """Price a median or mean of the results of partitions, and the gate before it.
 
-    Privacy: a unit moves one output in each of its groups; rows that change those of their partitions
-    (PROOFS.md 4 "Theorem", 14; 18 U6). Outputs are cut to low .. high, and an empty partition has the fill,
-    which is between them. The gate counts units, or rows (4 "Gate"). Both together cost the loss (16).
+    Privacy: `sensitivities.outputs_changed` (PROOFS.md 4 "Theorem", 14; 18 U6). Outputs are cut to low .. high,
+    and an empty partition has the fill, which is between them. The gate counts units, or rows (4 "Gate"). Both
+    together cost the loss (16).
 
     Raises:
         NotPrivate: A fill outside, no partitions, or less noise than so many outputs ask for.
     """
     check_measured([release.measured], Rule.SAMPLE_AGGREGATE)
-    neighbours, groups = shape.neighbours, shape.groups
-    match neighbours:
-        case UnitNeighbours():
-            changed, counted = groups, groups
-        case RowNeighbours():
-            changed, counted = neighbours.partitions_of(groups), neighbours.rows
-        case _:
-            assert_never(neighbours)
     _check_outputs(release)
-    if release.gate.noise.scale * release.gate.loss.epsilon < counted:
+    if release.gate.noise.scale * release.gate.loss.epsilon < of_gate(shape).l1:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a gate with less noise than it pays for")
     left = release.loss.epsilon - release.gate.loss.epsilon
     if left <= 0:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "nothing is left for the answer")
-    _check_mechanism(release, shape, Loss(left, release.loss.delta), changed)
+    _check_mechanism(release, shape, Loss(left, release.loss.delta), outputs_changed(shape))
     return pure_price(release.loss)
 
 

@@ -31,7 +31,7 @@ def select_groups(priced: Priced, position: int | None) -> Selection:
             case RowNeighbours():
                 each = split.per_unit(loss, context.neighbours.rows)
             case UnitNeighbours():
-                each = partition_selection.per_group(loss, context.groups)
+                each = partition_selection.per_group(loss, context.shape.groups)
             case _:
                 assert_never(context.neighbours)
         partition_selection.release_probability(1, each.epsilon, each.delta)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import islice
 
 from proxy.base import limits
-from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalEnd
 from proxy.kernel.checked_plan import (
     CheckedBlock,
@@ -21,6 +21,7 @@ from proxy.kernel.checked_plan import (
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
+from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured
 from proxy.kernel.work import TooMuchWork
 from proxy.kernel.world import World
@@ -92,8 +93,8 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
 
     Given    wanted: epsilon and delta of the statement as a whole
     Gives    a plan that is (plan.loss)-DP for the policy's units, plan.loss <= wanted
-    Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE; with Fault a plan that would cost
-             more than wanted, or that the kernel does not let through, which would be a fault of ours
+    Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE; NotPrivate: a plan that the kernel does
+             not let through, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
     query = without_later_rows(query, known)
@@ -204,7 +205,7 @@ class _Unchecked:
         """
         world = _world(self.known)
         try:
-            return self._planned(check_plan(self.blocks, world), wanted, None)
+            return self._planned(check_plan(self.blocks, wanted, world), None)
         except TooMuchWork as refusal:
             refused = refusal
         for beginning in BEGINNINGS:
@@ -212,14 +213,12 @@ class _Unchecked:
             if blocks == self.blocks:
                 continue
             try:
-                return self._planned(check_plan(blocks, world), wanted, beginning)
+                return self._planned(check_plan(blocks, wanted, world), beginning)
             except TooMuchWork as further:
                 refused = further
         raise refused
 
-    def _planned(self, checked: CheckedPlan, wanted: Loss, beginning: Beginning | None) -> Planned:
-        if not wanted.covers(checked.loss):
-            raise Fault
+    def _planned(self, checked: CheckedPlan, beginning: Beginning | None) -> Planned:
         return Planned(
             checked=checked,
             known=self.known,
@@ -296,8 +295,9 @@ class _Draft:
 
         Given    values: bounds on values, by the values; weights: bound on rows that quantiles weigh
         """
-        neighbours, _ = neighbours_of(self.ownership, self.group_bound, chosen.get(None))
-        context = replace(self.context, neighbours=neighbours, chosen=chosen, weight_bound=weights)
+        neighbours = neighbours_of(self.ownership, self.group_bound, chosen.get(None))
+        shape = replace(self.context.shape, neighbours=neighbours)
+        context = replace(self.context, shape=shape, chosen=chosen, weight_bound=weights)
         context = with_bounds(context, values)
         return replace(self, context=context, allocation=allocation(self.aggregates, context))
 
@@ -359,7 +359,8 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     check_private_keys(
         ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)]
     )
-    neighbours, groups = neighbours_of(ownership, group_bound, None)
+    neighbours = neighbours_of(ownership, group_bound, None)
+    shape = Shape(neighbours=neighbours, count=count, is_spread=bool(keys) and count != 1)
     aggregates = tuple(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
@@ -368,12 +369,10 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     can_be_lifted = is_lifted and has_fixed_bounds(neighbours, largest, facts)
     context = MeasureContext(
         facts=facts,
-        neighbours=neighbours,
-        groups=groups,
+        shape=shape,
         privacy=known.policy.privacy,
         mechanism=known.mechanism,
         wanted=wanted,
-        is_spread=bool(keys) and count != 1,
         has_private_keys=any(key.values is None for key in keys),
         most_rows=largest,
         levels=wanted_levels(block),

@@ -17,7 +17,8 @@ from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_reset, how_to_set
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.kernel.plan import ClippedMean, Gate, LaplaceNoise, SampleAggregate, SmoothedMedian
+from proxy.kernel.plan import ClippedMean, Gate, SampleAggregate, SmoothedMedian
+from proxy.kernel.sensitivities import laplace, of_gate, outputs_changed
 from proxy.kernel.statistics import Measured
 from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median, split
 from proxy.mechanisms.loss import Loss
@@ -84,13 +85,7 @@ def clipped_mean_of(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     """
     context = priced.context
     answers = _partition_answers(aggregate, context)
-    match context.neighbours:
-        case RowNeighbours():
-            changed = context.neighbours.partitions_of(context.groups)
-        case UnitNeighbours():  # one in each group
-            changed = context.groups
-        case _:
-            assert_never(context.neighbours)
+    changed = outputs_changed(context.shape)
     loss = Loss(priced.loss.epsilon, Fraction(0))
     own = _after_gate(loss)
     m = _of_policy(aggregate, context) or clipped_mean.partitions(own.epsilon, changed)
@@ -113,18 +108,11 @@ def _gate(context: MeasureContext, partitions: int, loss: Loss) -> Gate:
     Given    loss: of the release as a whole
     Source   docs/design/mechanisms.md 5.7; PROOFS.md 4, "Gate"
     """
-    match context.neighbours:
-        case RowNeighbours():
-            sensitivity = context.neighbours.rows
-        case UnitNeighbours():  # a unit is counted once in each group
-            sensitivity = context.groups
-        case _:
-            assert_never(context.neighbours)
-    own = Loss(loss.epsilon * _OF_GATE, Fraction(0))
-    scale = discrete_laplace.scale_for(sensitivity, own.epsilon)
+    own, counted = Loss(loss.epsilon * _OF_GATE, Fraction(0)), of_gate(context.shape)
+    noise = laplace(counted, own.epsilon)
     # With the margin fewer units than needed come through once in forty.
-    least = UNITS_PER_PARTITION * partitions + discrete_laplace.half_width(scale)
-    return Gate(sensitivity=sensitivity, noise=LaplaceNoise(scale=scale), least=least, loss=own)
+    least = UNITS_PER_PARTITION * partitions + discrete_laplace.half_width(noise.scale)
+    return Gate(sensitivity=counted.l1, noise=noise, least=least, loss=own)
 
 
 def _aggregated(
@@ -169,9 +157,9 @@ def _each(loss: Loss, context: MeasureContext) -> Loss:
     """What each group's median may spend of it."""
     match context.neighbours:
         case RowNeighbours():
-            return split.per_unit(loss, context.neighbours.partitions_of(context.groups))
+            return split.per_unit(loss, outputs_changed(context.shape))
         case UnitNeighbours():
-            return split.per_group(loss, context.groups)
+            return split.per_group(loss, outputs_changed(context.shape))
         case _:
             assert_never(context.neighbours)
 

@@ -19,7 +19,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.engine import noisy_answers
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.kernel import statistics
+from proxy.kernel import sensitivities, statistics
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
     Answer,
@@ -34,7 +34,7 @@ from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
-from proxy.planner import planning, release_choice
+from proxy.planner import planning
 from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import Planned
 from proxy.query.ir.query import Query
@@ -147,7 +147,7 @@ def sensitivity_of_a_sum_is_its_width(patch: pytest.MonkeyPatch) -> None:
         found = real(statistic, measured)
         return found if statistic is not Statistic.STEPS else min(found, max(1, measured[0].width))
 
-    patch.setattr(release_choice, "row_sensitivity", narrow)
+    patch.setattr(sensitivities, "row_sensitivity", narrow)
 
 
 def sums_in_floats(patch: pytest.MonkeyPatch) -> None:

@@ -12,5 +12,5 @@ from tests.unchecked_blocks import unchecked, unchecked_plan
 
 
 def without_kernel(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(planning, "check_plan", lambda blocks, _: unchecked_plan(blocks))
+    patch.setattr(planning, "check_plan", lambda blocks, *_: unchecked_plan(blocks))
     patch.setattr(planning, "check_bounded", lambda block, *_: unchecked(block))

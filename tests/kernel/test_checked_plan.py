@@ -30,6 +30,7 @@ from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
+from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
 from tests.engine.test_order import Recorder, ask, asked
@@ -184,10 +185,18 @@ def _louder(block: BlockPlan) -> BlockPlan:
 
 def test_a_changed_block_is_checked_again_and_has_a_price_of_its_own() -> None:
     plan = _checked()
-    changed = check_plan([_louder(plan.blocks[0].block)], WORLD)
+    changed = check_plan([_louder(plan.blocks[0].block)], plan.loss, WORLD)
     assert changed.price.rho < plan.price.rho
     with pytest.raises(Fault):
         refuse_unpaid(changed.blocks[0], plan)
+
+
+def test_what_costs_more_than_the_statement_may_is_refused() -> None:
+    plan = _checked()
+    less = Loss(plan.loss.epsilon - Fraction(1, 10**9), plan.loss.delta)
+    with pytest.raises(NotPrivate) as refused:
+        check_plan([one.block for one in plan.blocks], less, WORLD)
+    assert refused.value.rule is Rule.PRICE and len(refused.value.digest) == 64
 
 
 class _Another(NoCache):

@@ -61,7 +61,7 @@ def golden_blocks() -> Iterator[tuple[str, World, BlockPlan]]:
 def test_golden_plans_are_let_through() -> None:
     blocks = 0
     for statement, world, plan in _plans():
-        found = check_plan(plan.blocks, world)
+        found = check_plan(plan.blocks, plan.loss, world)
         assert found.private == plan
         for one in found.blocks:
             is_drawn = bool(one.block.releases or one.block.selection)

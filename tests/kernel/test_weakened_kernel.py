@@ -24,6 +24,7 @@ from proxy.kernel import (
     join_rules,
     measurements,
     row_numbers,
+    sensitivities,
     shape,
     truncation_rules,
 )
@@ -40,6 +41,7 @@ from tests.pipeline_world import CATALOG, POLICIES
 
 _MODULES = (
     *(attribution, column_types, join_rules, measurements, block_price, row_numbers, shape),
+    sensitivities,
     truncation_rules,
 )
 
@@ -108,9 +110,9 @@ _OF_HOLES = {
     "rows_per_group_without_groups": _weak(shape.Shape.rows.fget, "or not self.is_spread", ""),  # type: ignore[attr-defined]
     "group_answered_twice": _weak(shape.shape_of, "len(set(answered)) < len(answered)", "False"),
     "units_counted_where_rows_change": _weak(
-        measurements.price_of_distinct_count,
-        "release.of_unit and isinstance(neighbours, UnitNeighbours)",
-        "release.of_unit",
+        sensitivities.of_distinct,
+        "of_unit and isinstance(shape.neighbours, UnitNeighbours)",
+        "of_unit",
     ),
     "clamp_between_steps": _weak(
         measurements.check_measured, "(end / one.grid).denominator != 1", "False"
@@ -140,7 +142,7 @@ _OF_HOLES = {
         "False",
     ),
     "units_counted_in_all_groups": _weak(
-        measurements.price_of_kept_units, "shape.values(release.keeps_one_group)", "1"
+        sensitivities.of_kept_units, "shape.values(keeps_one_group)", "1"
     ),
     "values_of_several_rows": _weak(
         measurements.price_of_value_choice,
@@ -208,10 +210,12 @@ _OF_KINDS = {
         "if join.is_seeded or any(isinstance(owner, Public) for owner in owners):",
         "if True:",
     ),
-    "noise_halved": _weak(measurements.price_of_noise, "noise.scale * loss.epsilon < l1", "False"),
+    "noise_halved": _weak(
+        measurements.price_of_noise, "noise.scale * loss.epsilon < moved.l1", "False"
+    ),
     "gate_too_quiet": _weak(
         measurements.price_of_sample_aggregate,
-        "release.gate.noise.scale * release.gate.loss.epsilon < counted",
+        "release.gate.noise.scale * release.gate.loss.epsilon < of_gate(shape).l1",
         "False",
     ),
     "median_sees_more": _weak(measurements._check_mechanism, "not most.covers(each)", "False"),
