@@ -42,7 +42,7 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
-from proxy.kernel.shape import Shape, shape_of
+from proxy.kernel.shape import Shape, check_groups, shape_of
 from proxy.kernel.world import World
 
 
@@ -60,6 +60,7 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
     source = relation_of(block.source, world)
     _check_parts(block, source, world)
     check_neighbours(block, source)
+    check_groups(block)
     _check_choices(block)
     is_open = block.chooses_rows or bool(block.value_choices)
     shape = shape_of(block, is_open=is_open and not is_bounded)

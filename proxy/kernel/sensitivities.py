@@ -116,8 +116,7 @@ def laplace(sensitivity: Sensitivity, epsilon: Fraction) -> LaplaceNoise:
 def gaussian(sensitivity: Sensitivity, loss: Loss) -> GaussianNoise:
     """Discrete Gaussian noise that hides it (PROOFS.md 5)."""
     rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
-    sigma2 = discrete_gaussian.sigma2_for(sensitivity.squared, rho)
-    return GaussianNoise(sigma2=sigma2, squared=sensitivity.squared)
+    return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(sensitivity.squared, rho))
 
 
 def _in_one_group(moved: int) -> Sensitivity:

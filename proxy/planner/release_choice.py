@@ -118,7 +118,6 @@ def shared_statistic(
         aggregate=aggregate,
         statistic=statistic,
         of=measured,
-        sensitivity=moved.l1,
         noise=laplace(moved, loss.epsilon),
         loss=Loss(loss.epsilon, Fraction(0)),
     )
@@ -141,7 +140,6 @@ def _statistic(
         aggregate=aggregate,
         statistic=statistic,
         of=of,
-        sensitivity=moved.l1,
         noise=noise,
         loss=loss,
     )
@@ -195,7 +193,6 @@ def _of_total(
         aggregate=aggregate,
         statistic=statistic,
         of=of,
-        sensitivity=moved.l1,
         noise=noise,
         loss=loss + choosing,
         total=total,
@@ -278,7 +275,6 @@ def _distinct(aggregate: Aggregate, priced: Priced) -> DistinctCount:
         operand=operand,
         condition=condition_of(aggregate, context),
         of_unit=of_unit,
-        sensitivity=moved.l1,
         noise=noise,
         loss=loss,
         is_long=not of_unit and is_long(operand, context.facts),

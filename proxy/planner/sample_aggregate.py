@@ -112,7 +112,7 @@ def _gate(context: MeasureContext, partitions: int, loss: Loss) -> Gate:
     noise = laplace(counted, own.epsilon)
     # With the margin fewer units than needed come through once in forty.
     least = UNITS_PER_PARTITION * partitions + discrete_laplace.half_width(noise.scale)
-    return Gate(sensitivity=counted.l1, noise=noise, least=least, loss=own)
+    return Gate(noise=noise, least=least, loss=own)
 
 
 def _aggregated(

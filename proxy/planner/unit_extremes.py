@@ -84,7 +84,6 @@ def kept_units(first: Aggregate, context: MeasureContext, loss: Loss) -> KeptUni
         aggregate=first,
         measured=_of_one_value(first, context),
         keeps_one_group=keeps_one_group,
-        sensitivity=moved.l1,
         noise=laplace(moved, loss.epsilon),
         loss=Loss(loss.epsilon, Fraction(0)),
     )

@@ -16,6 +16,8 @@ from proxy.kernel.checked_plan import CheckedBlock, check_top_up
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, GaussianNoise, NoisyStatistic
 from proxy.kernel.price import Price
+from proxy.kernel.sensitivities import sensitivity_of
+from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.topping_up import missing_sigma2
@@ -99,7 +101,7 @@ def missing_precision(
             continue
         sigma2, release = missing_sigma2(wanted.sigma2, noise.sigma2), block.releases[number]
         assert isinstance(release, NoisyStatistic | DistinctCount), "it has Gaussian noise"
-        topped = None if sigma2 is None else _with_noise(release, sigma2)
+        topped = None if sigma2 is None else _with_noise(release, sigma2, shape_of(block))
         if topped is not None:
             releases[number] = topped
             given[number] = GivenRelease(place=place, sigma2=noise.sigma2, bought=sigma2)
@@ -125,19 +127,16 @@ def _is_cheaper(price: Price, fresh: Price) -> bool:
 
 
 def _with_noise(
-    release: NoisyStatistic | DistinctCount, sigma2: Fraction
+    release: NoisyStatistic | DistinctCount, sigma2: Fraction, shape: Shape
 ) -> NoisyStatistic | DistinctCount | None:
     """None: it would cost what it costs whole."""
-    noise = _gaussian(release)
-    assert noise is not None and noise.squared is not None, (
-        "what is planned says by how much it moves"
-    )
-    epsilon = epsilon_of_rho(noise.squared / (2 * sigma2), release.loss.delta)
+    squared = sensitivity_of(release, shape).squared
+    epsilon = epsilon_of_rho(squared / (2 * sigma2), release.loss.delta)
     if epsilon >= release.loss.epsilon:
         return None
     return replace(
         release,
-        noise=GaussianNoise(sigma2=sigma2, squared=noise.squared),
+        noise=GaussianNoise(sigma2=sigma2),
         loss=Loss(epsilon, release.loss.delta),
     )
 

@@ -69,11 +69,8 @@ def groups_of_a_gate_not_counted(patch: pytest.MonkeyPatch) -> None:
 
     def one(context: MeasureContext, partitions: int, loss: Loss) -> Gate:
         gate = real(context, partitions, loss)
-        return replace(
-            gate,
-            sensitivity=1,
-            noise=replace(gate.noise, scale=gate.noise.scale / gate.sensitivity),
-        )
+        counted = sensitivities.of_gate(context.shape).l1
+        return replace(gate, noise=replace(gate.noise, scale=gate.noise.scale / counted))
 
     patch.setattr(sample_aggregate, "_gate", one)
 

@@ -108,7 +108,9 @@ _OF_HOLES = {
     ),
     "partitions_by_null": _weak(block_price.check_rows, "not hashed <= owner.filled", "False"),
     "rows_per_group_without_groups": _weak(shape.Shape.rows.fget, "or not self.is_spread", ""),  # type: ignore[attr-defined]
-    "group_answered_twice": _weak(shape.shape_of, "len(set(answered)) < len(answered)", "False"),
+    "group_answered_twice": _weak(
+        shape.check_groups, "len(set(answered)) < len(answered)", "False"
+    ),
     "units_counted_where_rows_change": _weak(
         sensitivities.of_distinct,
         "of_unit and isinstance(shape.neighbours, UnitNeighbours)",
