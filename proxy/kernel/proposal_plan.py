@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import BoundChoice
-from proxy.mechanisms.loss import Loss
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Relation
 
@@ -31,10 +30,6 @@ class ProposedBound:
     column: ColumnRef | None = None
     step: Fraction = Fraction(1)
     most: Fraction | None = None
-
-    @property
-    def loss(self) -> Loss:
-        return Loss(self.choice.loss.epsilon * self.times, Fraction(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
