@@ -36,7 +36,11 @@ from proxy.kernel.plan import (
 from proxy.kernel.price import NOTHING_PAID, Price, gaussian_price, laplace_price, pure_price
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.sensitivities import (
+    OF_CELLS,
+    OF_REPORT,
     Sensitivity,
+    each_median,
+    each_selected,
     of_distinct,
     of_gate,
     of_kept_units,
@@ -51,9 +55,7 @@ from proxy.mechanisms import (
     deviation_variance,
     discrete_gaussian,
     order_statistic,
-    partition_selection,
     rank_interval,
-    split,
     zcdp,
 )
 from proxy.mechanisms.loss import Loss
@@ -239,9 +241,9 @@ def price_of_choice(choice: BoundChoice) -> Price:
         raise NotPrivate(Rule.CHOSEN_BOUND, "bounds that do not rise")
     if choice.bounds[0] < 1:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a bound below 1")
-    if choice.report_scale <= 0 or choice.report_scale * choice.report.epsilon < 2:
+    if choice.report_scale <= 0 or choice.report_scale * choice.report.epsilon < OF_REPORT.l1:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a report with less noise than it pays for")
-    report = laplace_price(choice.report, 2, choice.report_scale)
+    report = laplace_price(choice.report, OF_REPORT.l1, choice.report_scale)
     if choice.is_given:
         return report
     if choice.walk.epsilon <= 0:
@@ -306,8 +308,7 @@ def price_of_weight_choice(chosen: WeightChoice, shape: Shape) -> Price:
         raise NotPrivate(Rule.CHOSEN_WEIGHTS, "rows by themselves are in several cells")
     if list(chosen.bounds) != sorted({1, *chosen.bounds}) or min(chosen.bounds) < 1:
         raise NotPrivate(Rule.CHOSEN_WEIGHTS, "bounds that do not rise from 1")
-    moved = Sensitivity(l1=1, squared=Fraction(1))
-    return price_of_noise(LaplaceNoise(scale=chosen.scale), moved, chosen.cells)
+    return price_of_noise(LaplaceNoise(scale=chosen.scale), OF_CELLS, chosen.cells)
 
 
 def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
@@ -584,7 +585,7 @@ def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
     left = release.loss.epsilon - release.gate.loss.epsilon
     if left <= 0:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "nothing is left for the answer")
-    _check_mechanism(release, shape, Loss(left, release.loss.delta), outputs_changed(shape))
+    _check_mechanism(release, shape, Loss(left, release.loss.delta))
     return pure_price(release.loss)
 
 
@@ -599,15 +600,13 @@ def _check_outputs(release: SampleAggregate) -> None:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "no partitions")
 
 
-def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss, changed: int) -> None:
+def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss) -> None:
     match release.mechanism:
         case ClippedMean(changed=believed, loss=loss):
-            if believed < changed or not left.covers(loss) or loss.epsilon <= 0:
+            if believed < outputs_changed(shape) or not left.covers(loss) or loss.epsilon <= 0:
                 raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a mean of fewer outputs than change")
         case SmoothedMedian(each=each):
-            is_of_units = isinstance(shape.neighbours, UnitNeighbours)
-            most = (split.per_group if is_of_units else split.per_unit)(left, changed)
-            if not most.covers(each) or each.epsilon <= 0:
+            if not each_median(shape, left).covers(each) or each.epsilon <= 0:
                 raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a median of fewer outputs than change")
         case _:
             assert_never(release.mechanism)
@@ -616,22 +615,14 @@ def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss, changed
 def price_of_selection(selection: Selection, shape: Shape) -> Price:
     """Price the choice of private groups that are shown.
 
-    Privacy: each group of a unit is decided by itself, of at most `shape.groups` of them, or of so many
-    rows one after the other (PROOFS.md 7 "Groups of a unit", 16); what follows is drawn for the groups that
-    are shown (21 G1).
+    Privacy: `sensitivities.each_selected`; what follows is drawn for the groups that are shown (PROOFS.md 21
+    G1).
 
     Raises:
         NotPrivate: A group's decision spends more than its part.
     """
-    match shape.neighbours:
-        case RowNeighbours(rows=rows):
-            most = split.per_unit(selection.loss, rows)
-        case UnitNeighbours():
-            if selection.loss.delta <= 0:
-                raise NotPrivate(Rule.SELECTION, "a selection without delta")
-            most = partition_selection.per_group(selection.loss, shape.groups)
-        case _:
-            assert_never(shape.neighbours)
-    if not most.covers(selection.each):
+    if isinstance(shape.neighbours, UnitNeighbours) and selection.loss.delta <= 0:
+        raise NotPrivate(Rule.SELECTION, "a selection without delta")
+    if not each_selected(shape, selection.loss).covers(selection.each):
         raise NotPrivate(Rule.SELECTION, "a decision that spends more than its part")
     return pure_price(selection.loss)

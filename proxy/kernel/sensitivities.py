@@ -1,4 +1,7 @@
-"""How far neighbours move what gets noise, and the noise that hides it. Nothing else computes either."""
+"""How far neighbours move what gets noise, the noise that hides it, and what each group may spend.
+
+The planner takes all of it from here, and the kernel compares with it: nothing else computes either.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,15 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
-from proxy.mechanisms import discrete_gaussian, discrete_laplace, zcdp
+from proxy.mechanisms import (
+    discrete_gaussian,
+    discrete_laplace,
+    partition_selection,
+    split,
+    zcdp,
+)
 from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.row_weights import PARTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +99,42 @@ def outputs_changed(shape: Shape) -> int:
             return shape.neighbours.partitions_of(shape.groups)
         case _:
             assert_never(shape.neighbours)
+
+
+def of_size(rows: int, *, is_weighted: bool) -> Sensitivity:
+    """Of the sizes of all groups of an order statistic, of so many rows of a unit.
+
+    Privacy: each row moves one size by 1 (PROOFS.md 9). Rows of a unit that have weights weigh 1 together, in
+    parts (29 W3).
+    """
+    return _in_one_group(PARTS if is_weighted else rows)
+
+
+# A unit is in one cell of a histogram, which it moves by 1 (PROOFS.md 29 W2). Of a report it moves two counts
+# by 1 each (23 B5).
+OF_CELLS = Sensitivity(l1=1, squared=Fraction(1))
+OF_REPORT = Sensitivity(l1=2, squared=Fraction(2))
+
+
+def each_selected(shape: Shape, loss: Loss) -> Loss:
+    """What the decision about each private group may spend.
+
+    Privacy: each group of a unit is decided by itself, of at most `shape.groups` of them, or of so many
+    rows one after the other (PROOFS.md 7 "Groups of a unit", 16).
+    """
+    match shape.neighbours:
+        case RowNeighbours():
+            return split.per_unit(loss, shape.neighbours.rows)
+        case UnitNeighbours():
+            return partition_selection.per_group(loss, shape.groups)
+        case _:
+            assert_never(shape.neighbours)
+
+
+def each_median(shape: Shape, loss: Loss) -> Loss:
+    """What the median of each group may spend (PROOFS.md 4 "Theorem", 16)."""
+    is_of_units = isinstance(shape.neighbours, UnitNeighbours)
+    return (split.per_group if is_of_units else split.per_unit)(loss, outputs_changed(shape))
 
 
 def sensitivity_of(

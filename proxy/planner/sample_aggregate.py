@@ -11,16 +11,13 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from typing_extensions import assert_never
-
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_reset, how_to_set
-from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import ClippedMean, Gate, SampleAggregate, SmoothedMedian
-from proxy.kernel.sensitivities import laplace, of_gate, outputs_changed
+from proxy.kernel.sensitivities import each_median, laplace, of_gate, outputs_changed
 from proxy.kernel.statistics import Measured
-from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median, split
+from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.measuring import (
@@ -62,7 +59,7 @@ def smoothed(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     noise = context.privacy.median_noise
     if noise is MedianNoise.POLYPLACE:  # no delta is needed
         loss = Loss(loss.epsilon, Fraction(0))
-    each = _each(_after_gate(loss), context)
+    each = each_median(context.shape, _after_gate(loss))
     if noise is MedianNoise.LAPLACE and not 0 < each.delta <= LARGEST_DELTA:
         raise needs_delta(
             f"{aggregate.kind.value} needs a delta above 0 and below {float(LARGEST_DELTA)}",
@@ -153,17 +150,6 @@ def _partition_answers(aggregate: Aggregate, context: MeasureContext) -> _Partit
     return _PartitionAnswers(measured=measured, grid=grid, low=low, high=high, fill=fill)
 
 
-def _each(loss: Loss, context: MeasureContext) -> Loss:
-    """What each group's median may spend of it."""
-    match context.neighbours:
-        case RowNeighbours():
-            return split.per_unit(loss, outputs_changed(context.shape))
-        case UnitNeighbours():
-            return split.per_group(loss, outputs_changed(context.shape))
-        case _:
-            assert_never(context.neighbours)
-
-
 def _of_policy(aggregate: Aggregate, context: MeasureContext) -> int | None:
     """The policy's number of partitions, for a plain column."""
     if not isinstance(aggregate.operand, ColumnRef):
@@ -195,7 +181,7 @@ def _infeasible(aggregate: Aggregate, priced: Priced, steps: int, loss: Loss) ->
     noise = context.privacy.median_noise
 
     def is_enough(epsilon: Fraction) -> bool:
-        each = _each(_after_gate(Loss(epsilon, loss.delta)), context)
+        each = each_median(context.shape, _after_gate(Loss(epsilon, loss.delta)))
         m = _partitions(aggregate, context, steps, each)
         return _is_feasible(steps, m, each, noise)
 

@@ -131,7 +131,34 @@ def test_nothing_in_the_product_makes_one_outside_of_the_kernel() -> None:
     ],
 )
 def test_what_would_make_one_is_seen(text: str) -> None:
-    assert _found(ast.parse(text), "engine/any.py")
+    assert _found(ast.parse(text), "engine/noisy_answers.py")
+
+
+_OF_NOISE = {"scale_for", "sigma2_for", "per_unit", "per_group"}
+_CHARGES = {"engine/charged_queries.py", "engine/bound_proposing.py", "ledger/engine_ledger.py"}
+
+
+def _called(name: str, of: str) -> Iterator[str]:
+    """Functions of a module, and methods of an object, that a file calls by a name in front."""
+    for node in ast.walk(ast.parse((_ROOT / name).read_text())):
+        if isinstance(node, ast.Attribute) and (of == "" or ast.unparse(node.value) == of):
+            yield node.attr
+
+
+def test_noise_is_computed_in_the_kernel() -> None:
+    """The planner chooses what is measured, and for how much. It computes no noise, and no part of a group."""
+    modules = ("discrete_laplace", "discrete_gaussian", "split", "partition_selection")
+    names = [file.relative_to(_ROOT).as_posix() for file in _ROOT.rglob("*.py")]
+    above = [name for name in names if name.startswith(("planner/", "reuse/", "engine/"))]
+    found = {(n, one) for n in above for of in modules for one in _called(n, of)}
+    assert {one for one in found if one[1] in _OF_NOISE} == set()
+    assert "scale_for" in set(_called("kernel/sensitivities.py", "discrete_laplace"))
+
+
+def test_who_charges_is_known() -> None:
+    names = {file.relative_to(_ROOT).as_posix() for file in _ROOT.rglob("*.py")}
+    names -= {name for name in names if name.startswith("audit/")}  # of addresses
+    assert {name for name in names if "reserve" in _called(name, "")} == _CHARGES
 
 
 def test_a_charge_pays_for_the_very_block() -> None:

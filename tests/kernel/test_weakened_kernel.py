@@ -220,12 +220,16 @@ _OF_KINDS = {
         "release.gate.noise.scale * release.gate.loss.epsilon < of_gate(shape).l1",
         "False",
     ),
-    "median_sees_more": _weak(measurements._check_mechanism, "not most.covers(each)", "False"),
+    "median_sees_more": _weak(
+        measurements._check_mechanism, "not each_median(shape, left).covers(each)", "False"
+    ),
     "fill_outside": _weak(
         measurements._check_outputs, "not release.low <= release.fill <= release.high", "False"
     ),
     "selection_for_nothing": _weak(
-        measurements.price_of_selection, "not most.covers(selection.each)", "False"
+        measurements.price_of_selection,
+        "not each_selected(shape, selection.loss).covers(selection.each)",
+        "False",
     ),
     "private_keys_shown": _weak(
         block_price._prices,
