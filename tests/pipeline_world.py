@@ -31,10 +31,11 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
 from proxy.engine.arguments import constants
 from proxy.engine.settings import read_settings
+from proxy.kernel.checked_plan import CheckedPlan
 from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicValues
-from proxy.planner.planning import ChosenBounds, plan
+from proxy.planner.planning import ChosenBounds, planned
 from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import (
     Bounds,
@@ -335,8 +336,12 @@ class Pipeline:
 
     statement: Statement
     reading: Reading
-    plan: PrivatePlan
+    checked: CheckedPlan
     queries: tuple[tuple[BackendQuery, ...], ...]
+
+    @property
+    def plan(self) -> PrivatePlan:
+        return self.checked.private
 
 
 def resolve(written: str) -> TableName | None:
@@ -384,10 +389,11 @@ def walk(
     known = PlanningContext(
         policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD, mechanism=given.mechanism
     )
-    private = plan(bound, known, given.loss)
+    planned_query = planned(bound, known, given.loss)
+    checked = planned_query.checked
     if chosen is not None:
-        private = plan(bound, known, given.loss, chosen(private))
-    return Pipeline(statement, reading, private, tuple(map(compile_block, private.blocks)))
+        checked = planned_query.with_bounds(chosen(checked.private))
+    return Pipeline(statement, reading, checked, tuple(map(compile_block, checked.blocks)))
 
 
 def moved(relation: Relation, schema: str | Mapping[str, str]) -> Relation:

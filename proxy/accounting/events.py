@@ -21,7 +21,6 @@ from fractions import Fraction
 from proxy.accounting.amounts import charge, decimal, rho_charge
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.rho_of_noise import rho_of_gaussian, rho_of_laplace, rho_of_pure
-from proxy.mechanisms.zcdp import rho_of_loss
 
 VERSION = 2
 _FIELDS: Mapping[tuple[int, str], frozenset[str]] = {
@@ -61,16 +60,6 @@ def gaussian(loss: Loss, l2squared: Fraction, sigma2: Fraction) -> Event:
         "l2squared": str(l2squared),
         "sigma2": str(sigma2),
     }
-
-
-def gaussian_of_loss(loss: Loss) -> Event:
-    """Gaussian noise whose sigma2 is made of the loss, for whatever sensitivity: told for the least one, 1.
-
-    >>> gaussian_of_loss(Loss(Fraction(1), Fraction(1, 10**6)))["l2squared"]
-    '1'
-    """
-    rho = rho_of_loss(loss.epsilon, loss.delta)
-    return gaussian(loss, Fraction(1), 1 / (2 * rho))
 
 
 def mechanism(loss: Loss) -> Event:

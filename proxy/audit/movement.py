@@ -32,6 +32,8 @@ from proxy.kernel.plan import (
     SmoothedMedian,
     UnitExtreme,
 )
+from proxy.kernel.sensitivities import of_gate, sensitivity_of
+from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import order_statistic, recentred_mean, zcdp
 from proxy.release.adding_noise import partition_outputs
@@ -154,11 +156,11 @@ def _changes(plan: BlockPlan, release: Release, pairs: _PairSums) -> Iterator[_F
     slots = pairs.slots
     match release:
         case DistinctCount():
-            yield _additive(release, Measure.ROWS, slots.count, pairs)
+            yield _additive(plan, release, Measure.ROWS, slots.count, pairs)
         case NoisyStatistic():
             of_rows = release.statistic is Statistic.ROWS
             measure = Measure.ROWS if of_rows else Measure.STEPS
-            yield _additive(release, measure, slots.total, pairs)
+            yield _additive(plan, release, measure, slots.total, pairs)
         case RecentredMean():
             low, high, rows = release.measured.low, release.measured.high, release.measured.rows
             if low < high:  # else the answer is that constant
@@ -173,7 +175,7 @@ def _changes(plan: BlockPlan, release: Release, pairs: _PairSums) -> Iterator[_F
                 )
                 yield Measure.LOSS, release.loss.epsilon, spent
         case KeptUnits():
-            yield _kept(release, pairs)
+            yield _kept(plan, release, pairs)
         case DeviationMean():
             raise AssertionError("compared for all groups together")
         case OrderStatistic():
@@ -183,7 +185,7 @@ def _changes(plan: BlockPlan, release: Release, pairs: _PairSums) -> Iterator[_F
             yield Measure.RANK, release.measured.rows, _rank_distance(release, pairs)
         case SampleAggregate():
             hidden = release.gate.noise.scale * release.gate.loss.epsilon
-            allowed = min(Fraction(release.gate.sensitivity), hidden)
+            allowed = min(Fraction(of_gate(shape_of(plan)).l1), hidden)
             yield Measure.GATE, allowed, pairs.l1(slots.units)
             yield from _outputs(plan, release, pairs)
         case _:
@@ -202,6 +204,7 @@ def _outputs_paid(release: SampleAggregate) -> Fraction:
 
 
 def _additive(
+    plan: BlockPlan,
     release: NoisyStatistic | DistinctCount,
     measure: Measure,
     slot: int | None,
@@ -212,7 +215,8 @@ def _additive(
     match release.noise:
         case LaplaceNoise():
             hidden = release.noise.scale * loss.epsilon
-            return measure, min(Fraction(release.sensitivity), hidden), pairs.l1(slot)
+            moved = sensitivity_of(release, shape_of(plan)).l1
+            return measure, min(Fraction(moved), hidden), pairs.l1(slot)
         case GaussianNoise():
             rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
             return Measure.SQUARED, 2 * rho * release.noise.sigma2, pairs.squared(slot)
@@ -220,14 +224,15 @@ def _additive(
             assert_never(release.noise)
 
 
-def _kept(release: KeptUnits, pairs: _PairSums) -> _Found:
+def _kept(plan: BlockPlan, release: KeptUnits, pairs: _PairSums) -> _Found:
     """The plan's number of units, or what its noise hides at its epsilon where that is less."""
     moved = sum(
         abs(kept_units(pairs.slots, one) - kept_units(pairs.slots, other))
         for one, other in pairs.rows()
     )
     hidden = release.noise.scale * release.loss.epsilon
-    return Measure.ROWS, min(Fraction(release.sensitivity), hidden), moved
+    planned = sensitivity_of(release, shape_of(plan)).l1
+    return Measure.ROWS, min(Fraction(planned), hidden), moved
 
 
 def _size(release: OrderStatistic, pairs: _PairSums) -> _Found:

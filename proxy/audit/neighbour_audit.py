@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import Protocol
 
 from proxy.audit.movement import Measure, allowed, bounded_tables, movements
-from proxy.audit.repeated_names import with_repeated_names
 from proxy.base.errors import Fault
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block, compile_choices
 from proxy.exact.table import ExactTable
-from proxy.kernel.plan import BlockPlan, NoisyStatistic, PrivatePlan, SampleAggregate
+from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
+from proxy.kernel.plan import NoisyStatistic, PrivatePlan, SampleAggregate
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.planning import ChosenBounds
 from proxy.query.ir.query import Scalar
@@ -72,8 +72,12 @@ class AuditedQuery:
     """One question that is audited."""
 
     sql: str
-    plan: PrivatePlan
+    checked: CheckedPlan
     scalars: tuple[Scalar, ...]
+
+    @property
+    def plan(self) -> PrivatePlan:
+        return self.checked.private
 
 
 @dataclass(slots=True)
@@ -160,7 +164,7 @@ class Auditor:
         found: _Exact = []
         try:
             for number, (block, queries) in enumerate(
-                zip(run.audited_query.plan.blocks, run.queries, strict=True)
+                zip(run.audited_query.checked.blocks, run.queries, strict=True)
             ):
                 tables = [
                     await self._data.run(query, run.values(number, i))
@@ -181,7 +185,7 @@ class _Run:
 
     def __init__(self, audited_query: AuditedQuery, bits: RandomBits) -> None:
         self.audited_query = audited_query
-        self.queries = [compiled(block) for block in audited_query.plan.blocks]
+        self.queries = [compiled(block) for block in audited_query.checked.blocks]
         self.tables = frozenset(
             scan.table for block in audited_query.plan.blocks for scan in scans(block.source)
         )
@@ -199,13 +203,14 @@ class _Run:
         return {**self._seeds[block][number], **answers}
 
     def answer(
-        self, number: int, block: BlockPlan, tables: list[ExactTable], bits: RandomBits
+        self, number: int, checked: CheckedBlock, tables: list[ExactTable], bits: RandomBits
     ) -> None:
+        block = checked.block
         for scalar in self.audited_query.scalars:
             if scalar.block == number:
                 tables = list(bounded_tables(block, tables))
                 # As it is drawn: of NULL the next block would have no rows to compare.
-                value = next(group_values(block, drawn_block(block, tables, bits).groups[0]))
+                value = next(group_values(block, drawn_block(checked, tables, bits).groups[0]))
                 release = block.releases[block.answers[0].releases[0]]
                 if value.is_missing and isinstance(release, SampleAggregate):
                     # Any answer will do.
@@ -213,12 +218,12 @@ class _Run:
                 self._answers[scalar.answer] = value.text()
 
 
-def compiled(block: BlockPlan) -> tuple[BackendQuery, ...]:
+def compiled(block: CheckedBlock) -> tuple[BackendQuery, ...]:
     """All statements of a block; the first is what bounds are chosen by, where they are. Names of rows are of
     what is in them, so that neighbours have the same."""
-    block = with_repeated_names(block)
-    choosing = compile_choices(block)
-    return (*(() if choosing is None else (choosing,)), *compile_block(block))
+    choosing = compile_choices(block, repeats_names=True)
+    queries = compile_block(block, repeats_names=True)
+    return (*(() if choosing is None else (choosing,)), *queries)
 
 
 def audited_bounds(plan: PrivatePlan, place: int = _LOW) -> ChosenBounds:

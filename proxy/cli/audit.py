@@ -96,8 +96,8 @@ async def _on(
                 refused.append((text, "reads no protected table"))
                 continue
             plan = engine.planned(question, {}, None, constants, day)
-            plan = engine.planned(question, {}, audited_bounds(plan), constants, day)
-            audited_query.append(AuditedQuery(text, plan, question.reading.query.scalars))
+            bounded = engine.checked(question, {}, audited_bounds(plan), constants, day)
+            audited_query.append(AuditedQuery(text, bounded, question.reading.query.scalars))
         except Refusal as refusal:
             refused.append((text, refusal.message))
     data = ProtectedDatabase(synthetic.dsn, sessions_max=1)

@@ -22,7 +22,7 @@ from proxy.engine.accuracy import text_of
 from proxy.engine.bound_proposing import BoundProposals, proposed_bounds
 from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.os_random import OsRandom
-from proxy.kernel.proposal_plan import ProposalPlan
+from proxy.kernel.proposal_check import CheckedProposals
 from proxy.ledger.bounds_account import POLICY_BOUNDS, open_account
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
@@ -85,7 +85,7 @@ def proposed(
     return list(bounds_report(plan, found.tables, database, POLICY_BOUNDS, receipt, day))
 
 
-def _plan(checked: CheckedPolicy, wanted: Wanted) -> ProposalPlan:
+def _plan(checked: CheckedPolicy, wanted: Wanted) -> CheckedProposals:
     known = planning_context(
         checked.policy, checked.catalog, contents_of(checked), day_of_machine()
     )
@@ -101,7 +101,9 @@ def _plan(checked: CheckedPolicy, wanted: Wanted) -> ProposalPlan:
         raise CliError(f"{refusal.message}. {refusal.hint}") from None
 
 
-async def _run(checked: CheckedPolicy, plan: ProposalPlan, tables: LedgerTables) -> BoundProposals:
+async def _run(
+    checked: CheckedPolicy, plan: CheckedProposals, tables: LedgerTables
+) -> BoundProposals:
     policy, data, ledger = (
         checked.policy,
         ProtectedDatabase(checked.policy.source),
@@ -120,7 +122,7 @@ async def _run(checked: CheckedPolicy, plan: ProposalPlan, tables: LedgerTables)
         await data.close()
 
 
-def _refused(refusal: Refusal, plan: ProposalPlan) -> str:
+def _refused(refusal: Refusal, plan: CheckedProposals) -> str:
     if refusal.code is not Code.OVER_BUDGET:
         return f"{refusal.message}. {refusal.hint}"
     return (

@@ -13,7 +13,8 @@ from proxy.base.instants import iso_text
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.accuracy import text_of
-from proxy.kernel.proposal_plan import ProposalPlan, Proposed, ProposedBound, TableProposals
+from proxy.kernel.proposal_check import CheckedProposals
+from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.release.choosing_bounds import ChosenBound
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
@@ -22,7 +23,7 @@ _DAY_SECONDS = 86_400
 
 
 def bounds_report(
-    plan: ProposalPlan,
+    plan: CheckedProposals,
     found: Mapping[TableName, tuple[ChosenBound, ...]],
     database: str,
     account: str,
@@ -40,7 +41,7 @@ def bounds_report(
     yield "# clamped to it. Numbers of units (of rows, where a row is the unit) are noisy, and within their"
     yield "# error in 95 of 100 cases."
     yield "tables:"
-    for table in plan.tables:
+    for table in plan.proposed:
         yield f"  {_name(str(table.table))}:"
         yield from _table(table, found[table.table], day)
 

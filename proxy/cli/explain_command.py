@@ -17,8 +17,8 @@ from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.os_random import OsRandom
 from proxy.engine.policy_names import numbered, resolved
 from proxy.engine.policy_statements import ProtectedQuery
+from proxy.engine.ports import Payable
 from proxy.engine.query_pipeline import Engine
-from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import Policy
 from proxy.query.syntax.statements import Execute, Statement
@@ -157,19 +157,11 @@ class NoData:
 class NoLedger:
     """A ledger that knows of nothing spent and nothing shown, and takes no charge."""
 
-    async def look(
-        self, analyst: str, loss: Loss, events: object, record: object = None
-    ) -> NoReturn:
+    async def look(self, analyst: str, plan: Payable) -> NoReturn:
         raise Fault("an explanation charges nothing")
 
     async def reserve(
-        self,
-        analyst: str,
-        loss: Loss,
-        fingerprint: str,
-        digest: str,
-        events: object,
-        record: object = None,
+        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
     ) -> NoReturn:
         raise Fault("an explanation charges nothing")
 

@@ -14,8 +14,11 @@ from proxy.query.syntax.placeholders import ScalarAnswer
 
 @dataclass(slots=True)
 class Binds:
-    """Values under names; equal values share one."""
+    """Values under names; equal values share one. repeats_names: whether names of rows are made of what is in
+    them. The audit asks for that: gen_random_uuid() is another at each run, so that two runs on its synthetic
+    databases differ by that chance alone."""
 
+    repeats_names: bool = False
     values: dict[str, object] = field(default_factory=dict)
     scalars: dict[str, ScalarAnswer] = field(default_factory=dict)
     seeds: list[str] = field(default_factory=list)  # names, of those that FROM clauses take

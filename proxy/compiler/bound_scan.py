@@ -23,7 +23,7 @@ _MOST_ROWS = 2**40  # of a unit, of which its mean is taken; a table has less th
 _LARGEST = FITS // (2 * _MOST_ROWS)  # value of a row for which a unit's sum fits in a bigint
 
 
-def bound_scan(plan: BlockPlan) -> BackendQuery:
+def bound_scan(plan: BlockPlan, binds: Binds) -> BackendQuery:
     """One row per bound that is to be chosen, and band of totals (mechanisms.private_bound.UnitTotals).
 
     Gives    rows of four numbers: the place of the choice in plan.choices, the band, how many units are in it,
@@ -31,7 +31,7 @@ def bound_scan(plan: BlockPlan) -> BackendQuery:
              places after those of the choices: the total is how many values they have, then come the sum of
              these and that of the units' means
     """
-    unit, binds = plan.neighbours, Binds()
+    unit = plan.neighbours
     if isinstance(unit, RowNeighbours):
         return _row_scan(plan, unit, binds)
     units = _Units(plan, unit, binds, Output())

@@ -15,12 +15,12 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DeviationMean, KeptUnits, NoisyStatistic, UnitExtreme
 
 
-def clip_scan(plan: BlockPlan) -> BackendQuery:
+def clip_scan(plan: BlockPlan, binds: Binds) -> BackendQuery:
     """Rows as of compiler.bound_scan: band 1 of the units that keep to all bounds, band 2 of those that do not.
 
     What is cut below a join is not seen: those rows are gone before.
     """
-    unit, binds = plan.neighbours, Binds()
+    unit = plan.neighbours
     assert isinstance(unit, UnitNeighbours), "rows by themselves are not cut"
     inner = Output()
     head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]

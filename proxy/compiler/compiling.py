@@ -6,6 +6,8 @@ units are gathered per unit first, bounded, then added up. A cell is a keyed has
 
 from __future__ import annotations
 
+from functools import partial
+
 from typing_extensions import assert_never
 
 from proxy.compiler.backend_query import BackendQuery
@@ -17,6 +19,7 @@ from proxy.compiler.extreme_scan import extreme_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -29,23 +32,27 @@ from proxy.kernel.plan import (
 )
 
 
-def compile_block(plan: BlockPlan) -> tuple[BackendQuery, ...]:
+def compile_block(block: CheckedBlock, *, repeats_names: bool = False) -> tuple[BackendQuery, ...]:
     """The backend statements of one block: one for all releases, one for all minima and maxima of units, one
     for all means of deviations, and one for each count of distinct values that cannot be put together from
-    partial results. None but that of means where all follows from totals read before."""
+    partial results. None but that of means where all follows from totals read before.
+
+    Given    repeats_names: as of Binds, for the audit
+    """
+    plan, binds = block.block, partial(Binds, repeats_names=repeats_names)
     means = plan.deviation_means
-    of_means = [deviation_scan(plan)] if means else []
+    of_means = [deviation_scan(plan, binds())] if means else []
     if plan.is_of_totals:
         return tuple(of_means)
     numbers = range(len(plan.releases))
     apart = tuple(n for n in numbers if _stands_apart(plan.releases[n], plan))
     extremes = tuple(n for n in numbers if isinstance(plan.releases[n], UnitExtreme | KeptUnits))
     together = _together(plan)
-    queries = [value_scan(plan, n, Binds()) for n in apart] + of_means
+    queries = [value_scan(plan, n, binds()) for n in apart] + of_means
     if extremes:
-        queries.insert(0, extreme_scan(plan, extremes, Binds()))
+        queries.insert(0, extreme_scan(plan, extremes, binds()))
     if together or plan.selection is not None:
-        queries.insert(0, _scan(plan, together, Binds()))
+        queries.insert(0, _scan(plan, together, binds()))
     return tuple(queries)
 
 
@@ -59,21 +66,26 @@ def _together(plan: BlockPlan) -> tuple[int, ...]:
     )
 
 
-def compile_choices(plan: BlockPlan) -> BackendQuery | None:
-    """What bounds of the block are chosen by, or those that are given are looked at by; None where none is."""
+def compile_choices(block: CheckedBlock, *, repeats_names: bool = False) -> BackendQuery | None:
+    """What bounds of the block are chosen by, or those that are given are looked at by; None where none is.
+
+    Given    repeats_names: as of Binds, for the audit
+    """
+    plan, binds = block.block, Binds(repeats_names=repeats_names)
     if _looks_at_given(plan):
-        return clip_scan(plan)
-    return bound_scan(plan) if plan.choices else None
+        return clip_scan(plan, binds)
+    return bound_scan(plan, binds) if plan.choices else None
 
 
 def _looks_at_given(plan: BlockPlan) -> bool:
     return plan.rows_choice is not None and plan.rows_choice.is_given
 
 
-def compile_centres(plan: BlockPlan) -> CentredScan | None:
+def compile_centres(block: CheckedBlock) -> CentredScan | None:
     """What means of deviations are released by, in two parts, the first of which their centres are released by;
     None without such means. Other releases have their rows of it where they can, and so has the choice of
     bounds of a block without keys."""
+    plan = block.block
     if not plan.deviation_means:
         return None
     if plan.is_of_totals:

@@ -56,13 +56,12 @@ def centre_scan(plan: BlockPlan) -> BackendQuery:
     return _finished(sql, plan, (), binds)
 
 
-def deviation_scan(plan: BlockPlan) -> BackendQuery:
+def deviation_scan(plan: BlockPlan, binds: Binds) -> BackendQuery:
     """Print the scan of rows and deviations, about the centres of the plan, by itself.
 
     Before centres are released the middle of the range stands for them.
     """
-    unit, binds = _of_units(plan), Binds()
-    sql = _Columns(plan, unit, binds, binds.add(centres_text(plan), "text")).all()
+    sql = _Columns(plan, _of_units(plan), binds, binds.add(centres_text(plan), "text")).all()
     return _finished(sql, plan, tuple(plan.deviation_means), binds)
 
 

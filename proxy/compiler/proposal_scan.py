@@ -14,17 +14,20 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.full_joins import has_value
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import source_sql
+from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.query.ir.expressions import ColumnRef
 
 
-def proposal_scan(table: TableProposals) -> BackendQuery:
+def proposal_scan(plan: CheckedProposals, number: int) -> BackendQuery:
     """One row per bound and band: the place of the bound in table.bounds, the band (0: a total of 0 or none, i:
     within the i-th bound, from 1), how many units are in it.
 
     A value is compared with constants of its type and nothing else, so nothing is computed that could raise.
+
+    Given    number: of the table
     """
-    binds = Binds()
+    table, binds = plan.proposed[number], Binds()
     bands = [_band(table, bound, binds) for bound in table.bounds]
     found = [] if table.not_null is None else [has_value(table.not_null, binds)]
     by = "" if table.unit is None else f" GROUP BY {column_sql(table.unit)}"

@@ -179,7 +179,7 @@ def _window(column: WindowColumn, subquery: Subquery, binds: Binds) -> str:
     if column.function is WindowFunction.ROW_NAME:
         return (
             _repeated_name(subquery, binds)
-            if column.is_repeated
+            if binds.repeats_names
             else "pg_catalog.gen_random_uuid()"
         )
     # The unit first, and whole: two units with equal beginnings are two partitions.

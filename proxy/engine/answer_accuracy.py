@@ -43,6 +43,8 @@ from proxy.kernel.plan import (
     SmoothedMedian,
     UnitExtreme,
 )
+from proxy.kernel.sensitivities import sensitivity_of
+from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Counted, Measured
 from proxy.mechanisms import (
     clipped_mean,
@@ -189,7 +191,7 @@ def _described(block: BlockPlan, place: int) -> ReleaseAccuracy:
     if isinstance(release, DeviationMean):
         return _about_centres(block, answer, release)
     first = _payer(block, number)
-    described = _released(block.releases[number], units_word(block))
+    described = _released(block, block.releases[number], units_word(block))
     if first == place:
         return described
     payer = block.answers[first].aggregate
@@ -199,13 +201,14 @@ def _described(block: BlockPlan, place: int) -> ReleaseAccuracy:
     return replace(described, note=note)
 
 
-def _released(release: Release, units: str) -> ReleaseAccuracy:
+def _released(block: BlockPlan, release: Release, units: str) -> ReleaseAccuracy:
     """units: How several privacy units are called."""
     match release:
         case NoisyStatistic():
-            return _statistic(release)
+            return _statistic(block, release)
         case DistinctCount():
-            return _noisy(release.noise, Fraction(1), release.sensitivity, in_rows=True)
+            moved = sensitivity_of(release, shape_of(block)).l1
+            return _noisy(release.noise, Fraction(1), moved, in_rows=True)
         case RecentredMean():
             one = release.measured
             times_rows = recentred_mean.error_times_rows(
@@ -321,11 +324,11 @@ def _ends(interval: RankInterval) -> str:
     return "between two further quantiles"
 
 
-def _statistic(release: NoisyStatistic) -> ReleaseAccuracy:
-    step = release.grid / release.parts
+def _statistic(block: BlockPlan, release: NoisyStatistic) -> ReleaseAccuracy:
+    step, moved = release.grid / release.parts, sensitivity_of(release, shape_of(block)).l1
     if isinstance(release.of, Counted):
-        return _noisy(release.noise, step, release.sensitivity, in_rows=True)
-    described = _noisy(release.noise, step, release.sensitivity, in_rows=False)
+        return _noisy(release.noise, step, moved, in_rows=True)
+    described = _noisy(release.noise, step, moved, in_rows=False)
     return replace(described, note="; ".join(map(_clamped, release.of)))
 
 

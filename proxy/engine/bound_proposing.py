@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from proxy.accounting.statement_record import StatementRecord
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.proposal_scan import proposal_scan
 from proxy.engine.ports import Charged, Ledger, ProtectedData
-from proxy.kernel.proposal_plan import ProposalPlan, TableProposals
+from proxy.kernel.proposal_check import CheckedProposals
 from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.release.choosing_bounds import ChosenBound
 from proxy.release.proposing_bounds import propose
 
@@ -28,7 +26,7 @@ class BoundProposals:
 
 
 async def proposed_bounds(
-    plan: ProposalPlan,
+    plan: CheckedProposals,
     account: str,
     digest: str,
     data: ProtectedData,
@@ -39,23 +37,18 @@ async def proposed_bounds(
     Given    account: who pays
     Refuses  OVER_BUDGET, UNAVAILABLE: nothing was read, nothing is charged; Fault: charged
     """
-    events = tuple(plan.events())
-    record = StatementRecord(tables={str(one.table): _loss(one) for one in plan.tables})
-    await ledger.look(account, plan.loss, events, record)
+    await ledger.look(account, plan)
     async with data.session(account) as session:
-        charged = await ledger.reserve(account, plan.loss, _FINGERPRINT, digest, events, record)
+        charged = await ledger.reserve(account, plan, _FINGERPRINT, digest)
         answered = False
         try:
             found = {}
-            for table in plan.tables:
-                query = proposal_scan(table)
+            for number, table in enumerate(plan.proposed):
+                query = proposal_scan(plan, number)
                 seeds = {name: bits.below(2**_SEED_BITS) for name in query.seeds}
-                found[table.table] = propose(table, await session.run(query, seeds), bits)
+                exact = await session.run(query, seeds)
+                found[table.table] = propose(plan, number, exact, bits)
             answered = True
             return BoundProposals(tables=found, charged=charged)
         finally:
             await ledger.settle(charged.receipt, answered)
-
-
-def _loss(table: TableProposals) -> Loss:
-    return sum((bound.loss for bound in table.bounds), NOTHING)

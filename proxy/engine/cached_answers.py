@@ -19,15 +19,13 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, Protocol
 
-from proxy.accounting.events import Event
 from proxy.base.errors import Fault
-from proxy.engine.table_losses import protected_names, tables_of
 from proxy.engine.threads import beside, in_thread
-from proxy.kernel.plan import BlockPlan, PrivatePlan
-from proxy.kernel.price import price_of_events
-from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
+from proxy.kernel.plan import BlockPlan
+from proxy.kernel.price import Price
+from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
-from proxy.planner.loss_events import block_events, block_loss
 from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
 from proxy.reuse.block_question import question_of
 from proxy.reuse.canonical_form import NotCanonical
@@ -48,13 +46,12 @@ _PER_NUMBER = 8
 WAIT_SECONDS = 61.0  # a lease (ledger.cached_claims), and a second
 
 
-def slot_digest(question: str, terms: str, events: Sequence[Event]) -> bytes:
+def slot_digest(question: str, terms: str, price: Price) -> bytes:
     """Name a slot by what is drawn in it, and by its price.
 
     A draw that was begun and not finished is drawn under its first charge, by whoever claims the same slot.
     So a block of another price has another slot, and is charged itself.
     """
-    price = price_of_events(events)
     each = (price.epsilon, price.rho, price.delta, price.gaussian_delta)
     named = f"{len(question)} {question} {terms} costs {' '.join(map(str, each))}"
     return hashlib.sha256(named.encode()).digest()
@@ -69,17 +66,15 @@ class CacheState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedQuestion:
-    """A block as the ledger sees it. digest None: it is never cached; tables: the protected ones that it reads;
+    """A block as the ledger sees it. block: what is drawn, and charged; digest None: it is never cached;
     derivable None: nothing is made of it, nor it of anything; rests_on: blocks of the statement, by number,
     whose answers in the ledger the question names by their digests."""
 
+    block: CheckedBlock
     digest: bytes | None
     question: str
     terms: str
     order: Order
-    loss: Loss
-    events: tuple[Event, ...]
-    tables: tuple[str, ...] = ()
     derivable: Derivable | None = None
     rests_on: frozenset[int] = frozenset()
 
@@ -170,8 +165,7 @@ class CachedAnswers:
     def __init__(self, ledger: CachedLedger, known: PlanningContext) -> None:
         self.ledger = ledger
         self.known = known
-        self._protected = protected_names(known.policy)
-        self._of_plan: OrderedDict[PrivatePlan, tuple[CachedQuestion, ...] | None] = OrderedDict()
+        self._of_plan: OrderedDict[CheckedPlan, tuple[CachedQuestion, ...]] = OrderedDict()
         self._lock = Lock()
         self._known: OrderedDict[bytes, None] = OrderedDict()  # claimed by this process
 
@@ -179,14 +173,12 @@ class CachedAnswers:
     def _relied_on(self) -> ReliedOn:
         return ReliedOn(self.known)
 
-    async def parts(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
-        """In a thread: conditions and keys of a plan may be thousands.
+    async def parts(self, plan: CheckedPlan) -> tuple[CachedQuestion, ...]:
+        """In a thread: conditions and keys of a plan may be thousands."""
+        found = self._remembered(plan)
+        return await in_thread(self._parts_of, plan) if found is None else found
 
-        Gives    None where the losses of the blocks are not that of the plan: such a statement is not cached
-        """
-        return await in_thread(self._parts_of, private)
-
-    async def part(self, block: BlockPlan, given: str) -> CachedQuestion:
+    async def part(self, block: CheckedBlock, given: str) -> CachedQuestion:
         """A block that compares with answers of earlier ones.
 
         Given    given: names these answers, so that two of equal names have equal answers
@@ -218,30 +210,28 @@ class CachedAnswers:
             self._known.popitem(last=False)
         return claim
 
-    def _parts_of(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
+    def _remembered(self, plan: CheckedPlan) -> tuple[CachedQuestion, ...] | None:
+        """Of the very plan: plans that are asked again are remembered themselves."""
+        with self._lock:
+            found = self._of_plan.get(plan)
+            if found is not None:
+                self._of_plan.move_to_end(plan)
+            return found
+
+    def _parts_of(self, plan: CheckedPlan) -> tuple[CachedQuestion, ...]:
         """Remembered, but of large plans: of one there may be many megabytes, and it costs nothing to have it
         explained."""
-        with self._lock:
-            if private in self._of_plan:
-                self._of_plan.move_to_end(private)
-                return self._of_plan[private]
-        parts = self._parts(private)
-        if sum(len(part.question) + len(part.terms) for part in parts or ()) > _CACHED_QUESTIONS:
+        parts = tuple(map(self._part, plan.blocks))
+        if sum(len(part.question) + len(part.terms) for part in parts) > _CACHED_QUESTIONS:
             return parts
         with self._lock:
-            self._of_plan[private] = parts
+            self._of_plan[plan] = parts
             while len(self._of_plan) > _CACHED_PLANS:
                 self._of_plan.popitem(last=False)
         return parts
 
-    def _parts(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
-        parts = tuple(map(self._part, private.blocks))
-        total = sum((part.loss for part in parts), NOTHING)
-        return parts if total == private.loss else None
-
-    def _part(self, block: BlockPlan, given: str | None = None) -> CachedQuestion:
-        events = tuple(block_events(block))
-        loss, tables = block_loss(block), tables_of(block, self._protected)
+    def _part(self, checked: CheckedBlock, given: str | None = None) -> CachedQuestion:
+        block = checked.block
         order = Order(
             keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
         )
@@ -251,27 +241,17 @@ class CachedAnswers:
             wanted = None
         too_large = wanted is not None and len(wanted.question) + len(wanted.terms) > _QUESTION
         if wanted is None or too_large or not block.releases:
-            return CachedQuestion(
-                digest=None,
-                question="",
-                terms="",
-                order=order,
-                loss=loss,
-                events=events,
-                tables=tables,
-            )
+            return CachedQuestion(block=checked, digest=None, question="", terms="", order=order)
         relied_on = f"{SEMANTICS} {self._relied_on.text(block)}"
         question = f"{relied_on} {wanted.question}"
         if given is not None:  # nothing is made of it: what it is about is not what its rows are
             question = f"{question} given {given}"
         return CachedQuestion(
-            digest=slot_digest(question, wanted.terms, events),
+            block=checked,
+            digest=slot_digest(question, wanted.terms, checked.price),
             question=question,
             terms=wanted.terms,
             order=Order(keys=wanted.keys, releases=wanted.releases),
-            loss=loss,
-            events=events,
-            tables=tables,
             derivable=None
             if given is not None
             else derivable(block, wanted, self.known, relied_on),
@@ -325,7 +305,7 @@ class ClaimedBlocks:
         work = len(text) // _PER_NUMBER
         return await beside(work, cached_block, text, self._parts[number].order, block)
 
-    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
         return block
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from proxy.accounting.events import Event
-from proxy.accounting.statement_record import StatementRecord
 from proxy.base.limits import PROTECTED_SECONDS
 from proxy.engine.cached_answers import (
     CachedAnswers,
@@ -53,6 +51,7 @@ from proxy.engine.undelivered_answers import (
     may_be_kept,
     undelivered_answer,
 )
+from proxy.kernel.checked_plan import CheckedPlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
@@ -74,13 +73,15 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
-    """A durable charge, and what it bought. receipt: None where nothing was to pay; claim: of the parts that
+    """A durable charge, and what it bought. receipt: None where nothing was to pay; plan: what may be drawn
+    under it, None: nothing; claim: of the parts that
     are cached, where any are; warnings: of budgets that are nearly spent; person: as of Charged;
     is_repeated: whether all of it was shown before."""
 
     receipt: str | None
     remaining: Loss | None
     loss: Loss
+    plan: CheckedPlan | None = None
     claim: Claim | None = None
     warnings: tuple[str, ...] = ()
     person: int | None = None
@@ -147,8 +148,8 @@ class ChargedQueries:
         remaining = await self._ledger.admitted(query.analyst)
         if await self._ledger.person(query.analyst) != kept.owner.person:
             return None
-        relation = await self._drawn(query, (), None, {}, KeptBlocks(kept))
         free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
+        relation = await self._drawn(query, free, (), None, {}, KeptBlocks(kept))
         return replace(answer_of(relation, query, free), keep=lambda: kept)
 
     async def _run(self, query: PlannedQuery) -> NoisyAnswer:
@@ -220,7 +221,7 @@ class ChargedQueries:
         is_covered = self._is_covered(query, parts)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            await self._ledger.look(query.analyst, *self._cost(query, parts))
+            await self._ledger.look(query.analyst, _charged(query, parts))
         session = await taken.take()
         if query.prepared.zones.have_rules:
             await self._zones.check(session, query.prepared.zones)
@@ -238,20 +239,20 @@ class ChargedQueries:
             paid = await self._claimed(query, parts, may_draw=True)
             assert paid is not None, "what may be drawn is"
             return paid
-        loss, events, record = self._cost(query, parts)
+        plan = _charged(query, parts)
         charged = await self._ledger.reserve(
             query.analyst,
-            loss,
+            plan,
             fingerprint(query.question.statement.text, self._naming_key),
             self._policy.digest,
-            events,
-            record,
+            self._text(query),
         )
         self._left[query.analyst] = charged.remaining
         return Paid(
             receipt=charged.receipt,
             remaining=charged.remaining,
-            loss=loss,
+            loss=plan.loss,
+            plan=plan,
             warnings=charged.warnings,
             person=charged.person,
         )
@@ -276,21 +277,12 @@ class ChargedQueries:
             receipt=claim.receipt,
             remaining=claim.remaining,
             loss=claim.paid,
+            plan=parts.charged(),
             claim=claim,
             warnings=claim.warnings,
             person=claim.person,
             is_repeated=claim.receipt is None,
         )
-
-    def _cost(
-        self, query: PlannedQuery, parts: StatementParts | None
-    ) -> tuple[Loss, tuple[Event, ...], StatementRecord]:
-        """The most that a statement may be charged: what of it is not free."""
-        cost = query.prepared.cost
-        record = StatementRecord(text=self._text(query), tables=cost.tables)
-        if parts is None:
-            return query.loss, cost.events, record
-        return parts.loss, parts.events, replace(record, tables=parts.tables)
 
     def _text(self, query: PlannedQuery) -> str | None:
         """What the receipt keeps of the statement beside its fingerprint."""
@@ -309,7 +301,8 @@ class ChargedQueries:
         answered = False
         try:
             if parts is None:
-                answering = self._drawn(query, query.prepared.lifts, session, lists, _NO_CACHE)
+                lifts = query.prepared.lifts
+                answering = self._drawn(query, paid, lifts, session, lists, _NO_CACHE)
             else:
                 answering = self._relation(query, paid, parts, session, lists)
             relation = await answering
@@ -331,20 +324,21 @@ class ChargedQueries:
     ) -> NoisyRelation:
         if paid.claim is None or self.cached is None:
             store = WithDerived(parts.derived, _NO_CACHE)
-            return await self._drawn(query, parts.lifts, session, lists, store)
+            return await self._drawn(query, paid, parts.lifts, session, lists, store)
         blocks = ClaimedBlocks(self.cached.ledger, parts.claimed, paid.claim)
         try:
             await blocks.wait()
             cached = claimed_numbers(parts.claimed, paid.claim)
             drawing = ToppingUp(parts.topped_up, self.cached.ledger, cached, self._bits, blocks)
             store = WithDerived(parts.derived, drawing)
-            return await self._drawn(query, parts.lifts, session, lists, store)
+            return await self._drawn(query, paid, parts.lifts, session, lists, store)
         finally:
             await blocks.close()
 
     def _drawn(
         self,
         query: PlannedQuery,
+        paid: Paid,
         lifts: tuple[Lift | None, ...],
         session: ProtectedSession | None,
         lists: Lists,
@@ -353,10 +347,11 @@ class ChargedQueries:
         prepared = query.prepared
         return noisy_relation(
             query.question,
-            prepared.private,
+            prepared.plan,
             lifts,
             prepared.bounded,
             prepared.compiled,
+            paid.plan,
             session,
             lists,
             self._bits,
@@ -365,8 +360,14 @@ class ChargedQueries:
 
     async def unread(self, query: PlannedQuery) -> NoisyAnswer:
         """Of public keys alone: nothing is read, nothing to pay."""
-        relation = await self._drawn(query, query.prepared.lifts, None, {}, _NO_CACHE)
-        return answer_of(relation, query, Paid(receipt=None, remaining=None, loss=query.loss))
+        free = Paid(receipt=None, remaining=None, loss=query.loss)
+        relation = await self._drawn(query, free, query.prepared.lifts, None, {}, _NO_CACHE)
+        return answer_of(relation, query, free)
+
+
+def _charged(query: PlannedQuery, parts: StatementParts | None) -> CheckedPlan:
+    """The most that a statement may be charged for: what of it is not free."""
+    return query.prepared.drawn if parts is None else parts.charged()
 
 
 def _most(query: PlannedQuery, parts: StatementParts | None) -> Loss:

@@ -16,9 +16,8 @@ from proxy.engine.published_answers import PublishedSource, PublishedSources
 from proxy.engine.threads import beside
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan
-from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
-from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, ordered_groups
 from proxy.reuse.combination import Combination, KnownAnswer, WantedAnswer, combination
 from proxy.reuse.derivable import Derivable
 

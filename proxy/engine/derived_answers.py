@@ -21,11 +21,11 @@ from proxy.engine.cached_answers import (
 from proxy.engine.explain_text import beyond_bound
 from proxy.engine.noisy_answers import BlockStore
 from proxy.engine.threads import beside
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic
 from proxy.planner.facts import Values
-from proxy.release.adding_noise import ordered_groups
 from proxy.release.cached_block import CachedBlock, cached_numbers
-from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, ordered_groups
 from proxy.reuse.derivable import Derivable, source_from
 from proxy.reuse.derivation import (
     NOTHING_MORE,
@@ -211,7 +211,7 @@ class WithDerived:
             return self._derived[number].block
         return await self._others.ready(number, block)
 
-    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
         return await self._others.to_draw(number, block)
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:

@@ -10,6 +10,7 @@ from proxy.engine.cached_answers import CachedQuestion
 from proxy.engine.listed_keys import confirmed
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.published_ports import StoredBlock
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.plan import BlockPlan
 from proxy.release.cached_block import CachedBlock, cached_text
 
@@ -24,7 +25,7 @@ class DrawnBlocks:
     async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         return None
 
-    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
         return block
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:

@@ -16,7 +16,6 @@ from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
-from proxy.planner.loss_events import block_events
 
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 
@@ -126,8 +125,8 @@ def budget_text(plan: PrivatePlan, remaining: Loss, free: Mapping[int, FreeBlock
     """
     price = sum(
         (
-            free[number].price.epsilon if number in free else _loss(block)
-            for number, block in enumerate(plan.blocks)
+            free[number].price.epsilon if number in free else loss.epsilon
+            for number, loss in enumerate(plan.losses)
         ),
         Fraction(0),
     )
@@ -158,10 +157,6 @@ def beyond_bound(block: BlockPlan, than: str) -> str:
     if not isinstance(unit, UnitNeighbours) or unit.is_unbounded:
         return ""
     return f"; of a unit with more than {unit.rows} rows fewer may count than {than}"
-
-
-def _loss(block: BlockPlan) -> Fraction:
-    return sum((Fraction(str(event["epsilon"])) for event in block_events(block)), Fraction(0))
 
 
 def _groups(block: BlockPlan) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from proxy.base.sql_types import SqlType
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import LaplaceNoise, NoisyStatistic
+from proxy.kernel.shape import Shape
 from proxy.mechanisms import discrete_gaussian
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import Facts, PlanningContext, UnitRows
@@ -76,16 +77,16 @@ def _proposal(table: ProtectedTable, known: PlanningContext) -> NoiseProposal | 
 def _count(unit: UnitRows, facts: Facts, privacy: Privacy, groups: int) -> NoisyStatistic:
     """A COUNT whose groups one unit is in so many of."""
     assert unit.rows_per_group is not None
+    neighbours = UnitNeighbours(
+        column=unit.column,
+        rows=unit.rows,
+        groups=groups,
+        rows_per_group=unit.rows_per_group,
+        is_summed=unit.rows < groups * unit.rows_per_group,
+    )
     context = MeasureContext(
         facts=facts,
-        neighbours=UnitNeighbours(
-            column=unit.column,
-            rows=unit.rows,
-            groups=groups,
-            rows_per_group=unit.rows_per_group,
-            is_summed=unit.rows < groups * unit.rows_per_group,
-        ),
-        groups=groups,
+        shape=Shape(neighbours=neighbours, count=None, is_spread=True),
         privacy=privacy,
         wanted=Loss(privacy.epsilon, privacy.delta),
     )

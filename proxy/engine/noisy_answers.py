@@ -32,8 +32,8 @@ from proxy.engine.public_lists import Lists, values_of
 from proxy.engine.threads import AT_ONCE, beside, in_thread
 from proxy.engine.undelivered_answers import UndeliveredAnswer
 from proxy.exact.table import ExactTable
+from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_centred, refuse_unpaid
 from proxy.kernel.plan import BlockPlan, PrivatePlan
-from proxy.kernel.plan_check import check_centred
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
@@ -55,8 +55,23 @@ from proxy.release.presenting import presented
 
 _SEED_BITS = 63
 _ADDING_UP = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.SUM)
-# A block by its number, with bounds that were chosen for it.
-Bounded = Callable[[int, Mapping[int | None, int]], BlockPlan]
+
+
+class BoundsOfBlocks(Protocol):
+    """Checks a block with bounds that were chosen for it, by its number."""
+
+    def __call__(
+        self,
+        number: int,
+        chosen: Mapping[int | None, int],
+        told: Callable[[BlockPlan], BlockPlan] = ...,
+    ) -> CheckedBlock:
+        """
+        Given    told: puts what else is known of the choice
+        """
+        ...
+
+
 # Numbers that take as long as the interval of one value, and as one part of an expression over several values.
 _PER_INTERVAL, _PER_PART = 20, 200
 
@@ -161,10 +176,12 @@ class NoisyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledBlock:
-    """choosing: what bounds are chosen by, which runs first; centring: what means of deviations are released
-    by, with their centres in its first part, which runs next, or instead where that has the choices as well;
-    queries: what is released. What centring gives stands for those of them that read the same."""
+    """block: of which they are; choosing: what bounds are chosen by, which runs first; centring: what means of
+    deviations are released by, with their centres in its first part, which runs next, or instead where that has
+    the choices as well; queries: what is released. What centring gives stands for those of them that read the
+    same."""
 
+    block: CheckedBlock
     choosing: BackendQuery | None
     centring: CentredScan | None
     queries: tuple[BackendQuery, ...]
@@ -182,9 +199,11 @@ class CompiledBlock:
         return (*found, self.centring.query, *others)
 
 
-def compiled_block(block: BlockPlan) -> CompiledBlock:
+def compiled_block(block: CheckedBlock, *, is_bounded: bool = False) -> CompiledBlock:
+    """is_bounded: its bounds are chosen"""
     return CompiledBlock(
-        choosing=compile_choices(block),
+        block=block,
+        choosing=None if is_bounded else compile_choices(block),
         centring=compile_centres(block),
         queries=compile_block(block),
     )
@@ -197,7 +216,7 @@ class BlockStore(Protocol):
         """What stands already; None: it is to be drawn."""
         ...
 
-    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
         """The block with the noise that it is drawn with."""
         ...
 
@@ -212,7 +231,7 @@ class NoCache:
     async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         return None
 
-    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
         return block
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
@@ -221,10 +240,11 @@ class NoCache:
 
 async def noisy_relation(
     question: ProtectedQuery,
-    private: PrivatePlan,
+    plan: CheckedPlan,
     lifts: Sequence[Lift | None],
-    bounded: Bounded,
+    bounded: BoundsOfBlocks,
     compiled: Sequence[CompiledBlock],
+    charged: CheckedPlan | None,
     session: ProtectedSession | None,
     lists: Lists,
     bits: RandomBits,
@@ -234,8 +254,10 @@ async def noisy_relation(
     None.
 
     Given    lifts: what is drawn instead of blocks, if of any; bounded: a block with bounds that were chosen;
-             compiled: the statements of what is drawn
+             compiled: the statements of what is drawn; charged: what was paid, durably
+    Refuses  Fault: what would be drawn is not charged
     """
+    private = plan.private
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
     # Of earlier blocks, for those that compare with them.
@@ -254,21 +276,29 @@ async def noisy_relation(
         assert session is not None, "a statement that reads is charged"
         return await session.run_in_two_parts(query, values, between)
 
-    for number, planned in enumerate(private.blocks):
+    for number, checked in enumerate(plan.blocks):
         lift = lifts[number] if lifts else None
-        wanted = planned if lift is None else lift.block
-        cached = await store.ready(number, wanted)
+        wanted, planned = checked if lift is None else lift.checked, checked.block
+        cached, bounded_here = await store.ready(number, wanted.block), None
         if cached is None:
             to_draw = await store.to_draw(number, wanted)
+            refuse_unpaid(to_draw, charged)
+            statements = compiled[number]
+            if statements.block is not to_draw:
+                statements = await in_thread(compiled_block, to_draw)
             reads = _Reads(at_once=read, in_two_parts=read_in_two_parts)
-            drawn = await _drawn(to_draw, number, compiled[number], bounded, reads, bits)
-            cached = await store.stored(number, wanted, drawn)
+            drawn, bounded_here = await _drawn(statements, number, bounded, reads, bits)
+            cached = await store.stored(number, wanted.block, drawn)
+            if cached.chosen is not drawn.chosen:  # another has drawn it before
+                bounded_here = None
         if lift is not None:
             cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)
         shown.append(cached)
         block = planned
         if cached.chosen:
-            block = await in_thread(_bounded, planned, number, cached.chosen, bounded)
+            if bounded_here is None:
+                bounded_here = await in_thread(_bounded, planned, number, cached.chosen, bounded)
+            block = bounded_here.block
             clipped += clipped_units(block, cached.chosen, number + 1)
         if cached.noises:
             block = with_noises(block, cached.noises)
@@ -324,14 +354,17 @@ class _Reads:
 
 
 async def _drawn(
-    planned: BlockPlan,
-    number: int,
     compiled: CompiledBlock,
-    bounded: Bounded,
+    number: int,
+    bounded: BoundsOfBlocks,
     reads: _Reads,
     bits: RandomBits,
-) -> CachedBlock:
-    """One block is read and drawn."""
+) -> tuple[CachedBlock, CheckedBlock | None]:
+    """One block is read and drawn, once it is known that it is charged.
+
+    Gives    what is drawn; the block with its bounds, if it was drawn about no centres
+    """
+    planned = compiled.block
 
     def with_bounds(table: ExactTable) -> _BoundedBlock:
         return _with_bounds(planned, number, table, bounded, bits)
@@ -342,7 +375,7 @@ async def _drawn(
         table = await reads.at_once(compiled.choosing, None)
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
         choice = await in_thread(with_bounds, table)
-        compiled = await in_thread(_compiled_again, choice.block)
+        compiled = await in_thread(partial(compiled_block, is_bounded=True), choice.block)
     found: dict[tuple[int, ...], ExactTable] = {}
     if compiled.centring is not None:
         choice, found = await _with_centres(choice, compiled.centring, with_bounds, reads, bits)
@@ -353,8 +386,8 @@ async def _drawn(
             exact.append(found[query.releases])
         else:
             exact.append(await reads.at_once(query, is_selected if place == 0 else None))
-    drawn = await beside(_draws(block, exact), drawn_block, block, exact, bits)
-    return CachedBlock(chosen=choice.chosen, drawn=drawn)
+    drawn = await beside(_draws(block.block, exact), drawn_block, block, exact, bits)
+    return CachedBlock(chosen=choice.chosen, drawn=drawn), None if centring is not None else block
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -362,7 +395,7 @@ class _BoundedBlock:
     """A block whose bounds are chosen, or which has none to choose. exact: what follows from the totals that
     they were chosen by."""
 
-    block: BlockPlan
+    block: CheckedBlock
     exact: list[ExactTable]
     chosen: Mapping[int | None, Chosen]
 
@@ -371,20 +404,15 @@ class _BoundedBlock:
 
 
 def _with_bounds(
-    planned: BlockPlan, number: int, table: ExactTable, bounded: Bounded, bits: RandomBits
+    planned: CheckedBlock, number: int, table: ExactTable, bounded: BoundsOfBlocks, bits: RandomBits
 ) -> _BoundedBlock:
-    totals = totals_of(planned, table)
+    totals = totals_of(planned.block, table)
     chosen = choose_bounds(planned, totals, bits)
-    block = _bounded(planned, number, chosen, bounded)
-    exact = [clamped_totals(block, totals)] if block.is_of_totals else []
+    block = _bounded(planned.block, number, chosen, bounded)
+    if block.paid_as is not planned:
+        raise Fault("bounds of another block than was charged")
+    exact = [clamped_totals(block.block, totals)] if block.block.is_of_totals else []
     return _BoundedBlock(block=block, exact=exact, chosen=chosen)
-
-
-def _compiled_again(block: BlockPlan) -> CompiledBlock:
-    """Of a block whose bounds are chosen. It is not cached, as bounds differ."""
-    return CompiledBlock(
-        choosing=None, centring=compile_centres(block), queries=compile_block(block)
-    )
 
 
 async def _with_centres(
@@ -408,9 +436,9 @@ async def _with_centres(
         if scan.has_choices:
             here = await in_thread(with_bounds, choice_rows(first))
             first = without_choice_rows(first)
-        found = with_centres(here.block, await in_thread(drawn_centres, here.block, first, bits))
-        check_centred(found, here.block)
-        centred = replace(here, block=found)
+        centres = await in_thread(drawn_centres, here.block, first, bits)
+        found = with_centres(here.block.block, centres)
+        centred = replace(here, block=check_centred(found, here.block))
         return centres_text(found)
 
     read = await reads.in_two_parts(scan.query, between)
@@ -450,9 +478,11 @@ def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], E
 
 
 def _bounded(
-    planned: BlockPlan, number: int, chosen: Mapping[int | None, Chosen], bounded: Bounded
-) -> BlockPlan:
-    return with_chosen(bounded(number, bounds_of(planned, chosen)), chosen)
+    planned: BlockPlan, number: int, chosen: Mapping[int | None, Chosen], bounded: BoundsOfBlocks
+) -> CheckedBlock:
+    """The block as it is drawn with these bounds: nothing where there were too few units for one."""
+    told = partial(with_chosen, found=chosen)
+    return bounded(number, bounds_of(planned, chosen), told)
 
 
 def _columns(

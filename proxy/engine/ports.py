@@ -7,11 +7,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from proxy.accounting.events import Event
-from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.exact.table import ExactTable
+from proxy.kernel.checked_plan import CheckedPlan
+from proxy.kernel.proposal_check import CheckedProposals
 from proxy.mechanisms.loss import Loss
+
+# What is charged: by its own price.
+Payable = CheckedPlan | CheckedProposals
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +105,7 @@ class Charged:
 
 
 class Ledger(Protocol):
-    async def look(
-        self,
-        analyst: str,
-        loss: Loss,
-        events: Sequence[Event],
-        record: StatementRecord = NOTHING_NOTED,
-    ) -> None:
+    async def look(self, analyst: str, plan: Payable) -> None:
         """Whether a charge would be granted now. It locks nothing and promises nothing.
 
         Given    as reserve
@@ -118,17 +115,11 @@ class Ledger(Protocol):
         ...
 
     async def reserve(
-        self,
-        analyst: str,
-        loss: Loss,
-        fingerprint: str,
-        digest: str,
-        events: Sequence[Event],
-        record: StatementRecord = NOTHING_NOTED,
+        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
     ) -> Charged:
-        """Charges, durably, before it returns.
+        """Charges the price of a plan, durably, before it returns.
 
-        Given    events: the mechanisms that the loss is composed of; record: what else is noted
+        Given    text: of the statement, where receipts keep it; digest: of the policy
 
         Refuses  OVER_BUDGET, with what is left
         """

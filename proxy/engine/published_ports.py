@@ -3,15 +3,15 @@ data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from fractions import Fraction
 from typing import Protocol
 
-from proxy.accounting.events import Event
 from proxy.engine.policy_statements import ProtectedQuery
+from proxy.kernel.checked_plan import CheckedPlan
 from proxy.mechanisms.loss import Loss
 from proxy.policy.publication import Publication
 
@@ -105,14 +105,12 @@ class PublishedLedger(Protocol):
     async def claim(
         self,
         wanted: Publication,
-        loss: Loss,
-        events: Sequence[Event],
+        plan: CheckedPlan,
         policy_digest: str,
         *,
         is_now: bool,
-        tables: Mapping[str, Loss],
     ) -> ReleaseClaim:
-        """Charges, durably, before it returns DRAW; or finds the charge of who did not finish."""
+        """Charges the plan, durably, before it returns DRAW; or finds the charge of who did not finish."""
         ...
 
     async def hold(self, claim: ReleaseClaim) -> bool:

@@ -44,12 +44,10 @@ from proxy.engine.published_ports import (
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
-from proxy.engine.table_losses import protected_names, table_losses
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.later_rows import reads_moving
-from proxy.planner.loss_events import loss_events
 from proxy.policy.publication import Publication
 
 _ACCOUNT = "(published)"  # as ledger.bounds_account.PUBLISHED
@@ -159,7 +157,7 @@ class Publishing:
             return []
         question, _ = await asyncio.to_thread(self._shadow.read, of)
         prepared = await self._planned(of, question, stored.constants, _day_of(one.due))
-        parts = await self._engine.questions(prepared.private)
+        parts = await self._engine.questions(prepared.plan)
         relations = {(block.question, block.terms): block.relation for block in stored.blocks}
         found = []
         for block, part in zip(prepared.private.blocks, parts or (), strict=False):
@@ -239,17 +237,13 @@ class Publishing:
             await self._zones.check(session, prepared.zones)
             queries = [one for block in prepared.compiled for one in block.all]
             lists = await read_lists(session, queries)
-            parts = await self._engine.questions(prepared.private)
+            parts = await self._engine.questions(prepared.plan)
             await refuse_lacking(session, parts or ())
-            private, digest = prepared.private, self._engine.policy.digest
-            claim = await self.ledger.claim(
-                *(of, private.loss, loss_events(private), digest),
-                is_now=is_now,
-                tables=table_losses(private, protected_names(self._engine.policy)),
-            )
+            plan, digest = prepared.drawn, self._engine.policy.digest
+            claim = await self.ledger.claim(of, plan, digest, is_now=is_now)
             released = Released(
                 state=claim.state,
-                loss=private.loss,
+                loss=plan.loss,
                 receipt=claim.receipt,
                 total_epsilon=claim.total_epsilon,
                 short=claim.short,
@@ -265,10 +259,11 @@ class Publishing:
                 store = DrawnBlocks(parts)
                 relation = await noisy_relation(
                     question,
-                    prepared.private,
+                    prepared.plan,
                     prepared.lifts,
                     prepared.bounded,
                     prepared.compiled,
+                    plan,
                     session,
                     lists,
                     self._bits,

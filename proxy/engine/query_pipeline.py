@@ -25,7 +25,6 @@ from proxy.engine.explain_json import explain_json
 from proxy.engine.explain_summary import summary_lines
 from proxy.engine.explain_text import explain_lines
 from proxy.engine.noisy_answers import NoisyAnswer
-from proxy.engine.plan_costs import plan_cost
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger, ProtectedData
@@ -35,9 +34,9 @@ from proxy.engine.read_tables import read_tables
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
-from proxy.engine.table_losses import protected_names
 from proxy.engine.threads import in_thread
-from proxy.kernel.plan import BlockPlan, PrivatePlan
+from proxy.kernel.checked_plan import CheckedPlan, together
+from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicContents, planning_context
@@ -110,7 +109,6 @@ class Engine:
         self._of_day: tuple[PlanningContext, PlanningContext] | None = None
         self._turns = AnalystTurns.of_planning()
         self._remembered = RememberedPlans()
-        self._protected = protected_names(policy)
         self._mechanisms = allowed_mechanisms(policy)
         self._settings = lru_cache(maxsize=_CACHED_SETTINGS)(self._read_settings)
 
@@ -240,10 +238,10 @@ class Engine:
         if kept is not None:
             self._charged.undelivered.keep(kept)
 
-    async def questions(self, private: PrivatePlan) -> tuple[CachedQuestion, ...] | None:
+    async def questions(self, plan: CheckedPlan) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""
         questions = self._charged.questions
-        return None if questions is None else await questions.parts(private)
+        return None if questions is None else await questions.parts(plan)
 
     @property
     def known(self) -> PlanningContext:
@@ -262,8 +260,7 @@ class Engine:
         Refuses  what planning refuses
         """
         arguments = settled_arguments(question, constants).arguments
-        found = replace(self._planned(question, arguments, {}, day, loss), lifts=())
-        return found.compiled_for(found.private.blocks)
+        return self._planned(question, arguments, {}, day, loss).compiled_with(())
 
     def refuse_changed(self, private: PrivatePlan) -> None:
         """Refuses  UNAVAILABLE: what the plan relies on is gone"""
@@ -311,18 +308,30 @@ class Engine:
         constants: tuple[str | None, ...] = (),
         day: int | None = None,
     ) -> PrivatePlan:
-        """The private plan of a question without parameters. Reads nothing, charges nothing.
+        """As `checked`, as plain data."""
+        return self.checked(question, settings, chosen, constants, day).private
+
+    def checked(
+        self,
+        question: ProtectedQuery,
+        settings: Mapping[str, str],
+        chosen: ChosenBounds | None = None,
+        constants: tuple[str | None, ...] = (),
+        day: int | None = None,
+    ) -> CheckedPlan:
+        """The plan of a question without parameters. Reads nothing, charges nothing.
 
         Given    chosen: bounds, where the plan is wanted as it is with them; day: as of PlanningContext
         Refuses  what planning refuses, SETTING
         """
         arguments = settled_arguments(question, constants).arguments
         found, given = self._planned(question, arguments, settings, day), chosen or {}
-        blocks = (
-            found.bounded(number, given[number]) if number in given else block
-            for number, block in enumerate(found.private.blocks)
+        return together(
+            [
+                found.bounded(number, given[number]) if number in given else block
+                for number, block in enumerate(found.plan.blocks)
+            ]
         )
-        return replace(found.private, blocks=tuple(blocks))
 
     async def _prepared(
         self,
@@ -355,7 +364,7 @@ class Engine:
     ) -> PreparedQuery:
         begun = thread_time()
         found = self._planned(question, arguments, settings, day)
-        return found.compiled_for(found.drawn.blocks, lambda: thread_time() - begun)
+        return found.compiled_with(found.lifts, lambda: thread_time() - begun)
 
     def _planned(
         self,
@@ -388,25 +397,17 @@ class Engine:
             ),
         )
         known = self._known_on(day)
-        if chosen.mechanism is not None:
-            known = replace(known, mechanism=chosen.mechanism)
+        if chosen.mechanism is not None or chosen.is_rounded:
+            known = replace(known, mechanism=chosen.mechanism, is_rounded=chosen.is_rounded)
         found = planned(bound, known, chosen.loss)
-
-        def bounded(number: int, bounds: Mapping[int | None, int]) -> BlockPlan:
-            return replace(found.bounded(number, bounds), is_rounded=chosen.is_rounded)
-
-        private = found.private
-        if chosen.is_rounded:
-            rounded = (replace(block, is_rounded=True) for block in private.blocks)
-            private = replace(private, blocks=tuple(rounded))
-        reuse = self.policy.reuse
+        private, reuse = found.private, self.policy.reuse
         is_lifted = self._charged.cached is not None and not chosen.is_fresh
         is_lifted = is_lifted and reuse is not None and reuse.is_lifted
         return PreparedQuery(
             settings=chosen,
-            private=private,
-            cost=plan_cost(private, found.events, self._protected),
-            bounded=bounded,
+            plan=found.checked,
+            drawn=found.checked,
+            bounded=found.bounded,
             zones=zones_used(blocks, self.policy, day),
             tables=frozenset(name for block in private.blocks for name in block.tables()),
             rules=policy_rules(private),

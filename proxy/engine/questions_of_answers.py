@@ -60,9 +60,9 @@ async def with_given_answers(
     """
     if not prepared.scalars:
         return claimed
-    found, blocks = dict(claimed), prepared.drawn.blocks
+    found = dict(claimed)
     for number, part in sorted(claimed.items()):
-        if part.digest is not None or not blocks[number].uses_answers:
+        if part.digest is not None or not part.block.block.uses_answers:
             continue
         before = [one for one in prepared.scalars if one.block < number]
         named = {
@@ -74,7 +74,7 @@ async def with_given_answers(
             continue
         given = json.dumps(sorted(named.items()))
         of_ledger = frozenset(one.block for one in before if one.block in found)
-        found[number] = replace(await cached.part(blocks[number], given), rests_on=of_ledger)
+        found[number] = replace(await cached.part(part.block, given), rests_on=of_ledger)
     return found
 
 

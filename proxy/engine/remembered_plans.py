@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
 from proxy.compiler.backend_query import BackendQuery
-from proxy.engine.noisy_answers import Bounded, CompiledBlock, compiled_block
-from proxy.engine.plan_costs import PlanCost
+from proxy.engine.noisy_answers import BoundsOfBlocks, CompiledBlock, compiled_block
 from proxy.engine.policy_limits import PolicyRules
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
 from proxy.engine.settings import Settings
+from proxy.kernel.checked_plan import CheckedPlan
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.planner.lifting import Lift, with_lifts
 from proxy.query.ir.expression_walk import size
@@ -44,17 +44,17 @@ _QUICK_NODES = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedQuery:
-    """A question that could be run now. cost: of the plan as a whole; bounded: a block planned again, its
-    private bounds chosen. tables: that it reads, whether protected or public. lifts: what is drawn instead of
-    a block; none at all: as it is planned. rules: what it leaves out, in words. compiled: the statements of
-    what is drawn, queries: all of them; has_lists: whether any takes lists of public tables. seconds: of a
-    processor, that planning and compiling took. scalars: answers of earlier blocks that stand in later ones.
-    times: how times of the statement were rounded, a line each."""
+    """A question that could be run now. plan: as it was asked; drawn: what is drawn for it, and charged as a
+    whole; bounded: a block planned again, its private bounds chosen. tables: that it reads, of both kinds.
+    lifts: what is drawn instead of a block; none at all: as it is planned. rules: what it leaves out, in words.
+    compiled: the statements of what is drawn, queries: all of them; has_lists: whether any takes lists of
+    public tables. seconds: of a processor, that planning and compiling took. scalars: answers of earlier blocks
+    that stand in later ones. times: how times of the statement were rounded, a line each."""
 
     settings: Settings
-    private: PrivatePlan
-    cost: PlanCost
-    bounded: Bounded
+    plan: CheckedPlan
+    drawn: CheckedPlan
+    bounded: BoundsOfBlocks
     zones: ZonesUsed
     tables: frozenset[str]
     rules: PolicyRules
@@ -67,18 +67,21 @@ class PreparedQuery:
     scalars: tuple[Scalar, ...] = ()
 
     @property
-    def drawn(self) -> PrivatePlan:
-        return with_lifts(self.private, self.lifts) if self.lifts else self.private
+    def private(self) -> PrivatePlan:
+        return self.plan.private
 
-    def compiled_for(
-        self, blocks: Sequence[BlockPlan], seconds: Callable[[], float] = lambda: math.inf
+    def compiled_with(
+        self, lifts: tuple[Lift | None, ...], seconds: Callable[[], float] = lambda: math.inf
     ) -> PreparedQuery:
         """seconds: what all of it took, asked for at the end"""
-        compiled = tuple(map(compiled_block, blocks))
+        drawn = with_lifts(self.plan, lifts)
+        compiled = tuple(map(compiled_block, drawn.blocks))
         queries = tuple(query for block in compiled for query in block.all)
         has_lists = any(query.lists for query in queries)
         return replace(
             self,
+            drawn=drawn,
+            lifts=lifts,
             compiled=compiled,
             queries=queries,
             has_lists=has_lists,

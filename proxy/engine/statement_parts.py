@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from proxy.accounting.events import Event
 from proxy.engine.cached_answers import CachedAnswers, Claimed
 from proxy.engine.combined_releases import combined_releases
 from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
@@ -14,6 +13,7 @@ from proxy.engine.published_answers import PublishedSources, best_of, free_block
 from proxy.engine.questions_of_answers import with_given_answers, without_paid_answers
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.topped_up import TopUp, top_ups
+from proxy.kernel.checked_plan import CheckedPlan, together
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
@@ -40,20 +40,11 @@ class StatementParts:
     @property
     def loss(self) -> Loss:
         """Of what is not free, where each block is drawn."""
-        return sum((part.loss for part in self.claimed.values()), NOTHING)
+        return sum((part.block.loss for part in self.claimed.values()), NOTHING)
 
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return tuple(event for part in self.claimed.values() for event in part.events)
-
-    @property
-    def tables(self) -> Mapping[str, Loss]:
-        """What of it is drawn of each protected table."""
-        found: dict[str, Loss] = {}
-        for part in self.claimed.values():
-            for name in part.tables:
-                found[name] = found.get(name, NOTHING) + part.loss
-        return found
+    def charged(self) -> CheckedPlan:
+        """What is not free, under one charge."""
+        return together([part.block for part in self.claimed.values()])
 
 
 async def statement_parts(
@@ -71,10 +62,8 @@ async def statement_parts(
     uses_published = settings.uses_published and bool(published.sources)
     if questions is None or settings.is_fresh or (cached is None and not uses_published):
         return None
-    blocks, accepted = prepared.drawn.blocks, settings.accepted_error
+    blocks, accepted = prepared.drawn.private.blocks, settings.accepted_error
     found = await questions.parts(prepared.drawn)
-    if found is None:
-        return None
     derived: Mapping[int, DerivedBlock] = {}
     if cached is not None:
         derived = await derived_blocks(cached.ledger, analyst, blocks, found, accepted)
@@ -96,7 +85,7 @@ async def statement_parts(
     if cached is not None and _tops_up(cached.known.policy):
         known = cached.known
         world = World(known.policy, known.catalog, known.naming_key)
-        topped_up = dict(await top_ups(cached.ledger, analyst, blocks, claimed, world))
+        topped_up = dict(await top_ups(cached.ledger, analyst, claimed, world))
     claimed = {n: topped_up[n].question if n in topped_up else p for n, p in claimed.items()}
     if cached is not None:
         lifted = {number for number, lift in enumerate(lifts) if lift is not None}
@@ -128,9 +117,7 @@ async def _unlifted(
 
     Given    found: of the others, what costs nothing
     """
-    parts = await questions.parts(prepared.private)
-    if parts is None:
-        return {}
+    parts = await questions.parts(prepared.plan)
     accepted, blocks = prepared.settings.accepted_error, prepared.private.blocks
     made = await published.answers(blocks, parts, accepted)
     # Where all groups are there already nothing is looked for.

@@ -26,6 +26,7 @@ from proxy.engine.derived_answers import PER_NUMBER, displayed_answers, readable
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.noisy_answers import BlockStore
 from proxy.engine.threads import beside
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.world import World
 from proxy.mechanisms.bits import RandomBits
@@ -51,15 +52,13 @@ class TopUp:
     def explained(self) -> FreeBlock:
         groups = len(self.numbers)
         of = "an answer" if groups == 1 else f"an answer of {groups} groups"
-        return FreeBlock(
-            made_of=f"{of} that you have been shown", setting="dp.fresh", price=self.missing.loss
-        )
+        price = self.missing.drawn.loss
+        return FreeBlock(made_of=f"{of} that you have been shown", setting="dp.fresh", price=price)
 
 
 async def top_ups(
     ledger: CachedLedger,
     analyst: str,
-    blocks: Sequence[BlockPlan],
     claimed: Claimed,
     world: World,
 ) -> Mapping[int, TopUp]:
@@ -74,11 +73,11 @@ async def top_ups(
         for number, part in claimed.items()
         if part.derivable is not None
         and part.digest is not None
-        and can_be_topped_up(blocks[number])
+        and can_be_topped_up(part.block.block)
     }
     displayed = await displayed_answers(ledger, analyst, of_blocks.values())
     options = {
-        number: await _options(ledger, blocks[number], claimed[number], wanted, displayed, world)
+        number: await _options(ledger, claimed[number], wanted, displayed, world)
         for number, wanted in of_blocks.items()
     }
     if not any(options.values()):
@@ -97,7 +96,6 @@ async def top_ups(
 
 async def _options(
     ledger: CachedLedger,
-    block: BlockPlan,
     part: CachedQuestion,
     wanted: Derivable,
     displayed: Sequence[PaidAnswer],
@@ -105,9 +103,9 @@ async def _options(
 ) -> list[TopUp]:
     """Of a few sources."""
     found = []
-    async for one in readable(ledger, block, wanted, displayed, None):
-        work = len(one.text) // PER_NUMBER
-        made = await beside(work, _missing, one.text, block, wanted, one.answer, one.more, world)
+    async for one in readable(ledger, part.block.block, wanted, displayed, None):
+        work, of = len(one.text) // PER_NUMBER, part.block
+        made = await beside(work, _missing, one.text, of, wanted, one.answer, one.more, world)
         if made is not None:
             numbers, missing = made
             question = _as_claimed(part, one.cached, missing)
@@ -119,7 +117,7 @@ async def _options(
 
 def _missing(
     text: str,
-    block: BlockPlan,
+    block: CheckedBlock,
     wanted: Derivable,
     source: UsableAnswer,
     more: Slices,
@@ -139,10 +137,9 @@ def _as_claimed(part: CachedQuestion, source: int, missing: MissingPrecision) ->
     terms = f"{part.terms} tops up {source} by {bought}"
     return replace(
         part,
-        digest=slot_digest(part.question, terms, missing.events),
+        block=missing.drawn,
+        digest=slot_digest(part.question, terms, missing.drawn.price),
         terms=terms,
-        loss=missing.loss,
-        events=missing.events,
     )
 
 
@@ -167,7 +164,7 @@ class ToppingUp:
     async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         return await self._others.ready(number, block)
 
-    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
         """
         Refuses  Unfinished: a slot has ended since, and the source is of the one before
         """

@@ -18,6 +18,7 @@ from time import monotonic
 from typing import Any
 
 from proxy.base.node_parts import parts_getter, with_parts
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.release.cached_block import CachedBlock
 
@@ -132,7 +133,7 @@ class KeptBlocks:
     async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
         return self._answer.drawn[number]
 
-    async def to_draw(self, number: int, block: BlockPlan) -> BlockPlan:
+    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
         raise AssertionError("all blocks of a kept answer are drawn")
 
     async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:

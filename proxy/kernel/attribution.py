@@ -268,10 +268,8 @@ def _owner_of_subquery(subquery: Subquery, inner: Known, renamed: _Renamed) -> O
         case Rows():
             if has_windows:
                 raise NotPrivate(Rule.WINDOW, "a window over rows of different units")
-            _check_row_names(subquery)
             return renamed.rows(owner)
         case OfUnit():
-            _check_row_names(subquery)
             numbering = [
                 (subquery.alias, window.name)
                 for window in subquery.windows
@@ -288,12 +286,6 @@ def _owner_of_subquery(subquery: Subquery, inner: Known, renamed: _Renamed) -> O
             )
         case _:
             assert_never(owner)
-
-
-def _check_row_names(subquery: Subquery) -> None:
-    """Names that are made of what rows hold depend on other rows: the audit alone puts them."""
-    if any(window.is_repeated for window in subquery.windows):
-        raise NotPrivate(Rule.WINDOW, "names of rows that depend on other rows")
 
 
 def window_rule(window: WindowColumn, subquery: Subquery, inner: Known, owner: OfUnit) -> bool:

@@ -136,14 +136,6 @@ def _once(join: Join, left: Formed, right: Formed) -> tuple[bool, bool]:
     return met_once(left.known, {x for x, _ in pairs}), once_right
 
 
-def meets_once(join: Join, left: Formed, right: Formed) -> bool:
-    """Say whether a row of one side has one partner at most."""
-    pairs = _pairs(join, left.known, right.known)
-    return met_once(right.known, {y for _, y in pairs}) or met_once(
-        left.known, {x for x, _ in pairs}
-    )
-
-
 def _joined_rows(
     join: Join, known: Known, left: Formed, right: Formed, once: tuple[bool, bool]
 ) -> RowCount:

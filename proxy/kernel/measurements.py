@@ -33,22 +33,32 @@ from proxy.kernel.plan import (
     SmoothedMedian,
     UnitExtreme,
 )
-from proxy.kernel.price import NOTHING_PAID, Price, pure_price
+from proxy.kernel.price import NOTHING_PAID, Price, gaussian_price, laplace_price, pure_price
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.sensitivities import (
+    OF_CELLS,
+    OF_REPORT,
+    Sensitivity,
+    each_median,
+    each_selected,
+    of_distinct,
+    of_gate,
+    of_kept_units,
+    of_sum,
+    of_total,
+    outputs_changed,
+)
 from proxy.kernel.shape import Shape
-from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
+from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms import (
     deviation_mean,
     deviation_variance,
     discrete_gaussian,
     order_statistic,
-    partition_selection,
     rank_interval,
-    split,
     zcdp,
 )
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.rho_of_noise import rho_of_gaussian, rho_of_laplace
 from proxy.query.ir.query_aggregates import AggregateKind
 
 _EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
@@ -114,9 +124,7 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
 
 
-def price_of_noise(
-    noise: Noise, l1: int, squared: Fraction, loss: Loss, is_open: bool = False
-) -> Price:
+def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool = False) -> Price:
     """Price additive noise on whole numbers.
 
     Privacy: Laplace noise of this scale pays for epsilon (PROOFS.md 1), Gaussian noise for (epsilon, delta)
@@ -126,30 +134,27 @@ def price_of_noise(
 
     Args:
         noise: Which noise, in steps of the results.
-        l1: So many steps move the results at most, all together.
-        squared: The squared length by which they move.
+        moved: How far the results move.
         loss: What it may spend.
         is_open: Whether a bound is still to be chosen.
 
     Raises:
         NotPrivate: The noise is less.
 
-    >>> one = Loss(Fraction(1), Fraction(0))
-    >>> price_of_noise(LaplaceNoise(scale=Fraction(3)), 3, Fraction(9), one).epsilon
+    >>> one, moved = Loss(Fraction(1), Fraction(0)), Sensitivity(l1=3, squared=Fraction(9))
+    >>> price_of_noise(LaplaceNoise(scale=Fraction(3)), moved, one).epsilon
     Fraction(1, 1)
-    >>> price_of_noise(LaplaceNoise(scale=Fraction(2)), 3, Fraction(9), one)
+    >>> price_of_noise(LaplaceNoise(scale=Fraction(2)), moved, one)
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     match noise:
         case LaplaceNoise():
-            if noise.scale <= 0 or noise.scale * loss.epsilon < l1:
+            if noise.scale <= 0 or noise.scale * loss.epsilon < moved.l1:
                 raise NotPrivate(Rule.NOISE, "a scale below what the results move by")
-            if is_open:
-                return Price(epsilon=loss.epsilon, rho=pure_price(loss).rho)
-            return Price(epsilon=loss.epsilon, rho=rho_of_laplace(l1, noise.scale))
+            return pure_price(loss) if is_open else laplace_price(loss, moved.l1, noise.scale)
         case GaussianNoise():
-            return _price_of_gaussian(noise, squared, loss, is_open)
+            return _price_of_gaussian(noise, moved.squared, loss, is_open)
         case _:
             assert_never(noise)
 
@@ -158,20 +163,22 @@ def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_o
     if noise.sigma2 <= 0 or loss.epsilon <= 0 or loss.delta <= 0:
         raise NotPrivate(Rule.NOISE, "Gaussian noise without delta")
     allowed = zcdp.rho_of_loss(loss.epsilon, loss.delta)
-    rho = rho_of_gaussian(squared, noise.sigma2)
-    # Conversions choose their orders by themselves: that of a top-up is the one from rho.
+    price = gaussian_price(loss, squared, noise.sigma2)
     is_enough = noise.sigma2 >= discrete_gaussian.sigma2_for(squared, allowed)
-    if not is_enough and zcdp.epsilon_of_rho(rho, loss.delta) > loss.epsilon:
+    if is_open:  # as of a result that moves by 1, with the noise that its loss buys
+        price = gaussian_price(loss, Fraction(1), 1 / (2 * allowed))
+    else:
+        # Conversions choose their orders by themselves: that of a top-up is the one from rho.
+        is_enough = is_enough or zcdp.epsilon_of_rho(price.rho, loss.delta) <= loss.epsilon
+    if not is_enough:
         raise NotPrivate(Rule.NOISE, "a sigma squared below what the results move by")
-    spent = max(rho, allowed) if is_open else rho
-    return Price(epsilon=loss.epsilon, rho=spent, gaussian_delta=loss.delta)
+    return price
 
 
 def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Price:
     """Price a noisy linear sum.
 
-    Privacy: `shape.rows` rows of a unit count, each of which moves the sum by what `row_sensitivity` says
-    (PROOFS.md 10, 18 U1 to U5); where the total of a unit is bounded instead, `price_of_total`.
+    Privacy: `sensitivities.of_sum`; where the total of a unit is bounded instead, `price_of_total`.
 
     Raises:
         NotPrivate: The noise is less, or the rows of a unit have no bound.
@@ -186,19 +193,17 @@ def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Pri
     unit = shape.neighbours
     if isinstance(unit, UnitNeighbours) and unit.is_unbounded:
         raise NotPrivate(Rule.NOISY_SUM, "rows of a unit without a bound")
-    each = row_sensitivity(release.statistic, measured)
-    l1, squared = shape.rows * each, shape.squared * each**2
-    return price_of_noise(release.noise, l1, squared, release.loss, shape.is_open)
+    moved = of_sum(shape, release.statistic, release.of)
+    return price_of_noise(release.noise, moved, release.loss, shape.is_open)
 
 
 def price_of_total(
     release: NoisyStatistic, total: UnitTotal, shape: Shape, is_bounded: bool
 ) -> Price:
-    """Price a sum of which what a unit adds is cut, not its rows.
+    """Price a sum of which what a unit adds is cut, not its rows, without the choice of the cut.
 
-    Privacy: a unit adds the larger of -low and high at most, in so many parts of a step, over all groups
-    (PROOFS.md 23 B3). The bound may still be chosen: any one has the same epsilon, and at most the rho of a
-    pure mechanism.
+    Privacy: `sensitivities.of_total`. The bound may still be chosen: any one has the same epsilon, and at most
+    the rho of a pure mechanism.
 
     Raises:
         NotPrivate: Rows by themselves, a cut that is inside out, a bound that is none of those to choose
@@ -208,18 +213,14 @@ def price_of_total(
         raise NotPrivate(Rule.TOTAL, "rows by themselves have no total")
     if not total.low <= 0 <= total.high or total.parts < 1:
         raise NotPrivate(Rule.TOTAL, "a cut that is inside out")
-    l1 = max(1, -total.low, total.high) * total.parts
+    moved = of_total(total)
     if total.choice is None:
-        return price_of_noise(release.noise, l1, Fraction(l1**2), release.loss)
+        return price_of_noise(release.noise, moved, release.loss)
     if total.choice.is_given or total.most not in total.choice.bounds:
         raise NotPrivate(Rule.TOTAL, "a bound that is none of those to choose from")
-    choosing, spent = price_of_choice(total.choice), total.choice.loss.epsilon
-    if spent >= release.loss.epsilon:
+    if total.choice.loss.epsilon >= release.loss.epsilon:
         raise NotPrivate(Rule.TOTAL, "nothing is left for noise")
-    left = Loss(release.loss.epsilon - spent, release.loss.delta)
-    return choosing + price_of_noise(
-        release.noise, l1, Fraction(l1**2), left, is_open=not is_bounded
-    )
+    return price_of_noise(release.noise, moved, release.noise_loss, is_open=not is_bounded)
 
 
 def price_of_choice(choice: BoundChoice) -> Price:
@@ -240,9 +241,9 @@ def price_of_choice(choice: BoundChoice) -> Price:
         raise NotPrivate(Rule.CHOSEN_BOUND, "bounds that do not rise")
     if choice.bounds[0] < 1:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a bound below 1")
-    if choice.report_scale <= 0 or choice.report_scale * choice.report.epsilon < 2:
+    if choice.report_scale <= 0 or choice.report_scale * choice.report.epsilon < OF_REPORT.l1:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a report with less noise than it pays for")
-    report = Price(epsilon=choice.report.epsilon, rho=rho_of_laplace(2, choice.report_scale))
+    report = laplace_price(choice.report, OF_REPORT.l1, choice.report_scale)
     if choice.is_given:
         return report
     if choice.walk.epsilon <= 0:
@@ -307,25 +308,19 @@ def price_of_weight_choice(chosen: WeightChoice, shape: Shape) -> Price:
         raise NotPrivate(Rule.CHOSEN_WEIGHTS, "rows by themselves are in several cells")
     if list(chosen.bounds) != sorted({1, *chosen.bounds}) or min(chosen.bounds) < 1:
         raise NotPrivate(Rule.CHOSEN_WEIGHTS, "bounds that do not rise from 1")
-    return price_of_noise(LaplaceNoise(scale=chosen.scale), 1, Fraction(1), chosen.cells)
+    return price_of_noise(LaplaceNoise(scale=chosen.scale), OF_CELLS, chosen.cells)
 
 
 def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
     """Price a count of distinct values, or of units.
 
-    Privacy: a gathered unit counts once in each of its groups, so all together move by `shape.groups`
-    (PROOFS.md 18 U6). Of other values the first `rows` of a unit count, over all groups; rows that change
-    have one value each.
+    Privacy: `sensitivities.of_distinct`.
 
     Raises:
         NotPrivate: The noise is less.
     """
-    neighbours = shape.neighbours
-    if release.of_unit and isinstance(neighbours, UnitNeighbours):
-        moved = shape.groups
-        return price_of_noise(release.noise, moved, Fraction(moved), release.loss)
-    moved = neighbours.rows
-    return price_of_noise(release.noise, moved, Fraction(moved**2), release.loss, shape.is_open)
+    moved = of_distinct(shape, of_unit=release.of_unit)
+    return price_of_noise(release.noise, moved, release.loss, shape.is_open)
 
 
 def price_of_mean(release: RecentredMean, shape: Shape) -> Price:
@@ -504,7 +499,7 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
 def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
     """Price the number of units of which MIN and MAX are.
 
-    Privacy: a unit counts once in each group in which it has a value (PROOFS.md 18 U8).
+    Privacy: `sensitivities.of_kept_units`.
 
     Args:
         release: What gets noise.
@@ -522,21 +517,21 @@ def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     check_measured([release.measured], Rule.UNIT_EXTREME)
-    moved = shape.values(release.keeps_one_group)
-    return price_of_noise(release.noise, moved, Fraction(moved**2), release.loss)
+    moved = of_kept_units(shape, keeps_one_group=release.keeps_one_group)
+    return price_of_noise(release.noise, moved, release.loss)
 
 
 def _price_of_draws(release: OrderStatistic | UnitExtreme) -> Price:
     """Price an answer that is drawn by rank, its size, and the ends of its interval: all of the same values."""
-    interval, price = release.interval, NOTHING_PAID
-    if isinstance(release, OrderStatistic):
-        price = pure_price(release.size.loss)
+    interval, beside = release.interval, NOTHING_PAID
     if interval is not None:
         _check_interval(release, interval)
-        price = sum([pure_price(interval.each)] * interval.ends, price)
-    if release.loss.epsilon <= price.epsilon:
+        beside = sum([pure_price(interval.each)] * interval.ends, beside)
+    if isinstance(release, OrderStatistic):
+        beside += pure_price(release.size.loss)
+    if release.loss.epsilon <= beside.epsilon:
         raise NotPrivate(Rule.ORDER_STATISTIC, "nothing is left for the answer")
-    return price + pure_price(release.own_loss)
+    return pure_price(release.own_loss) + beside
 
 
 def _check_rank(release: OrderStatistic) -> None:
@@ -576,29 +571,21 @@ def _values_looked_at(release: OrderStatistic) -> int:
 def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
     """Price a median or mean of the results of partitions, and the gate before it.
 
-    Privacy: a unit moves one output in each of its groups; rows that change those of their partitions
-    (PROOFS.md 4 "Theorem", 14; 18 U6). Outputs are cut to low .. high, and an empty partition has the fill,
-    which is between them. The gate counts units, or rows (4 "Gate"). Both together cost the loss (16).
+    Privacy: `sensitivities.outputs_changed` (PROOFS.md 4 "Theorem", 14; 18 U6). Outputs are cut to low .. high,
+    and an empty partition has the fill, which is between them. The gate counts units, or rows (4 "Gate"). Both
+    together cost the loss (16).
 
     Raises:
         NotPrivate: A fill outside, no partitions, or less noise than so many outputs ask for.
     """
     check_measured([release.measured], Rule.SAMPLE_AGGREGATE)
-    neighbours, groups = shape.neighbours, shape.groups
-    match neighbours:
-        case UnitNeighbours():
-            changed, counted = groups, groups
-        case RowNeighbours():
-            changed, counted = neighbours.partitions_of(groups), neighbours.rows
-        case _:
-            assert_never(neighbours)
     _check_outputs(release)
-    if release.gate.noise.scale * release.gate.loss.epsilon < counted:
+    if release.gate.noise.scale * release.gate.loss.epsilon < of_gate(shape).l1:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a gate with less noise than it pays for")
     left = release.loss.epsilon - release.gate.loss.epsilon
     if left <= 0:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "nothing is left for the answer")
-    _check_mechanism(release, shape, Loss(left, release.loss.delta), changed)
+    _check_mechanism(release, shape, Loss(left, release.loss.delta))
     return pure_price(release.loss)
 
 
@@ -613,15 +600,13 @@ def _check_outputs(release: SampleAggregate) -> None:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "no partitions")
 
 
-def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss, changed: int) -> None:
+def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss) -> None:
     match release.mechanism:
         case ClippedMean(changed=believed, loss=loss):
-            if believed < changed or not left.covers(loss) or loss.epsilon <= 0:
+            if believed < outputs_changed(shape) or not left.covers(loss) or loss.epsilon <= 0:
                 raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a mean of fewer outputs than change")
         case SmoothedMedian(each=each):
-            is_of_units = isinstance(shape.neighbours, UnitNeighbours)
-            most = (split.per_group if is_of_units else split.per_unit)(left, changed)
-            if not most.covers(each) or each.epsilon <= 0:
+            if not each_median(shape, left).covers(each) or each.epsilon <= 0:
                 raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a median of fewer outputs than change")
         case _:
             assert_never(release.mechanism)
@@ -630,22 +615,14 @@ def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss, changed
 def price_of_selection(selection: Selection, shape: Shape) -> Price:
     """Price the choice of private groups that are shown.
 
-    Privacy: each group of a unit is decided by itself, of at most `shape.groups` of them, or of so many
-    rows one after the other (PROOFS.md 7 "Groups of a unit", 16); what follows is drawn for the groups that
-    are shown (21 G1).
+    Privacy: `sensitivities.each_selected`; what follows is drawn for the groups that are shown (PROOFS.md 21
+    G1).
 
     Raises:
         NotPrivate: A group's decision spends more than its part.
     """
-    match shape.neighbours:
-        case RowNeighbours(rows=rows):
-            most = split.per_unit(selection.loss, rows)
-        case UnitNeighbours():
-            if selection.loss.delta <= 0:
-                raise NotPrivate(Rule.SELECTION, "a selection without delta")
-            most = partition_selection.per_group(selection.loss, shape.groups)
-        case _:
-            assert_never(shape.neighbours)
-    if not most.covers(selection.each):
+    if isinstance(shape.neighbours, UnitNeighbours) and selection.loss.delta <= 0:
+        raise NotPrivate(Rule.SELECTION, "a selection without delta")
+    if not each_selected(shape, selection.loss).covers(selection.each):
         raise NotPrivate(Rule.SELECTION, "a decision that spends more than its part")
     return pure_price(selection.loss)

@@ -40,11 +40,9 @@ class LaplaceNoise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianNoise:
-    """Discrete Gaussian noise of this sigma squared, on results that move by a vector of this squared length:
-    both in squared grid steps. squared None: of an answer that is made of others, and released by nothing."""
+    """Discrete Gaussian noise of this sigma squared, in squared grid steps."""
 
     sigma2: Fraction
-    squared: Fraction | None = None
 
 
 Noise = LaplaceNoise | GaussianNoise
@@ -54,15 +52,14 @@ Noise = LaplaceNoise | GaussianNoise
 class NoisyStatistic:
     """A noisy linear sum over rows: a COUNT or a SUM by itself, or what several answers are made of.
 
-    aggregate: the first that it is part of; of: its rows, or operands; sensitivity: L1; total: where not the
-    rows of a unit are bounded but what they add, and the noise is in the parts of a grid step that it has.
-    loss: with that of choosing the total.
+    aggregate: the first that it is part of; of: its rows, or operands; total: where not the rows of a unit are
+    bounded but what they add, and the noise is in the parts of a grid step that it has. loss: with that of
+    choosing the total.
     """
 
     aggregate: Aggregate
     statistic: Statistic
     of: Counted | tuple[Measured, ...]
-    sensitivity: int
     noise: Noise
     loss: Loss
     total: UnitTotal | None = None
@@ -105,7 +102,6 @@ class DistinctCount:
     operand: Expression
     condition: Expression | None
     of_unit: bool
-    sensitivity: int
     noise: Noise
     loss: Loss
     is_long: bool
@@ -272,13 +268,12 @@ class UnitExtreme:
 class KeptUnits:
     """The noisy number of units that have a value for MIN or MAX in a group, as these count them.
 
-    aggregate: the first that it is for; sensitivity: over all groups.
+    aggregate: the first that it is for.
     """
 
     aggregate: Aggregate
     measured: Measured
     keeps_one_group: bool
-    sensitivity: int
     noise: LaplaceNoise
     loss: Loss
 
@@ -286,9 +281,8 @@ class KeptUnits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """The noisy number of units (of rows, where neighbours differ in rows) whose values a group has. Below
-    `least` the partitions say nothing of them, and the answer is NULL. sensitivity: over all groups."""
+    `least` the partitions say nothing of them, and the answer is NULL."""
 
-    sensitivity: int
     noise: LaplaceNoise
     least: int
     loss: Loss
@@ -562,7 +556,8 @@ def _is_of_means(release: Release) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivatePlan:
-    """The plan of a whole statement. loss: what it costs, all blocks together."""
+    """The plan of a whole statement. loss: what it costs, all blocks together; losses: each of them."""
 
     blocks: tuple[BlockPlan, ...]
     loss: Loss
+    losses: tuple[Loss, ...] = ()

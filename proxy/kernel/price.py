@@ -1,14 +1,14 @@
-"""What a plan costs, in the four currencies in which budgets are kept (PROOFS.md 25)."""
+"""What a plan costs, in the four currencies in which budgets are kept (PROOFS.md 25), and the events that a
+receipt has of it. One function makes both, so a check, an admission and a receipt count the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from proxy.accounting.events import Event
+from proxy.accounting.events import Event, dlaplace, gaussian, mechanism, with_present
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.rho_of_noise import rho_of_pure
+from proxy.mechanisms.rho_of_noise import rho_of_gaussian, rho_of_laplace, rho_of_pure
 
 _NONE = Fraction(0)
 
@@ -16,12 +16,13 @@ _NONE = Fraction(0)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
     """epsilon, delta: by basic composition, without the delta of Gaussian noise; rho: of all mechanisms;
-    gaussian_delta: of Gaussian noise by itself."""
+    gaussian_delta: of Gaussian noise by itself; events: the mechanisms, one for each, as a receipt has them."""
 
     epsilon: Fraction = _NONE
     delta: Fraction = _NONE
     rho: Fraction = _NONE
     gaussian_delta: Fraction = _NONE
+    events: tuple[Event, ...] = field(default=(), compare=False)
 
     def __add__(self, other: Price) -> Price:
         """Compose: each currency adds up, however later mechanisms are chosen (PROOFS.md 5, 16).
@@ -34,6 +35,7 @@ class Price:
             delta=self.delta + other.delta,
             rho=self.rho + other.rho,
             gaussian_delta=self.gaussian_delta + other.gaussian_delta,
+            events=self.events + other.events,
         )
 
     def covers(self, other: Price) -> bool:
@@ -52,6 +54,12 @@ class Price:
             and self.gaussian_delta >= other.gaussian_delta
         )
 
+    def on(self, day: str | None) -> Price:
+        """The price of a block whose bounds end with the present, if a day stands for it."""
+        if day is None:
+            return self
+        return replace(self, events=tuple(with_present(event, day) for event in self.events))
+
     @property
     def loss(self) -> Loss:
         """As one (epsilon, delta)."""
@@ -67,17 +75,29 @@ def pure_price(loss: Loss) -> Price:
     >>> float(pure_price(Loss(Fraction(1), Fraction(0))).rho)
     0.46211715726000974
     """
-    return Price(epsilon=loss.epsilon, delta=loss.delta, rho=rho_of_pure(loss.epsilon))
+    return Price(
+        epsilon=loss.epsilon,
+        delta=loss.delta,
+        rho=rho_of_pure(loss.epsilon),
+        events=(mechanism(loss),),
+    )
 
 
-def price_of_events(events: Iterable[Event]) -> Price:
-    """Read what a charge pays for of its receipt."""
-    epsilon, delta, rho, gaussian = _NONE, _NONE, _NONE, _NONE
-    for event in events:
-        epsilon += Fraction(str(event["epsilon"]))
-        rho += Fraction(str(event["rho"]))
-        if event["kind"] == "gaussian":
-            gaussian += Fraction(str(event["delta"]))
-        else:
-            delta += Fraction(str(event["delta"]))
-    return Price(epsilon=epsilon, delta=delta, rho=rho, gaussian_delta=gaussian)
+def laplace_price(loss: Loss, l1: int, scale: Fraction) -> Price:
+    """Price discrete Laplace noise of this scale on whole numbers that move by so much in all."""
+    return Price(
+        epsilon=loss.epsilon,
+        delta=loss.delta,
+        rho=rho_of_laplace(l1, scale),
+        events=(dlaplace(loss, l1, scale),),
+    )
+
+
+def gaussian_price(loss: Loss, squared: Fraction, sigma2: Fraction) -> Price:
+    """Price discrete Gaussian noise on whole numbers that move by a vector of this squared length."""
+    return Price(
+        epsilon=loss.epsilon,
+        rho=rho_of_gaussian(squared, sigma2),
+        gaussian_delta=loss.delta,
+        events=(gaussian(loss, squared, sigma2),),
+    )

@@ -2,51 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass
 
 from typing_extensions import assert_never
 
-from proxy.accounting.events import Event
+from proxy.base.errors import Fault
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.column_types import check_column
 from proxy.kernel.measurements import price_of_choice
 from proxy.kernel.owners import Known, OfUnit, Public, Rows, name
 from proxy.kernel.plan_digest import canonical_text, named
-from proxy.kernel.price import NOTHING_PAID, Price, price_of_events, pure_price
-from proxy.kernel.proposal_plan import ProposalPlan, Proposed, ProposedBound, TableProposals
+from proxy.kernel.price import NOTHING_PAID, Price, laplace_price, pure_price
+from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.rho_of_noise import rho_of_laplace
 from proxy.query.ir.relations import scans
 
+_HERE = object()
 
-def check_proposals(plan: ProposalPlan, events: Iterable[Event], world: World) -> Price:
-    """Let a plan of proposals pass that is private at the price of its events.
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CheckedProposals:
+    """Proposals that may be read, charged and drawn. Only `check_proposals` makes it.
+
+    Attributes:
+        proposed: Of each table the bounds.
+        price: Of all of them.
+        tables: What of it is drawn of each table.
+    """
+
+    proposed: tuple[TableProposals, ...]
+    price: Price
+    tables: Mapping[str, Loss]
+    made: InitVar[object]
+
+    def __post_init__(self, made: object) -> None:
+        if made is not _HERE:
+            raise Fault("proposals that were not checked")
+
+    @property
+    def loss(self) -> Loss:
+        return self.price.loss
+
+
+def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedProposals:
+    """Let proposals pass that are private at their price.
 
     Privacy: walks and reports of all columns and tables add up (basic composition, PROOFS.md 23 B8).
 
     Args:
-        plan: What is proposed.
-        events: What is charged for it.
+        tables: What is proposed.
         world: Policy and catalogue.
 
     Raises:
-        NotPrivate: With the digest of the plan.
+        NotPrivate: With the digest of the proposals.
     """
     try:
-        names = [table.table for table in plan.tables]
+        names = [table.table for table in tables]
         if len(set(names)) < len(names):
             raise NotPrivate(Rule.PROPOSAL, "a table that is charged once and read twice")
-        total = sum((price_of_table(table, world) for table in plan.tables), NOTHING_PAID)
-        if not plan.loss.covers(total.loss):
-            raise NotPrivate(Rule.PRICE, "a loss below what it costs")
-        if not price_of_events(events).covers(total):
-            raise NotPrivate(Rule.PRICE, "a charge below what it costs")
+        prices = [price_of_table(table, world) for table in tables]
     except NotPrivate as refused:
-        refused.digest = named(canonical_text(plan), world.naming_key)
+        refused.digest = named(canonical_text(tuple(tables)), world.naming_key)
         raise
-    return total
+    return CheckedProposals(
+        proposed=tuple(tables),
+        price=sum(prices, NOTHING_PAID),
+        tables={str(one): price.loss for one, price in zip(names, prices, strict=True)},
+        made=_HERE,
+    )
 
 
 def price_of_table(table: TableProposals, world: World) -> Price:
@@ -106,11 +132,8 @@ def _price_of_bound(
     walk = Loss(bound.choice.walk.epsilon * bound.times, bound.choice.walk.delta)
     if walk.delta:
         raise NotPrivate(Rule.PROPOSAL, "a walk that may fail")
-    report = Price(
-        epsilon=bound.choice.report.epsilon * bound.times,
-        rho=rho_of_laplace(2 * bound.times, bound.choice.report_scale),
-    )
-    return pure_price(walk) + report
+    report = Loss(bound.choice.report.epsilon * bound.times, bound.choice.report.delta)
+    return pure_price(walk) + laplace_price(report, 2 * bound.times, bound.choice.report_scale)
 
 
 def _check_bound(bound: ProposedBound, table: TableProposals, source: Known) -> None:

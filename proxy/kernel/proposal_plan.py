@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from proxy.accounting.events import Event, dlaplace, mechanism
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import BoundChoice
-from proxy.mechanisms.loss import Loss
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Relation
 
@@ -34,10 +31,6 @@ class ProposedBound:
     step: Fraction = Fraction(1)
     most: Fraction | None = None
 
-    @property
-    def loss(self) -> Loss:
-        return Loss(self.choice.loss.epsilon * self.times, Fraction(0))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableProposals:
@@ -50,19 +43,3 @@ class TableProposals:
     not_null: ColumnRef | None
     keys: tuple[ColumnRef, ...]
     bounds: tuple[ProposedBound, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposalPlan:
-    """loss: of all together, by basic composition."""
-
-    tables: tuple[TableProposals, ...]
-    loss: Loss
-
-    def events(self) -> Iterator[Event]:
-        for table in self.tables:
-            for bound in table.bounds:
-                choice, times = bound.choice, bound.times
-                yield mechanism(Loss(choice.walk.epsilon * times, Fraction(0)))
-                report = Loss(choice.report.epsilon * times, Fraction(0))
-                yield dlaplace(report, 2 * times, choice.report_scale)

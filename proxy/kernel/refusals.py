@@ -47,7 +47,7 @@ class NotPrivate(Fault):
     """A plan that the kernel does not let through: a mistake of whatever made it, so a Fault.
 
     rule: which rule refuses; where: the condition that does not hold, a constant text; digest: of the plan,
-    put by who knows the whole plan (`kernel.plan_check`), hexadecimal.
+    put by who knows the whole plan (`kernel.checked_plan`), hexadecimal.
     """
 
     def __init__(self, rule: Rule, where: str) -> None:

@@ -111,14 +111,26 @@ class Shape:
         return Fraction(full * unit.rows_per_group**2 + rest**2)
 
 
-def shape_of(plan: BlockPlan, is_open: bool) -> Shape:
+def shape_of(plan: BlockPlan, *, is_open: bool = False) -> Shape:
     """Find the shape of a block.
 
-    Privacy: each group is answered once. With two answers about one group a row would be in both.
-
     Args:
-        plan: The block, its neighbours checked.
+        plan: The block.
         is_open: Whether a bound on rows is still to be chosen.
+    """
+    count = plan.groups()
+    return Shape(
+        neighbours=plan.neighbours,
+        count=count,
+        is_spread=bool(plan.keys) and count != 1,
+        is_open=is_open,
+    )
+
+
+def check_groups(plan: BlockPlan) -> None:
+    """Let a block pass that answers each group once.
+
+    Privacy: with two answers about one group a row would be in both.
 
     Raises:
         NotPrivate: A group is answered twice.
@@ -128,10 +140,3 @@ def shape_of(plan: BlockPlan, is_open: bool) -> Shape:
         lists = [plan.combinations]
     if any(len(set(answered)) < len(answered) for answered in lists):
         raise NotPrivate(Rule.GROUPS, "a group that is answered twice")
-    count = plan.groups()
-    return Shape(
-        neighbours=plan.neighbours,
-        count=count,
-        is_spread=bool(plan.keys) and count != 1,
-        is_open=is_open,
-    )

@@ -252,9 +252,9 @@ class CachedClaims:
             made = texts.sealed(json.dumps(source_document(derivable.source)), (_MADE, about))
         return {
             "digest": None if part.digest is None else texts.keyed(part.digest).hex(),
-            **as_json(part.loss),
-            "events": list(part.events),
-            "tables": list(part.tables),
+            **as_json(part.block.loss),
+            "events": list(part.block.price.events),
+            "tables": list(part.block.tables),
             "about": about,
             "made": made,
         }

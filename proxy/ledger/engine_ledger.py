@@ -10,13 +10,12 @@ from typing import Any, TypeVar
 import structlog
 
 from proxy.accounting.amounts import Amount
-from proxy.accounting.events import Event
 from proxy.accounting.refusal import with_shown
-from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
+from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.engine.cached_answers import CachedQuestion, Claim, PaidAnswer
 from proxy.engine.charged_token import charged_token
-from proxy.engine.ports import Charged
+from proxy.engine.ports import Charged, Payable
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
@@ -81,25 +80,15 @@ class EngineLedger:
             return False
         return True
 
-    async def look(
-        self,
-        analyst: str,
-        loss: Loss,
-        events: Sequence[Event],
-        record: StatementRecord = NOTHING_NOTED,
-    ) -> None:
-        await self._told(analyst, self._tables.look(analyst, loss, events, record))
+    async def look(self, analyst: str, plan: Payable) -> None:
+        record = StatementRecord(tables=plan.tables)
+        looking = self._tables.look(analyst, plan.loss, plan.price.events, record)
+        await self._told(analyst, looking)
 
     async def reserve(
-        self,
-        analyst: str,
-        loss: Loss,
-        fingerprint: str,
-        digest: str,
-        events: Sequence[Event],
-        record: StatementRecord = NOTHING_NOTED,
+        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
     ) -> Charged:
-        reserving = self._reserve(analyst, loss, fingerprint, digest, events, record)
+        reserving = self._reserve(analyst, plan, fingerprint, digest, text)
         receipt = await self._told(analyst, self._to_its_end(reserving, lambda one: one))
         warnings = self._warned(analyst, receipt)
         return Charged(str(receipt.id), _loss(receipt.remaining), warnings, receipt.person)
@@ -202,17 +191,11 @@ class EngineLedger:
         return self._tables.last_receipt
 
     async def _reserve(
-        self,
-        analyst: str,
-        loss: Loss,
-        fingerprint: str,
-        digest: str,
-        events: Sequence[Event],
-        record: StatementRecord,
+        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None
     ) -> Receipt:
-        token = charged_token()
+        token, record = charged_token(), StatementRecord(text=text, tables=plan.tables)
         receipt = await self._tables.reserve(
-            analyst, loss, fingerprint, digest, events, record, token
+            analyst, plan.loss, fingerprint, digest, plan.price.events, record, token
         )
         self._unsettled.add(receipt.id)
         return receipt

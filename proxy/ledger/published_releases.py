@@ -6,14 +6,13 @@ Source  ledger_migrations/0006_published.sql, 0011_covering_charges.sql, 0012_se
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from fractions import Fraction
 from uuid import uuid4
 
 from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.accounting.budget_lines import lines_of_json
-from proxy.accounting.events import Event
 from proxy.engine.published_ports import (
     DrawnRelease,
     PublishedState,
@@ -22,6 +21,7 @@ from proxy.engine.published_ports import (
     StoredBlock,
     StoredRelease,
 )
+from proxy.kernel.checked_plan import CheckedPlan
 from proxy.ledger.bounds_account import PUBLISHED
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.ledger_tables import LedgerTables, as_json
@@ -91,19 +91,16 @@ class PublishedReleases:
     async def claim(
         self,
         wanted: Publication,
-        loss: Loss,
-        events: Sequence[Event],
+        plan: CheckedPlan,
         policy_digest: str,
         *,
         is_now: bool,
-        tables: Mapping[str, Loss],
     ) -> ReleaseClaim:
         """
-        Given    loss, events: of all that the statement draws; tables: what of it of each protected table;
-                 is_now: whatever the schedule says
+        Given    plan: all that the statement draws; is_now: whatever the schedule says
         Refuses  Fault: the charge may then stand, and is found by whoever looks next
         """
-        cost, holder = charge(loss), str(uuid4())
+        cost, holder = charge(plan.loss), str(uuid4())
         row = await self._tables.first(
             _CLAIM,
             (
@@ -112,7 +109,7 @@ class PublishedReleases:
                 wanted.version,
                 decimal(cost.epsilon),
                 decimal(cost.delta),
-                json.dumps(list(events)),
+                json.dumps(list(plan.price.events)),
                 holder,
                 LEASE_SECONDS,
                 wanted.seconds,
@@ -120,7 +117,7 @@ class PublishedReleases:
                 is_now,
                 policy_digest,
                 self.at,
-                json.dumps({name: as_json(of) for name, of in tables.items()}),
+                json.dumps({name: as_json(of) for name, of in plan.tables.items()}),
             ),
         )
         assert row is not None

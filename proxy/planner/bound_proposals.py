@@ -15,8 +15,8 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
-from proxy.kernel.proposal_check import check_proposals
-from proxy.kernel.proposal_plan import ProposalPlan, Proposed, ProposedBound, TableProposals
+from proxy.kernel.proposal_check import CheckedProposals, check_proposals
+from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, ProtectedRows, UnitRows
@@ -50,7 +50,7 @@ def unbounded(policy: Policy, catalog: Catalog) -> dict[TableName, tuple[str, ..
 
 def proposal_plan(
     known: PlanningContext, epsilon: Fraction, only: TableName | None, columns: Collection[str]
-) -> ProposalPlan:
+) -> CheckedProposals:
     """
     Given    only: this table alone; columns: of it, these alone; else all that `unbounded` finds, and the units
              of tables that bound them by choice
@@ -68,10 +68,7 @@ def proposal_plan(
             "Name what you want bounds for: --table schema.table --column name.",
         )
     tables = tuple(_table(known, name, parts[name], epsilon / count) for name in parts)
-    total = sum((bound.loss.epsilon for table in tables for bound in table.bounds), Fraction(0))
-    plan = ProposalPlan(tables=tables, loss=Loss(total, Fraction(0)))
-    check_proposals(plan, plan.events(), World(known.policy, known.catalog, known.naming_key))
-    return plan
+    return check_proposals(tables, World(known.policy, known.catalog, known.naming_key))
 
 
 def _is_unbounded(column: ColumnPolicy, there: Table) -> bool:

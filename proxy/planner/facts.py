@@ -211,6 +211,9 @@ class PlanningContext:
     # So many rows of a unit are read of each table, of a statement that is dear for each of them (None: all).
     most_stored: int | None = None
     mechanism: Mechanism | None = None  # what the session has chosen for AVG, MIN and MAX
+    is_rounded: bool = (
+        False  # whether the session has answers printed to the digits that mean something
+    )
     naming_key: bytes = field(default=b"", repr=False)
     day: int | None = None
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(

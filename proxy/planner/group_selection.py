@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing_extensions import assert_never
-
 from proxy.base.errors import Code, Refusal
 from proxy.kernel.key_plans import Selection
-from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.mechanisms import partition_selection, split
+from proxy.kernel.sensitivities import each_selected
+from proxy.mechanisms import partition_selection
 from proxy.planner.measuring import Priced
 from proxy.planner.needed_loss import needs_delta
 
@@ -27,13 +25,7 @@ def select_groups(priced: Priced, position: int | None) -> Selection:
             position,
         )
     try:
-        match context.neighbours:
-            case RowNeighbours():
-                each = split.per_unit(loss, context.neighbours.rows)
-            case UnitNeighbours():
-                each = partition_selection.per_group(loss, context.groups)
-            case _:
-                assert_never(context.neighbours)
+        each = each_selected(context.shape, loss)
         partition_selection.release_probability(1, each.epsilon, each.delta)
     except ValueError:  # epsilon or delta too small to choose by, told before anything is charged
         raise Refusal(

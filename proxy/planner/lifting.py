@@ -16,14 +16,9 @@ from typing import TypeAlias
 
 from proxy.base import limits
 from proxy.base.errors import Refusal
+from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, together
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
-from proxy.kernel.plan import (
-    BlockPlan,
-    DistinctCount,
-    NoisyStatistic,
-    PrivatePlan,
-    RecentredMean,
-)
+from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, RecentredMean
 from proxy.mechanisms.loss import Loss
 from proxy.planner.column_buckets import (
     Stretch,
@@ -52,10 +47,14 @@ _From: TypeAlias = "int | str"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lift:
-    """block: what is drawn; origins: of each of its keys, a key of the question or the constant it equals."""
+    """checked: what is drawn; origins: of each of its keys, a key of the question or the constant it equals."""
 
-    block: BlockPlan
+    checked: CheckedBlock
     origins: tuple[_From, ...]
+
+    @property
+    def block(self) -> BlockPlan:
+        return self.checked.block
 
     def group_of(self, keys: Values) -> Values:
         """Where the answer of a group of the question stands."""
@@ -92,10 +91,10 @@ def _lifts(
         for block, more in zip(query.blocks, wider, strict=True)
     )
     try:
-        other = planned(replace(query, blocks=blocks), found.known, wanted).private
+        other = planned(replace(query, blocks=blocks), found.known, wanted).checked
     except Refusal:
         return none
-    if other.loss != found.private.loss:
+    if other.loss != found.checked.loss:
         return none
     return tuple(
         None if more is None else _lift(block, more, of)
@@ -103,13 +102,12 @@ def _lifts(
     )
 
 
-def with_lifts(private: PrivatePlan, lifts: Sequence[Lift | None]) -> PrivatePlan:
+def with_lifts(plan: CheckedPlan, lifts: Sequence[Lift | None]) -> CheckedPlan:
     """What is drawn for a plan."""
-    blocks = (
-        block if lift is None else lift.block
-        for block, lift in zip(private.blocks, lifts, strict=True)
-    )
-    return replace(private, blocks=tuple(blocks))
+    if not any(lifts):
+        return plan
+    pairs = zip(plan.blocks, lifts, strict=True)
+    return together([one if lift is None else lift.checked for one, lift in pairs])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,8 +198,9 @@ def _bucketed(
     return None
 
 
-def _lift(block: BlockPlan, wider: _Wider, of: BlockPlan) -> Lift | None:
+def _lift(block: BlockPlan, wider: _Wider, checked: CheckedBlock) -> Lift | None:
     """The lifted block, if it answers the same."""
+    of = checked.block
     is_same = (
         (block.source, block.unowned, block.releases, block.answers)
         == (of.source, of.unowned, of.releases, of.answers)
@@ -214,7 +213,7 @@ def _lift(block: BlockPlan, wider: _Wider, of: BlockPlan) -> Lift | None:
         return None
     if any(clamped_below(of.keys[n].expression) != one for n, one in wider.clamped.items()):
         return None
-    lift = Lift(block=of, origins=wider.origins)
+    lift = Lift(checked=checked, origins=wider.origins)
     return lift if _holds(block, wider, lift) else None
 
 

@@ -13,6 +13,7 @@ from typing_extensions import assert_never
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_reset, how_to_set
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
+from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
@@ -42,11 +43,9 @@ class MeasureContext:
     """What planning a block needs to know of all its releases."""
 
     facts: Facts
-    neighbours: Neighbours
-    groups: int  # at most so many groups hold rows of one unit
+    shape: Shape  # whose rows count, how many, in how many groups
     privacy: Privacy
     wanted: Loss  # of the statement as a whole
-    is_spread: bool = False  # rows of one unit may be in several groups
     has_private_keys: bool = False  # groups are chosen when it runs
     most_rows: int | None = (
         None  # where the rows of a unit are bounded by choice: the largest bound
@@ -76,18 +75,8 @@ class MeasureContext:
         return found if aggregate.kind in _EXTREMES else kept_facts(found)
 
     @property
-    def rows(self) -> int:
-        """At most so many rows of one unit count, over all groups."""
-        match self.neighbours:
-            case RowNeighbours():
-                return self.neighbours.rows
-            case UnitNeighbours():
-                per_group = self.neighbours.rows_per_group
-                if per_group is None:
-                    return self.neighbours.rows
-                return min(self.neighbours.rows, self.groups * per_group)
-            case _:
-                assert_never(self.neighbours)
+    def neighbours(self) -> Neighbours:
+        return self.shape.neighbours
 
     @property
     def has_units(self) -> bool:
@@ -104,17 +93,6 @@ class MeasureContext:
     def is_unbounded(self) -> bool:
         """Whether the policy declares the rows of a unit unbounded."""
         return isinstance(self.neighbours, UnitNeighbours) and self.neighbours.is_unbounded
-
-    @property
-    def squared_change(self) -> Fraction:
-        """Squared L2 sensitivity of a count over all groups, in rows."""
-        match self.neighbours:
-            case UnitNeighbours(rows_per_group=int() as per_group):
-                # The most that so many rows give: groups as full as they can be, and one with the rest.
-                full, rest = divmod(self.rows, per_group)
-                return Fraction(full * per_group**2 + rest**2)
-            case _:
-                return Fraction(self.rows**2)  # all rows of the unit may be in one group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +168,7 @@ def given_total(aggregate: Aggregate, context: MeasureContext) -> GivenTotal | N
     if context.is_unbounded or clamp is None:
         return GivenTotal.KEPT
     given = max(-column.per_unit.low, column.per_unit.high)
-    rows = context.rows if context.most_rows is None else None
+    rows = context.shape.rows if context.most_rows is None else None
     if rows is not None and rows * max(abs(clamp.low), abs(clamp.high)) < given:
         return GivenTotal.ROWS
     return GivenTotal.CHOSEN if is_much_narrower(cut_to_kept(column), clamp) else GivenTotal.KEPT
@@ -392,7 +370,7 @@ def _measured(
         condition=only,
         clamp=Bounds(low * grid, high * grid),
         grid=grid,
-        rows=context.rows,
+        rows=context.shape.rows,
         on_grid=_on_grid(operand, grid, context),
         least=_least(operand, context),
         is_of_mean=aggregate.kind in (AggregateKind.SUM, AggregateKind.AVG)

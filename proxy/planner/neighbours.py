@@ -23,26 +23,19 @@ def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
             return None
 
 
-def neighbours_of(
-    ownership: RowOwnership, groups: int | None, chosen: int | None
-) -> tuple[Neighbours, int]:
-    """How neighbours differ, and in how many groups at most one unit can be. groups None: unknown many; chosen:
-    the bound on the rows of a unit, once it is."""
+def neighbours_of(ownership: RowOwnership, groups: int | None, chosen: int | None) -> Neighbours:
+    """How neighbours differ. groups None: unknown many; chosen: the bound on the rows of a unit, once it is."""
     match ownership:
         case ProtectedRows():
-            group_bound = ownership.rows if groups is None else min(ownership.rows, groups)
-            found = RowNeighbours(
+            return RowNeighbours(
                 rows=ownership.rows,
                 hashed_by=ownership.hashed_by,
                 not_null=None,
                 partitions=ownership.partitions,
             )
-            return found, group_bound
         case UnitRows(unique=True, rows=1):
             # A key checked by the server: a unit is one row, nothing has to be bounded.
-            return RowNeighbours(
-                rows=1, hashed_by=(ownership.column,), not_null=ownership.column
-            ), 1
+            return RowNeighbours(rows=1, hashed_by=(ownership.column,), not_null=ownership.column)
         case UnitRows():
             if groups is None and lacks_bound(ownership):
                 raise Fault  # check_private_keys comes first
@@ -52,7 +45,7 @@ def neighbours_of(
             per_group = ownership.rows_per_group if groups is None or groups > 1 else None
             most = group_bound if groups is None else min(group_bound, groups)
             rows = ownership.rows if chosen is None else chosen
-            bounding = UnitNeighbours(
+            return UnitNeighbours(
                 column=ownership.column,
                 rows=rows,
                 groups=bound_groups,
@@ -60,7 +53,6 @@ def neighbours_of(
                 is_summed=per_group is None or rows < most * per_group,
                 is_unbounded=ownership.is_unbounded,
             )
-            return bounding, most
         case PublicRows():
             raise AssertionError("rows of a public table have no neighbours")
         case _:

@@ -144,7 +144,7 @@ def _largest(operand: Expression, context: MeasureContext) -> OpenValue:
         condition=None,
         clamp=Bounds(min(low, high) * grid, high * grid),
         grid=grid,
-        rows=context.rows,
+        rows=context.shape.rows,
     )
     return OpenValue(measured=measured, operands=frozenset())
 

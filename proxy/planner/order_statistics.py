@@ -8,10 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.kernel.bound_choices import WeightChoice
-from proxy.kernel.plan import GroupSize, LaplaceNoise, OrderStatistic, RankInterval, Release
-from proxy.mechanisms import discrete_laplace, order_statistic, private_bound, rank_interval
+from proxy.kernel.plan import GroupSize, OrderStatistic, RankInterval, Release
+from proxy.kernel.sensitivities import OF_CELLS, laplace
+from proxy.kernel.sensitivities import of_size as size_sensitivity
+from proxy.mechanisms import order_statistic, private_bound, rank_interval
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.row_weights import PARTS, WeightedRows
+from proxy.mechanisms.row_weights import WeightedRows
 from proxy.planner.measuring import MeasureContext, Priced, is_weighted, measured_of
 from proxy.query.ir.query_aggregates import Aggregate
 
@@ -34,19 +36,18 @@ def order_release(aggregate: Aggregate, priced: Priced) -> OrderStatistic:
     measured = measured_of(aggregate, context, _STEPS)
     # Rows of one unit are cut to `rows` of them over all groups, whatever a group may hold.
     rows, weights = context.neighbours.rows, None
-    moved = rows
     if is_weighted(aggregate, context):
-        rows, moved = context.weight_bound or rows, PARTS
+        rows = context.weight_bound or rows
         weights = WeightedRows(bound=rows, units=0, rows=0, lost=0)
     loss = Loss(priced.loss.epsilon, Fraction(0))
     of_size = Loss(loss.epsilon * _OF_SIZE, Fraction(0))
-    scale = discrete_laplace.scale_for(moved, of_size.epsilon)
+    moved = size_sensitivity(rows, is_weighted=weights is not None)
     release = OrderStatistic(
         aggregate=aggregate,
         measured=replace(measured, rows=rows),
         needed=None,
         loss=loss,
-        size=GroupSize(noise=LaplaceNoise(scale=scale), loss=of_size),
+        size=GroupSize(noise=laplace(moved, of_size.epsilon), loss=of_size),
         interval=rank_interval_of(aggregate, loss, priced.level),
         weights=weights,
     )
@@ -72,7 +73,7 @@ def weight_choice(releases: Sequence[Release], context: MeasureContext, loss: Lo
         releases=frozenset(found),
         bounds=private_bound.bounds_up_to(context.most_rows),
         cells=Loss(loss.epsilon, Fraction(0)),
-        scale=discrete_laplace.scale_for(1, loss.epsilon),
+        scale=laplace(OF_CELLS, loss.epsilon).scale,
     )
 
 

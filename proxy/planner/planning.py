@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
 
-from proxy.accounting.events import Event
 from proxy.base import limits
-from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalEnd
+from proxy.kernel.checked_plan import (
+    CheckedBlock,
+    CheckedPlan,
+    check_bounded,
+    check_plan,
+    together,
+)
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
-from proxy.kernel.plan_check import check_bounded, check_plan
-from proxy.kernel.price import Price
+from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured
-from proxy.kernel.work import TooMuchWork, check_work
+from proxy.kernel.work import TooMuchWork
 from proxy.kernel.world import World
 from proxy.mechanisms import split
-from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.mechanisms.loss import Loss
 from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
@@ -38,7 +43,6 @@ from proxy.planner.label_work import one_statement
 from proxy.planner.later_rows import present_of, without_later_rows
 from proxy.planner.left_out_rows import clamped_operands, computed_beyond
 from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
-from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import (
     MeasureContext,
     Priced,
@@ -81,14 +85,7 @@ def plan(
     query: Query, known: PlanningContext, wanted: Loss, chosen: ChosenBounds = _NONE
 ) -> PrivatePlan:
     """As `planned`, with bounds of the blocks that are in `chosen`."""
-    found = planned(query, known, wanted)
-    if not chosen:
-        return found.private
-    blocks = (
-        found.bounded(number, chosen[number]) if number in chosen else block
-        for number, block in enumerate(found.private.blocks)
-    )
-    return replace(found.private, blocks=tuple(blocks))
+    return planned(query, known, wanted).with_bounds(chosen).private
 
 
 def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
@@ -96,8 +93,8 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
 
     Given    wanted: epsilon and delta of the statement as a whole
     Gives    a plan that is (plan.loss)-DP for the policy's units, plan.loss <= wanted
-    Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE; with Fault a plan that would cost
-             more than wanted, or that the kernel does not let through, which would be a fault of ours
+    Refuses  NO_BOUNDS, NO_VALUES, UNSUPPORTED, TOO_COMPLEX, INFEASIBLE; NotPrivate: a plan that the kernel does
+             not let through, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
     query = without_later_rows(query, known)
@@ -109,23 +106,35 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
             raise Refusal(refused.code, refused.message, hint, refused.position) from None
 
 
+def _as_it_is(block: BlockPlan) -> BlockPlan:
+    return block
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """private: the plan before any bound is chosen; events: what is charged for it; prices: of its blocks, as
-    the kernel finds them; beginning: of long texts, if they are cut."""
+    """checked: the plan before any bound is chosen, as it is charged; beginning: of long texts, if they are
+    cut."""
 
-    private: PrivatePlan
-    events: tuple[Event, ...]
-    prices: tuple[Price, ...]
+    checked: CheckedPlan
     known: PlanningContext
     drafts: tuple[_Draft, ...]
     spent: tuple[tuple[Loss, ...], ...]  # of each block, for each of its weights
     beginning: Beginning | None = None
 
-    def bounded(self, number: int, chosen: Mapping[int | None, int]) -> BlockPlan:
+    @property
+    def private(self) -> PrivatePlan:
+        return self.checked.private
+
+    def bounded(
+        self,
+        number: int,
+        chosen: Mapping[int | None, int],
+        told: Callable[[BlockPlan], BlockPlan] = _as_it_is,
+    ) -> CheckedBlock:
         """One block with bounds that were chosen, by release, None being that on rows. They change
         sensitivities and scales, never what is paid. The other blocks, which may be many, are left alone.
 
+        Given    told: puts what else is known of the choice
         Refuses  NotPrivate: the kernel does not let it through
         """
         of = self.private.blocks[number]
@@ -138,21 +147,17 @@ class Planned:
         others = {choice: bound for choice, bound in chosen.items() if choice not in named}
         draft = self.drafts[number].with_bounds(others, values, weights)
         block = _planned(draft, iter(self.spent[number]))
+        world = _world(self.known)
         if self.beginning is not None:
-            block = with_beginnings(block, self.beginning, _world(self.known))
-        charged = self.prices[number]
-        check_bounded(block, of, charged, _world(self.known))
-        self._check_work(number, block)
-        return block
+            block = with_beginnings(block, self.beginning, world)
+        return check_bounded(told(block), self.checked.blocks[number], world)
 
-    def _check_work(self, number: int, block: BlockPlan) -> None:
-        """A bound that was chosen changes scales, not what a row costs: that was seen before the charge."""
-        blocks = list(self.private.blocks)
-        blocks[number] = block
-        try:
-            check_work(blocks, _world(self.known))
-        except TooMuchWork:
-            raise Fault from None
+    def with_bounds(self, chosen: ChosenBounds) -> CheckedPlan:
+        """The plan with bounds of the blocks that are in `chosen`."""
+        blocks = self.checked.blocks
+        return together(
+            [self.bounded(n, chosen[n]) if n in chosen else one for n, one in enumerate(blocks)]
+        )
 
 
 def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, wanted: Loss) -> str:
@@ -172,12 +177,11 @@ def _hint_for_all(refused: NeedsEpsilon, query: Query, known: PlanningContext, w
 def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     """The plan, if what rows of one unit cost is within the limits; where each row is dear, of fewer rows."""
     check_sizes(query)
-    world = _world(known)
     most: int | None = None
     while True:
-        found = _planned_with(query, replace(known, most_stored=most) if most else known, wanted)
+        draft = _drafted(query, replace(known, most_stored=most) if most else known, wanted)
         try:
-            return _with_beginnings(found, world)
+            return draft.checked(wanted)
         except TooMuchWork as refused:
             fewer = _fewer(refused, most)
             if fewer is None:
@@ -185,29 +189,43 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
             most = fewer
 
 
-def _with_beginnings(found: Planned, world: World) -> Planned:
-    """The plan, with texts cut to their beginnings where whole ones would take too long.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unchecked:
+    """All blocks as they are planned."""
 
-    Refuses  TooMuchWork: so would the beginnings
-    """
-    try:
-        check_work(found.private.blocks, world)
-        return found
-    except TooMuchWork as refusal:
-        refused = refusal
-    for beginning in BEGINNINGS:
-        blocks = tuple(with_beginnings(one, beginning, world) for one in found.private.blocks)
-        if blocks == found.private.blocks:
-            continue
-        private = replace(found.private, blocks=blocks)
+    blocks: tuple[BlockPlan, ...]
+    known: PlanningContext
+    drafts: tuple[_Draft, ...]
+    spent: tuple[tuple[Loss, ...], ...]
+
+    def checked(self, wanted: Loss) -> Planned:
+        """The plan, with texts cut to their beginnings where whole ones would take too long.
+
+        Refuses  TooMuchWork: so would the beginnings
+        """
+        world = _world(self.known)
         try:
-            prices = check_plan(private, found.events, world)  # what is run is what the kernel sees
-            check_work(blocks, world)
-        except TooMuchWork as further:
-            refused = further
-            continue
-        return replace(found, private=private, prices=prices, beginning=beginning)
-    raise refused
+            return self._planned(check_plan(self.blocks, wanted, world), None)
+        except TooMuchWork as refusal:
+            refused = refusal
+        for beginning in BEGINNINGS:
+            blocks = tuple(with_beginnings(one, beginning, world) for one in self.blocks)
+            if blocks == self.blocks:
+                continue
+            try:
+                return self._planned(check_plan(blocks, wanted, world), beginning)
+            except TooMuchWork as further:
+                refused = further
+        raise refused
+
+    def _planned(self, checked: CheckedPlan, beginning: Beginning | None) -> Planned:
+        return Planned(
+            checked=checked,
+            known=self.known,
+            drafts=self.drafts,
+            spent=self.spent,
+            beginning=beginning,
+        )
 
 
 def _fewer(refused: TooMuchWork, most: int | None) -> int | None:
@@ -221,7 +239,7 @@ def _fewer(refused: TooMuchWork, most: int | None) -> int | None:
     return fewer if fewer > 0 and not work.is_dear_for_each and most > 1 else None
 
 
-def _planned_with(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
+def _drafted(query: Query, known: PlanningContext, wanted: Loss) -> _Unchecked:
     with_unit = tuple(blocks_with_units(query, known))
     releases = sum(len(block.aggregates) for block in query.blocks)
     # The choice of private groups is a release of its own.
@@ -240,29 +258,11 @@ def _planned_with(query: Query, known: PlanningContext, wanted: Loss) -> Planned
     blocks = tuple(
         _planned(draft, iter(of_block)) for draft, of_block in zip(drafts, spent, strict=True)
     )
-    total = sum(map(_loss_of, blocks), NOTHING)
-    if total.epsilon > wanted.epsilon or total.delta > wanted.delta:
-        raise Fault
-    private = PrivatePlan(blocks=blocks, loss=total)
-    events = loss_events(private)
-    prices = check_plan(private, events, _world(known))
-    return Planned(
-        private=private, events=events, prices=prices, known=known, drafts=drafts, spent=spent
-    )
+    return _Unchecked(blocks=blocks, known=known, drafts=drafts, spent=spent)
 
 
 def _world(known: PlanningContext) -> World:
     return World(known.policy, known.catalog, known.naming_key)
-
-
-def _loss_of(block: BlockPlan) -> Loss:
-    total = sum((release.loss for release in block.releases), NOTHING)
-    for chosen in (block.selection, block.rows_choice):
-        if chosen is not None:
-            total = total + chosen.loss
-    if block.weight_choice is not None:
-        total = total + block.weight_choice.loss
-    return sum((one.choice.loss for one in block.value_choices), total)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,6 +283,7 @@ class _Draft:
     beyond: tuple[str, ...]
     most_stored: int | None
     present: str | None
+    is_rounded: bool
 
     def with_bounds(
         self,
@@ -294,8 +295,9 @@ class _Draft:
 
         Given    values: bounds on values, by the values; weights: bound on rows that quantiles weigh
         """
-        neighbours, _ = neighbours_of(self.ownership, self.group_bound, chosen.get(None))
-        context = replace(self.context, neighbours=neighbours, chosen=chosen, weight_bound=weights)
+        neighbours = neighbours_of(self.ownership, self.group_bound, chosen.get(None))
+        shape = replace(self.context.shape, neighbours=neighbours)
+        context = replace(self.context, shape=shape, chosen=chosen, weight_bound=weights)
         context = with_bounds(context, values)
         return replace(self, context=context, allocation=allocation(self.aggregates, context))
 
@@ -357,7 +359,8 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     check_private_keys(
         ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)]
     )
-    neighbours, groups = neighbours_of(ownership, group_bound, None)
+    neighbours = neighbours_of(ownership, group_bound, None)
+    shape = Shape(neighbours=neighbours, count=count, is_spread=bool(keys) and count != 1)
     aggregates = tuple(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
@@ -366,12 +369,10 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     can_be_lifted = is_lifted and has_fixed_bounds(neighbours, largest, facts)
     context = MeasureContext(
         facts=facts,
-        neighbours=neighbours,
-        groups=groups,
+        shape=shape,
         privacy=known.policy.privacy,
         mechanism=known.mechanism,
         wanted=wanted,
-        is_spread=bool(keys) and count != 1,
         has_private_keys=any(key.values is None for key in keys),
         most_rows=largest,
         levels=wanted_levels(block),
@@ -397,6 +398,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         beyond=computed_beyond(block.where, facts),
         most_stored=most_read(with_unit.relation, known.most_stored),
         present=present_of(block, known),
+        is_rounded=known.is_rounded,
     )
 
 
@@ -456,6 +458,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         unit_name=draft.ownership.identifier if isinstance(draft.ownership, UnitRows) else "",
         most_stored=draft.most_stored,
         present=draft.present,
+        is_rounded=draft.is_rounded,
     )
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal
-from proxy.mechanisms import discrete_laplace, private_bound
+from proxy.kernel.sensitivities import OF_REPORT, laplace
+from proxy.mechanisms import private_bound
 from proxy.mechanisms.loss import NOTHING, Loss
 
 _WALK, _REPORT = Fraction(35, 100), Fraction(5, 100)  # of what is spent on a release with its bound
@@ -41,8 +42,7 @@ def choice_of(loss: Loss, most: int) -> BoundChoice:
         bounds=private_bound.bounds_up_to(most),
         walk=Loss(epsilon * _WALK, Fraction(0)),
         report=report,
-        # Two counts of units, which one unit changes by 1 each.
-        report_scale=discrete_laplace.scale_for(2, report.epsilon),
+        report_scale=laplace(OF_REPORT, report.epsilon).scale,
     )
 
 
@@ -60,7 +60,7 @@ def given_bound(loss: Loss, rows: int) -> BoundChoice:
         bounds=(rows,),
         walk=NOTHING,
         report=Loss(loss.epsilon, Fraction(0)),
-        report_scale=discrete_laplace.scale_for(2, loss.epsilon),
+        report_scale=laplace(OF_REPORT, loss.epsilon).scale,
         is_given=True,
     )
 

@@ -14,15 +14,21 @@ from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     DeviationMean,
     DistinctCount,
-    GaussianNoise,
-    LaplaceNoise,
     Noise,
     NoisyStatistic,
     RecentredMean,
     Release,
 )
-from proxy.kernel.statistics import Counted, Measured, Statistic, of_row, row_sensitivity
-from proxy.mechanisms import discrete_gaussian, discrete_laplace, zcdp
+from proxy.kernel.sensitivities import (
+    Sensitivity,
+    gaussian,
+    laplace,
+    of_distinct,
+    of_sum,
+    of_total,
+)
+from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
+from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner import grids
 from proxy.planner.bounds import condition
@@ -100,16 +106,19 @@ def plan_release(aggregate: Aggregate, priced: Priced) -> Release:
 
 
 def shared_statistic(
-    aggregate: Aggregate, statistic: Statistic, measured: tuple[Measured, ...], loss: Loss
+    aggregate: Aggregate,
+    statistic: Statistic,
+    measured: tuple[Measured, ...],
+    context: MeasureContext,
+    loss: Loss,
 ) -> NoisyStatistic:
     """A sum that formulas take: with Laplace noise always, of which their intervals are."""
-    sensitivity = measured[0].rows * row_sensitivity(statistic, measured)
+    moved = of_sum(context.shape, statistic, measured)
     return NoisyStatistic(
         aggregate=aggregate,
         statistic=statistic,
         of=measured,
-        sensitivity=sensitivity,
-        noise=LaplaceNoise(scale=discrete_laplace.scale_for(sensitivity, loss.epsilon)),
+        noise=laplace(moved, loss.epsilon),
         loss=Loss(loss.epsilon, Fraction(0)),
     )
 
@@ -125,13 +134,12 @@ def _statistic(
     total = _total(aggregate, statistic, of, priced)
     if total is not None:
         return _of_total(aggregate, statistic, of, total, priced)
-    each = row_sensitivity(statistic, () if isinstance(of, Counted) else of)
-    noise, loss = _noise(priced, context.rows * each, context.squared_change * each**2)
+    moved = of_sum(context.shape, statistic, of)
+    noise, loss = _noise(priced, moved)
     return NoisyStatistic(
         aggregate=aggregate,
         statistic=statistic,
         of=of,
-        sensitivity=context.rows * each,
         noise=noise,
         loss=loss,
     )
@@ -148,7 +156,7 @@ def _total(
     if priced.is_shared or not isinstance(context.neighbours, UnitNeighbours):
         return None
     each = of_row(statistic, () if isinstance(of, Counted) else of)
-    parts = PARTS if context.is_spread else 1
+    parts = PARTS if context.shape.is_spread else 1
     column = column_facts(aggregate, context)
     route, largest = None, None
     if column is not None and column.per_unit is not None and not isinstance(of, Counted):
@@ -162,7 +170,7 @@ def _total(
     most_rows = context.most_rows
     is_chosen = column is not None and (column.chooses_per_unit or route is GivenTotal.CHOSEN)
     if is_chosen and most_rows is None:
-        most_rows = context.rows
+        most_rows = context.shape.rows
     if most_rows is None:
         return None
     bound = context.chosen.get(priced.number)
@@ -176,16 +184,15 @@ def _of_total(
     total: UnitTotal,
     priced: Priced,
 ) -> NoisyStatistic:
-    """All that a unit adds may be in one group, so that the L2 sensitivity is the L1 sensitivity."""
-    sensitivity = total.most * total.parts
+    """A sum of which what a unit adds is cut."""
+    moved = of_total(total)
     choosing = NOTHING if total.choice is None else total.choice.loss
     left = priced.loss if total.choice is None else noise_loss(priced.loss)
-    noise, loss = _noise(replace(priced, loss=left), sensitivity, Fraction(sensitivity**2))
+    noise, loss = _noise(replace(priced, loss=left), moved)
     return NoisyStatistic(
         aggregate=aggregate,
         statistic=statistic,
         of=of,
-        sensitivity=sensitivity,
         noise=noise,
         loss=loss + choosing,
         total=total,
@@ -201,18 +208,17 @@ def _counted(aggregate: Aggregate, context: MeasureContext) -> Counted:
     return Counted(operand=operand, condition=only, never_null=filled)
 
 
-def _noise(priced: Priced, sensitivity: int, squared: Fraction) -> tuple[Noise, Loss]:
+def _noise(priced: Priced, moved: Sensitivity) -> tuple[Noise, Loss]:
     """Noise for integer results, and what it costs.
 
-    Given    L1 and squared L2 sensitivity over all groups
     Source   docs/design/mechanisms.md 2.4, 3.2; the policy chooses
     """
     share, privacy = priced.loss, priced.context.privacy
     match privacy.noise:
         case policy_model.Noise.LAPLACE:
-            scale = discrete_laplace.scale_for(sensitivity, share.epsilon)
-            better = _gaussian_instead(share, sensitivity, squared)
-            return LaplaceNoise(scale=scale, gaussian=better), Loss(share.epsilon, Fraction(0))
+            noise = laplace(moved, share.epsilon)
+            better = _gaussian_instead(share, moved)
+            return replace(noise, gaussian=better), Loss(share.epsilon, Fraction(0))
         case policy_model.Noise.GAUSSIAN:
             if share.delta <= 0:
                 raise needs_delta(
@@ -220,25 +226,23 @@ def _noise(priced: Priced, sensitivity: int, squared: Fraction) -> tuple[Noise, 
                     privacy,
                     "ask the data owner for noise that needs none",
                 )
-            rho = zcdp.rho_of_loss(share.epsilon, share.delta)
-            sigma2 = discrete_gaussian.sigma2_for(squared, rho)
-            return GaussianNoise(sigma2=sigma2, squared=squared), share
+            return gaussian(moved, share), share
         case _:
             assert_never(privacy.noise)
 
 
 @lru_cache(maxsize=256)  # the search for zCDP's rho takes a millisecond, and policies ask for few
-def _gaussian_instead(share: Loss, sensitivity: int, squared: Fraction) -> Fraction | None:
+def _gaussian_instead(share: Loss, moved: Sensitivity) -> Fraction | None:
     """Sigma squared of Gaussian noise, where it would be smaller than the Laplace noise of the same share.
 
     L1 = G d and squared L2 = G d^2 of G groups that are moved by d each.
     """
-    groups = int(sensitivity**2 / squared)
+    groups = int(moved.l1**2 / moved.squared)
     if groups < 2 or share.delta <= 0:
         return None
-    if not zcdp.gaussian_pays(groups, share.epsilon, share.delta, squared / sensitivity):
+    if not zcdp.gaussian_pays(groups, share.epsilon, share.delta, moved.squared / moved.l1):
         return None
-    return discrete_gaussian.sigma2_for(squared, zcdp.rho_of_loss(share.epsilon, share.delta))
+    return gaussian(moved, share).sigma2
 
 
 def _average(aggregate: Aggregate, priced: Priced) -> Release:
@@ -260,24 +264,17 @@ def _average(aggregate: Aggregate, priced: Priced) -> Release:
 
 
 def _distinct(aggregate: Aggregate, priced: Priced) -> DistinctCount:
-    """
-    Source   docs/design/mechanisms.md 2.3: one unit adds at most `rows` values; counted units move by one
-             per group
-    """
     context = priced.context
     assert aggregate.operand is not None
     operand = condition(aggregate.operand, context.facts)
     of_unit = isinstance(operand, ColumnRef) and _is_unit(operand, context)
-    # Values of one unit are cut to `rows` of them over all groups, whatever a group may hold.
-    sensitivity = context.groups if of_unit else context.neighbours.rows
-    squared = Fraction(sensitivity if of_unit else sensitivity**2)
-    noise, loss = _noise(priced, sensitivity, squared)
+    moved = of_distinct(context.shape, of_unit=of_unit)
+    noise, loss = _noise(priced, moved)
     return DistinctCount(
         aggregate=aggregate,
         operand=operand,
         condition=condition_of(aggregate, context),
         of_unit=of_unit,
-        sensitivity=sensitivity,
         noise=noise,
         loss=loss,
         is_long=not of_unit and is_long(operand, context.facts),

@@ -11,15 +11,13 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from typing_extensions import assert_never
-
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_reset, how_to_set
-from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
-from proxy.kernel.plan import ClippedMean, Gate, LaplaceNoise, SampleAggregate, SmoothedMedian
+from proxy.kernel.plan import ClippedMean, Gate, SampleAggregate, SmoothedMedian
+from proxy.kernel.sensitivities import each_median, laplace, of_gate, outputs_changed
 from proxy.kernel.statistics import Measured
-from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median, split
+from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.measuring import (
@@ -61,7 +59,7 @@ def smoothed(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     noise = context.privacy.median_noise
     if noise is MedianNoise.POLYPLACE:  # no delta is needed
         loss = Loss(loss.epsilon, Fraction(0))
-    each = _each(_after_gate(loss), context)
+    each = each_median(context.shape, _after_gate(loss))
     if noise is MedianNoise.LAPLACE and not 0 < each.delta <= LARGEST_DELTA:
         raise needs_delta(
             f"{aggregate.kind.value} needs a delta above 0 and below {float(LARGEST_DELTA)}",
@@ -84,13 +82,7 @@ def clipped_mean_of(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     """
     context = priced.context
     answers = _partition_answers(aggregate, context)
-    match context.neighbours:
-        case RowNeighbours():
-            changed = context.neighbours.partitions_of(context.groups)
-        case UnitNeighbours():  # one in each group
-            changed = context.groups
-        case _:
-            assert_never(context.neighbours)
+    changed = outputs_changed(context.shape)
     loss = Loss(priced.loss.epsilon, Fraction(0))
     own = _after_gate(loss)
     m = _of_policy(aggregate, context) or clipped_mean.partitions(own.epsilon, changed)
@@ -113,18 +105,11 @@ def _gate(context: MeasureContext, partitions: int, loss: Loss) -> Gate:
     Given    loss: of the release as a whole
     Source   docs/design/mechanisms.md 5.7; PROOFS.md 4, "Gate"
     """
-    match context.neighbours:
-        case RowNeighbours():
-            sensitivity = context.neighbours.rows
-        case UnitNeighbours():  # a unit is counted once in each group
-            sensitivity = context.groups
-        case _:
-            assert_never(context.neighbours)
-    own = Loss(loss.epsilon * _OF_GATE, Fraction(0))
-    scale = discrete_laplace.scale_for(sensitivity, own.epsilon)
+    own, counted = Loss(loss.epsilon * _OF_GATE, Fraction(0)), of_gate(context.shape)
+    noise = laplace(counted, own.epsilon)
     # With the margin fewer units than needed come through once in forty.
-    least = UNITS_PER_PARTITION * partitions + discrete_laplace.half_width(scale)
-    return Gate(sensitivity=sensitivity, noise=LaplaceNoise(scale=scale), least=least, loss=own)
+    least = UNITS_PER_PARTITION * partitions + discrete_laplace.half_width(noise.scale)
+    return Gate(noise=noise, least=least, loss=own)
 
 
 def _aggregated(
@@ -165,17 +150,6 @@ def _partition_answers(aggregate: Aggregate, context: MeasureContext) -> _Partit
     return _PartitionAnswers(measured=measured, grid=grid, low=low, high=high, fill=fill)
 
 
-def _each(loss: Loss, context: MeasureContext) -> Loss:
-    """What each group's median may spend of it."""
-    match context.neighbours:
-        case RowNeighbours():
-            return split.per_unit(loss, context.neighbours.partitions_of(context.groups))
-        case UnitNeighbours():
-            return split.per_group(loss, context.groups)
-        case _:
-            assert_never(context.neighbours)
-
-
 def _of_policy(aggregate: Aggregate, context: MeasureContext) -> int | None:
     """The policy's number of partitions, for a plain column."""
     if not isinstance(aggregate.operand, ColumnRef):
@@ -207,7 +181,7 @@ def _infeasible(aggregate: Aggregate, priced: Priced, steps: int, loss: Loss) ->
     noise = context.privacy.median_noise
 
     def is_enough(epsilon: Fraction) -> bool:
-        each = _each(_after_gate(Loss(epsilon, loss.delta)), context)
+        each = each_median(context.shape, _after_gate(Loss(epsilon, loss.delta)))
         m = _partitions(aggregate, context, steps, each)
         return _is_feasible(steps, m, each, noise)
 

@@ -158,4 +158,6 @@ class _Drawing:
         measured = statistic.measured or operands_of(first, self.context)
         loss = self.spent.statistics[statistic]
         self.places[statistic] = len(self.releases)
-        self.releases.append(shared_statistic(first, statistic.statistic, measured, loss))
+        self.releases.append(
+            shared_statistic(first, statistic.statistic, measured, self.context, loss)
+        )

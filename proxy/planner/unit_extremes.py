@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import KeptUnits, LaplaceNoise, UnitExtreme
+from proxy.kernel.plan import KeptUnits, UnitExtreme
+from proxy.kernel.sensitivities import laplace, of_kept_units
 from proxy.kernel.statistics import Measured
-from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.loss import Loss
 from proxy.planner.measuring import MeasureContext, Priced, is_unit_extreme, measured_of, never_null
 from proxy.planner.order_statistics import rank_interval_of
@@ -78,12 +78,13 @@ def kept_units(first: Aggregate, context: MeasureContext, loss: Loss) -> KeptUni
         context: Of the block.
         loss: What it may spend.
     """
+    keeps_one_group = _keeps_one_group(context)
+    moved = of_kept_units(context.shape, keeps_one_group=keeps_one_group)
     return KeptUnits(
         aggregate=first,
         measured=_of_one_value(first, context),
-        keeps_one_group=_keeps_one_group(context),
-        sensitivity=1,
-        noise=LaplaceNoise(scale=discrete_laplace.scale_for(1, loss.epsilon)),
+        keeps_one_group=keeps_one_group,
+        noise=laplace(moved, loss.epsilon),
         loss=Loss(loss.epsilon, Fraction(0)),
     )
 
@@ -95,4 +96,4 @@ def _of_one_value(aggregate: Aggregate, context: MeasureContext) -> Measured:
 def _keeps_one_group(context: MeasureContext) -> bool:
     """A unit that may have rows in several groups keeps one of them. With more of them each group would lose as
     many ranks as it gains units."""
-    return context.is_spread and isinstance(context.neighbours, UnitNeighbours)
+    return context.shape.is_spread and isinstance(context.neighbours, UnitNeighbours)

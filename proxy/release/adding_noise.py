@@ -8,6 +8,7 @@ from typing_extensions import assert_never
 
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.plan import (
     BlockPlan,
@@ -47,30 +48,21 @@ from proxy.release.drawn_values import (
     DrawnGroup,
     DrawnNumber,
     Keys,
+    ordered_groups,
     round_half_up,
 )
-from proxy.release.noisy_relation import NoisyTable
 from proxy.release.ordering import kept_units, order_statistic_of, unit_extreme_of
-from proxy.release.presenting import presented
 
 
-def release_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> NoisyTable:
-    """The noisy relation of one block.
-
-    Given    tables: what the compiled statements of this very plan returned
-    """
-    return presented(plan, drawn_block(plan, tables, bits))
-
-
-def drawn_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> DrawnBlock:
+def drawn_block(block: CheckedBlock, tables: Sequence[ExactTable], bits: RandomBits) -> DrawnBlock:
     """All that is drawn for one block.
 
-    Given    tables: what the compiled statements of this very plan returned
+    Given    tables: what the compiled statements of this very block returned
     Gives    one group per combination of public key values, in the policy's order, also for empty groups;
              with private keys one per group that the selection keeps, in the order of their texts;
              exactly one without GROUP BY
     """
-    grouped = [by_keys(table) for table in tables]
+    plan, grouped = block.block, [by_keys(table) for table in tables]
     drawing = places(tables)
     is_selected = any(table.selected for table in tables[:1])
     means: dict[int, Mapping[Keys, Drawn]] = {}
@@ -94,9 +86,10 @@ def drawn_block(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits)
     return DrawnBlock(tuple(groups))
 
 
-def group_selector(plan: BlockPlan, bits: RandomBits) -> Callable[[int], bool] | None:
+def group_selector(block: CheckedBlock, bits: RandomBits) -> Callable[[int], bool] | None:
     """Whether a private group of so many units is shown, to be asked once for each row of the block's first
     table; None where keys are public, or a group has several rows and must be put together first."""
+    plan = block.block
     if plan.selection is None or plan.sub_partitions:
         return None
     return _group_selector(plan.selection, bits)
@@ -122,14 +115,6 @@ def _groups(
             keys for keys, rows in grouped[0].items() if is_selected(sum(row.units for row in rows))
         ]
     return ordered_groups(plan, selected_keys)
-
-
-def ordered_groups(plan: BlockPlan, displayed: Iterable[Keys]) -> Iterable[Keys]:
-    """All public groups in the policy's order; of private ones those that are shown."""
-    if plan.combinations is not None or plan.selection is None:
-        return plan.listed_groups
-    # Sorted by text: the order of the data must not show. NULL comes last, as in PostgreSQL.
-    return sorted(displayed, key=lambda keys: tuple((text is None, text or "") for text in keys))
 
 
 def _drawn(

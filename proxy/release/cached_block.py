@@ -18,7 +18,6 @@ from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.mechanisms.row_weights import WeightedRows
 from proxy.planner.lifting import Lift
-from proxy.release.adding_noise import ordered_groups
 from proxy.release.choosing_bounds import Chosen, ChosenBound
 from proxy.release.drawn_values import (
     NOTHING,
@@ -29,6 +28,7 @@ from proxy.release.drawn_values import (
     DrawnNumber,
     DrawnQuantile,
     Keys,
+    ordered_groups,
 )
 
 VERSION = 1

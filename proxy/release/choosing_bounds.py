@@ -10,6 +10,7 @@ from fractions import Fraction
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.bound_choices import BoundChoice, WeightChoice
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, Release
 from proxy.kernel.statistics import Statistic
@@ -101,7 +102,10 @@ def totals_of(plan: BlockPlan, table: ExactTable) -> Totals:
     )
 
 
-def choose_bounds(plan: BlockPlan, totals: Totals, bits: RandomBits) -> Mapping[int | None, Chosen]:
+def choose_bounds(
+    block: CheckedBlock, totals: Totals, bits: RandomBits
+) -> Mapping[int | None, Chosen]:
+    plan = block.block
     return {
         release: _chosen_weights(plan, choice, totals.choices[release], bits)
         if isinstance(choice, WeightChoice)

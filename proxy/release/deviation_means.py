@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from proxy.base.errors import Fault
 from proxy.exact.table import ExactTable
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms import deviation_mean, deviation_variance
 from proxy.mechanisms.bits import RandomBits
@@ -21,16 +22,16 @@ _NUMBERS = 6  # of a place: compiler.deviation_scan
 
 
 def drawn_centres(
-    plan: BlockPlan, table: ExactTable, bits: RandomBits
+    block: CheckedBlock, table: ExactTable, bits: RandomBits
 ) -> Mapping[int, NoisyCentres]:
     """Release the centres of all means of a block.
 
     Args:
-        plan: The block.
+        block: The block.
         table: What `compiler.deviation_scan.centre_scan` has read for it.
         bits: Random bits.
     """
-    found = _read(plan, table)
+    plan, found = block.block, _read(block.block, table)
     return {
         number: _centres(plan, release, found[2 * place], bits)
         for place, (number, release) in enumerate(plan.deviation_means.items())

@@ -6,6 +6,7 @@ Plain data that can be cached: whatever is made of it (`noisy_value`, `presentin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import (
+    BlockPlan,
     DeviationMean,
     DistinctCount,
     GaussianNoise,
@@ -220,3 +222,11 @@ def _quantile(drawn: Drawn, release: OrderStatistic | UnitExtreme) -> NoisyValue
     ends = IntervalEnds(low=low, high=high, level=release.interval.level)
     half_width = max(high - index, index - low)
     return NoisyValue(index, grid, kind, half_width, ends=ends)
+
+
+def ordered_groups(plan: BlockPlan, displayed: Iterable[Keys]) -> Iterable[Keys]:
+    """All public groups in the policy's order; of private ones those that are shown."""
+    if plan.combinations is not None or plan.selection is None:
+        return plan.listed_groups
+    # Sorted by text: the order of the data must not show. NULL comes last, as in PostgreSQL.
+    return sorted(displayed, key=lambda keys: tuple((text is None, text or "") for text in keys))

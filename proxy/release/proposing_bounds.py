@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from proxy.exact.table import ExactTable
-from proxy.kernel.proposal_plan import TableProposals
+from proxy.kernel.proposal_check import CheckedProposals
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.private_bound import UnitTotals
 from proxy.release.choosing_bounds import ChosenBound, chosen_bound
 
 
-def propose(table: TableProposals, exact: ExactTable, bits: RandomBits) -> tuple[ChosenBound, ...]:
-    """One for each of the table's bounds, in their order.
+def propose(
+    plan: CheckedProposals, number: int, exact: ExactTable, bits: RandomBits
+) -> tuple[ChosenBound, ...]:
+    """One for each of a table's bounds, in their order.
 
-    Given    exact: what compiler.proposal_scan returned
+    Given    number: of the table; exact: what compiler.proposal_scan returned for it
     """
     units: dict[int, dict[int, int]] = {}
     for row in exact.rows:
-        place, band, number = (value or 0 for value in row.values)
-        units.setdefault(place, {})[band] = number
+        place, band, counted = (value or 0 for value in row.values)
+        units.setdefault(place, {})[band] = counted
     return tuple(
         chosen_bound(bound.choice, UnitTotals(units=units.get(place, {}), sums={}), bits)
-        for place, bound in enumerate(table.bounds)
+        for place, bound in enumerate(plan.proposed[number].bounds)
     )

@@ -33,6 +33,8 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.kernel.sensitivities import sensitivity_of
+from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured
 from proxy.query.ir.expressions import (
     Case,
@@ -59,12 +61,12 @@ from proxy.reuse.canonical_form import CanonicalForm
 # By class: its question, its terms, what only shows.
 _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
     NoisyStatistic: (
-        frozenset({"statistic", "of", "sensitivity", "total"}),
+        frozenset({"statistic", "of", "total"}),
         frozenset({"noise", "loss"}),
         frozenset({"aggregate"}),
     ),
     DistinctCount: (
-        frozenset({"operand", "condition", "of_unit", "sensitivity", "is_long"}),
+        frozenset({"operand", "condition", "of_unit", "is_long"}),
         frozenset({"noise", "loss"}),
         frozenset({"aggregate"}),
     ),
@@ -94,7 +96,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
         frozenset({"aggregate"}),  # but for its kind
     ),
     KeptUnits: (
-        frozenset({"measured", "keeps_one_group", "sensitivity"}),
+        frozenset({"measured", "keeps_one_group"}),
         frozenset({"noise", "loss"}),
         frozenset({"aggregate"}),
     ),
@@ -168,8 +170,9 @@ def question_of(block: BlockPlan, *, names_answers: bool = False) -> BlockQuesti
     where = "~" if block.where is None else form.text(normal(block.where))
     keys = sorted((*_key(key, form), number) for number, key in enumerate(block.keys))
     order = tuple(number for *_, number in keys)
+    shape = shape_of(block)
     releases = sorted(
-        (form.text(_question(release, form)), form.text(_terms(release)), number)
+        (form.text(_question(release, shape, form)), form.text(_terms(release)), number)
         for number, release in enumerate(block.releases)
     )
     what = (
@@ -282,10 +285,14 @@ def _combinations(block: BlockPlan, order: tuple[int, ...]) -> object:
     return tuple(sorted(turned, key=lambda keys: tuple((k is None, k or "") for k in keys)))
 
 
-def _question(release: Release, form: CanonicalForm) -> object:
+def _question(release: Release, shape: Shape, form: CanonicalForm) -> object:
     what: tuple[object, ...]
     match release:
-        case NoisyStatistic() | DistinctCount() | RecentredMean() | DeviationMean() | KeptUnits():
+        case NoisyStatistic() | DistinctCount() | KeptUnits():
+            what = (
+                sensitivity_of(release, shape).l1,
+            )  # of other groups other rows of a unit count
+        case RecentredMean() | DeviationMean():
             what = ()
         case OrderStatistic():
             what = (release.aggregate.kind, release.aggregate.rank)

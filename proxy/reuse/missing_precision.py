@@ -12,16 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from proxy.accounting.events import Event
+from proxy.kernel.checked_plan import CheckedBlock, check_top_up
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, GaussianNoise, NoisyStatistic
-from proxy.kernel.plan_check import check_top_up
+from proxy.kernel.price import Price
+from proxy.kernel.sensitivities import sensitivity_of
+from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.topping_up import missing_sigma2
 from proxy.mechanisms.zcdp import epsilon_of_rho
 from proxy.planner.facts import Values
-from proxy.planner.loss_events import block_events, block_loss
 from proxy.reuse.block_question import BlockQuestion
 from proxy.reuse.derivation import NOTHING_MORE, Slices, UsableAnswer, derivation
 
@@ -40,23 +41,17 @@ class GivenRelease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingPrecision:
-    """drawn: the block as it is drawn, what needs not be withheld; loss, events: of that; given: what of the
+    """drawn: the block as it is drawn, what needs not be withheld; given: what of the
     source goes into a release, by its number; sources: the source's groups for each of the block's."""
 
-    drawn: BlockPlan
-    loss: Loss
-    events: tuple[Event, ...]
+    drawn: CheckedBlock
     given: Mapping[int, GivenRelease]
     sources: Mapping[Values, tuple[Values, ...]]
 
     @property
     def price(self) -> tuple[Fraction, Fraction]:
         """In the order in which sources are preferred: rho, epsilon."""
-        return rho(self.events), self.loss.epsilon
-
-
-def rho(events: Sequence[Event]) -> Fraction:
-    return sum((Fraction(str(event["rho"])) for event in events), Fraction(0))
+        return self.drawn.price.rho, self.drawn.price.epsilon
 
 
 def can_be_topped_up(block: BlockPlan) -> bool:
@@ -71,7 +66,7 @@ def can_be_topped_up(block: BlockPlan) -> bool:
 
 
 def missing_precision(
-    block: BlockPlan,
+    of: CheckedBlock,
     question: BlockQuestion,
     slices: Slices,
     source: UsableAnswer,
@@ -83,6 +78,7 @@ def missing_precision(
     Gives    None: the source is no help, or what is missing is not cheaper in each of epsilon, delta and rho
     Refuses  NotPrivate: the kernel does not let through what would be drawn
     """
+    block = of.block
     if not can_be_topped_up(block) or not _counts_the_same(block, slices, source):
         return None
     names = {one.name for one in source.releases}
@@ -105,27 +101,17 @@ def missing_precision(
             continue
         sigma2, release = missing_sigma2(wanted.sigma2, noise.sigma2), block.releases[number]
         assert isinstance(release, NoisyStatistic | DistinctCount), "it has Gaussian noise"
-        topped = None if sigma2 is None else _with_noise(release, sigma2)
+        topped = None if sigma2 is None else _with_noise(release, sigma2, shape_of(block))
         if topped is not None:
             releases[number] = topped
             given[number] = GivenRelease(place=place, sigma2=noise.sigma2, bought=sigma2)
     ready = frozenset(number for number, one in given.items() if one.bought is None)
-    bought = tuple(one for number, one in enumerate(releases) if number not in ready)
-    if not given or not bought:
+    if not given or len(ready) == len(releases):
         return None
-    priced = replace(block, releases=bought)
-    loss, events = block_loss(priced), tuple(block_events(priced))
-    if not _is_cheaper(loss, events, block):
+    drawn = check_top_up(replace(block, releases=tuple(releases), withheld=ready), world)
+    if not _is_cheaper(drawn.price, of.price):
         return None
-    drawn = replace(block, releases=tuple(releases), withheld=ready)
-    check_top_up(drawn, events, world)
-    return MissingPrecision(
-        drawn=drawn,
-        loss=loss,
-        events=events,
-        given=given,
-        sources=made.sources,
-    )
+    return MissingPrecision(drawn=drawn, given=given, sources=made.sources)
 
 
 def _counts_the_same(block: BlockPlan, slices: Slices, source: UsableAnswer) -> bool:
@@ -135,30 +121,22 @@ def _counts_the_same(block: BlockPlan, slices: Slices, source: UsableAnswer) -> 
     return slices == NOTHING_MORE and len(source.keys) == len(block.keys)
 
 
-def _is_cheaper(loss: Loss, events: Sequence[Event], block: BlockPlan) -> bool:
+def _is_cheaper(price: Price, fresh: Price) -> bool:
     """In all that any budget is charged in."""
-    fresh = block_loss(block)
-    return (
-        loss.epsilon < fresh.epsilon
-        and loss.delta <= fresh.delta
-        and rho(events) < rho(tuple(block_events(block)))
-    )
+    return fresh.covers(price) and price.epsilon < fresh.epsilon and price.rho < fresh.rho
 
 
 def _with_noise(
-    release: NoisyStatistic | DistinctCount, sigma2: Fraction
+    release: NoisyStatistic | DistinctCount, sigma2: Fraction, shape: Shape
 ) -> NoisyStatistic | DistinctCount | None:
     """None: it would cost what it costs whole."""
-    noise = _gaussian(release)
-    assert noise is not None and noise.squared is not None, (
-        "what is planned says by how much it moves"
-    )
-    epsilon = epsilon_of_rho(noise.squared / (2 * sigma2), release.loss.delta)
+    squared = sensitivity_of(release, shape).squared
+    epsilon = epsilon_of_rho(squared / (2 * sigma2), release.loss.delta)
     if epsilon >= release.loss.epsilon:
         return None
     return replace(
         release,
-        noise=GaussianNoise(sigma2=sigma2, squared=noise.squared),
+        noise=GaussianNoise(sigma2=sigma2),
         loss=Loss(epsilon, release.loss.delta),
     )
 

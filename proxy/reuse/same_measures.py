@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, Release
+from proxy.kernel.sensitivities import sensitivity_of
+from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
 from proxy.reuse.block_question import BlockQuestion, measure_name
@@ -39,7 +41,9 @@ def _name(block: BlockPlan, release: Release, name: str, is_never_null: NeverNul
     column, condition, fills = found
     if column is not None and (fills or is_never_null(column)):
         column = None
-    return measure_name(block, "rows", column, condition, release.sensitivity)
+    return measure_name(
+        block, "rows", column, condition, sensitivity_of(release, shape_of(block)).l1
+    )
 
 
 def _counted(

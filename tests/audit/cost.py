@@ -27,6 +27,8 @@ from proxy.kernel.plan import (
     SmoothedMedian,
     UnitExtreme,
 )
+from proxy.kernel.sensitivities import sensitivity_of
+from proxy.kernel.shape import shape_of
 from proxy.mechanisms import clipped_mean
 from proxy.mechanisms.loss import Loss
 from proxy.release.ordering import order_laws
@@ -50,7 +52,8 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
         case NoisyStatistic() | DistinctCount():
             match release.noise:
                 case LaplaceNoise():
-                    return Loss(release.sensitivity / release.noise.scale, Fraction(0))
+                    moved = sensitivity_of(release, shape_of(block)).l1
+                    return Loss(moved / release.noise.scale, Fraction(0))
                 case GaussianNoise():
                     # exact_results._paid compares distances with the rho that this loss allows
                     return release.loss

@@ -13,7 +13,6 @@ from itertools import product
 
 import psycopg
 
-from proxy.audit import neighbour_audit
 from proxy.audit.movement import bounded_tables
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import (
@@ -24,7 +23,7 @@ from proxy.kernel.plan import (
 )
 from proxy.mechanisms import order_statistic, rank_interval
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.release import adding_noise
+from tests import unchecked_blocks
 from tests.audit.movement import all_moved, is_random
 from tests.audit.reach import Promise, Reach, by_policy, is_crowded
 from tests.audit.synthetic import Base
@@ -63,7 +62,7 @@ class Auditor:
         tables = []
         here = replace(block, source=moved(block.source, schema))
         public = schema if isinstance(schema, str) else schema.get("places", SCHEMA)
-        for query in neighbour_audit.compiled(here):
+        for query in unchecked_blocks.compiled(here):
             # What conditions look up is in no FROM clause.
             lists = tuple(
                 replace(wanted, sql=wanted.sql.replace(f'"{SCHEMA}".', f'"{public}".'))
@@ -80,7 +79,7 @@ class Auditor:
     def exact(self, block: BlockPlan, schema: str | Mapping[str, str]) -> Exact:
         tables = list(bounded_tables(block, self.tables(block, schema)))
         with watching() as seen:
-            noisy = adding_noise.release_block(block, tables, SeededBits(1))
+            noisy = unchecked_blocks.release_block(block, tables, SeededBits(1))
         return Exact.of(block, tables, [row.keys for row in noisy.rows], seen)
 
     def audit(

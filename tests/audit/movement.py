@@ -29,6 +29,7 @@ from proxy.mechanisms import deviation_mean, deviation_variance, recentred_mean,
 from proxy.mechanisms.loss import Loss
 from tests.audit.reach import Reach
 from tests.audit.without_noise import Exact, Keys, Numbers
+from tests.kernel.examples import l1
 
 _OF_MEANS = ("rows", "deviations", "squares")
 _ONE_VALUE = Reach(rows=1, groups=1, by_unit=True)  # of a unit, in all its groups
@@ -117,8 +118,9 @@ def _moved(
     match release:
         case NoisyStatistic() | DistinctCount():
             moves = _distances(number, 0, here, there)
-            if moves.l1 > times * release.sensitivity:
-                yield f"moves by {moves.l1}, planned are {times} times {release.sensitivity}"
+            planned = l1(block, number)
+            if moves.l1 > times * planned:
+                yield f"moves by {moves.l1}, planned are {times} times {planned}"
             wrong = _paid(release.noise, moves, release.loss, times)
             if wrong:
                 yield wrong

@@ -19,7 +19,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.engine import noisy_answers
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.kernel import statistics
+from proxy.kernel import sensitivities, statistics
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
     Answer,
@@ -27,7 +27,6 @@ from proxy.kernel.plan import (
     Noise,
     NoisyStatistic,
     OrderStatistic,
-    PrivatePlan,
     Release,
     SampleAggregate,
 )
@@ -35,13 +34,14 @@ from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
-from proxy.planner import planning, release_choice
+from proxy.planner import planning
 from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import Planned
 from proxy.query.ir.query import Query
 from proxy.release import adding_noise
 from proxy.release.drawn_values import Drawn, noisy_value
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
+from tests import unchecked_blocks
 from tests.audit.exact_results import Auditor
 from tests.audit.layers import Layer, Patch, cost_complains, neighbours_complain
 from tests.engine import test_order
@@ -66,7 +66,7 @@ def noise_complains(auditor: Auditor) -> bool:
     block = _block("SELECT count(*), count(i2), count(i4) FROM visits")
     exact = [ExactTable((ExactRow((), 0, (100,)),), (Slots(total=0),) * 3, (0, 1, 2))]
     bits = SeededBits(5)
-    rows = [adding_noise.release_block(block, exact, bits).rows[0].values for _ in range(_RUNS)]
+    rows = [unchecked_blocks.release_block(block, exact, bits).rows[0].values for _ in range(_RUNS)]
     alike = sum(values[0].index == values[1].index for values in rows)
     again = sum(a[0].index == b[0].index for a, b in pairwise(rows))
     return max(alike, again) > _RUNS // 2
@@ -86,7 +86,7 @@ def selection_complains(auditor: Auditor) -> bool:
     assert block.selection is not None and block.selection.each.delta <= Fraction(1, 1000)
     exact = [ExactTable((ExactRow(("SECRET",), 0, (1,), 1),), (Slots(total=0),), (0,))]
     bits = SeededBits(6)
-    shown = sum(len(adding_noise.release_block(block, exact, bits).rows) for _ in range(_RUNS))
+    shown = sum(len(unchecked_blocks.release_block(block, exact, bits).rows) for _ in range(_RUNS))
     return shown > 5  # of 400 runs; more than 5 come once in 10^9 times
 
 
@@ -106,7 +106,7 @@ def _wrong_outputs(block: BlockPlan, auditor: Auditor) -> Iterator[str]:
     tables = auditor.tables(block, "hostile")
     for seed in range(3):
         with mock.patch.object(adding_noise, "_opens", lambda *_: True):  # of few units, too
-            rows = adding_noise.release_block(block, tables, SeededBits(seed)).rows
+            rows = unchecked_blocks.release_block(block, tables, SeededBits(seed)).rows
         for row in rows:
             for answer, value in zip(block.answers, row.values, strict=True):
                 yield from _wrong_output(answer, block.releases[answer.releases[0]], value)
@@ -147,7 +147,7 @@ def sensitivity_of_a_sum_is_its_width(patch: pytest.MonkeyPatch) -> None:
         found = real(statistic, measured)
         return found if statistic is not Statistic.STEPS else min(found, max(1, measured[0].width))
 
-    patch.setattr(release_choice, "row_sensitivity", narrow)
+    patch.setattr(sensitivities, "row_sensitivity", narrow)
 
 
 def sums_in_floats(patch: pytest.MonkeyPatch) -> None:
@@ -185,7 +185,7 @@ def every_private_group_shown(patch: pytest.MonkeyPatch) -> None:
 
 def one_noise_for_all_columns(patch: pytest.MonkeyPatch) -> None:
     """Each row of the answer draws once."""
-    draw, release, held = adding_noise._draw, adding_noise.release_block, dict[Noise, int]()
+    draw, release, held = adding_noise._draw, unchecked_blocks.release_block, dict[Noise, int]()
 
     def once(noise: Noise, bits: RandomBits) -> int:
         if noise not in held:
@@ -197,17 +197,17 @@ def one_noise_for_all_columns(patch: pytest.MonkeyPatch) -> None:
         return release(plan, tables, bits)
 
     patch.setattr(adding_noise, "_draw", once)
-    patch.setattr(adding_noise, "release_block", fresh)
+    patch.setattr(unchecked_blocks, "release_block", fresh)
 
 
 def one_noise_for_all_answers(patch: pytest.MonkeyPatch) -> None:
     """The same seed again for every answer."""
-    release = adding_noise.release_block
+    release = unchecked_blocks.release_block
 
     def seeded(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> NoisyTable:
         return release(plan, tables, SeededBits(1))
 
-    patch.setattr(adding_noise, "release_block", seeded)
+    patch.setattr(unchecked_blocks, "release_block", seeded)
 
 
 def same_seeds_for_every_statement(patch: pytest.MonkeyPatch) -> None:
@@ -248,7 +248,7 @@ def levels_of_groups_not_paid(patch: pytest.MonkeyPatch) -> None:
     def apart(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
         found = [real(replace(query, blocks=(one,)), known, wanted) for one in query.blocks]
         blocks = tuple(block for one in found for block in one.private.blocks)
-        return replace(found[0], private=PrivatePlan(blocks=blocks, loss=wanted))
+        return replace(found[0], checked=unchecked_blocks.unchecked_plan(blocks, wanted))
 
     patch.setattr(planning, "_plan", apart)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.kernel import statistics
+from proxy.kernel import sensitivities, statistics
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours
 from proxy.kernel.plan import Gate, NoisyStatistic, OrderStatistic
 from proxy.kernel.statistics import Measured, Statistic
@@ -69,11 +69,8 @@ def groups_of_a_gate_not_counted(patch: pytest.MonkeyPatch) -> None:
 
     def one(context: MeasureContext, partitions: int, loss: Loss) -> Gate:
         gate = real(context, partitions, loss)
-        return replace(
-            gate,
-            sensitivity=1,
-            noise=replace(gate.noise, scale=gate.noise.scale / gate.sensitivity),
-        )
+        counted = sensitivities.of_gate(context.shape).l1
+        return replace(gate, noise=replace(gate.noise, scale=gate.noise.scale / counted))
 
     patch.setattr(sample_aggregate, "_gate", one)
 
@@ -98,10 +95,15 @@ def rows_of_a_shared_sum_not_paid(patch: pytest.MonkeyPatch) -> None:
     real = release_choice.shared_statistic
 
     def of_one_row(
-        aggregate: Aggregate, statistic: Statistic, measured: tuple[Measured, ...], loss: Loss
+        aggregate: Aggregate,
+        statistic: Statistic,
+        measured: tuple[Measured, ...],
+        context: MeasureContext,
+        loss: Loss,
     ) -> NoisyStatistic:
-        of_one = tuple(replace(one, rows=1) for one in measured)
-        return replace(real(aggregate, statistic, of_one, loss), of=measured)
+        of_one = RowNeighbours(rows=1, hashed_by=(), not_null=None)
+        one = replace(context, shape=replace(context.shape, neighbours=of_one))
+        return real(aggregate, statistic, measured, one, loss)
 
     patch.setattr(shared_releases, "shared_statistic", of_one_row)
 
@@ -115,7 +117,7 @@ def products_of_one_width(patch: pytest.MonkeyPatch) -> None:
             return real(statistic, measured)
         return max(1, measured[0].high - measured[0].low)
 
-    patch.setattr(release_choice, "row_sensitivity", of_first)
+    patch.setattr(sensitivities, "row_sensitivity", of_first)
 
 
 def groups_of_a_unit_not_paid(patch: pytest.MonkeyPatch) -> None:
@@ -129,13 +131,9 @@ def delta_not_grown_for_k_rows(patch: pytest.MonkeyPatch) -> None:
 def k_rows_treated_as_one(patch: pytest.MonkeyPatch) -> None:
     real = neighbours.neighbours_of
 
-    def one(
-        ownership: RowOwnership, groups: int | None, chosen: int | None
-    ) -> tuple[Neighbours, int]:
-        found, reach = real(ownership, groups, chosen)
-        if isinstance(found, RowNeighbours):
-            return replace(found, rows=1), 1
-        return found, reach
+    def one(ownership: RowOwnership, groups: int | None, chosen: int | None) -> Neighbours:
+        found = real(ownership, groups, chosen)
+        return replace(found, rows=1) if isinstance(found, RowNeighbours) else found
 
     patch.setattr(planning, "neighbours_of", one)
 

@@ -15,6 +15,7 @@ from proxy.kernel.plan import BlockPlan, SampleAggregate
 from proxy.mechanisms.bits import RandomBits
 from proxy.release import adding_noise
 from proxy.release.noisy_relation import NoisyTable
+from tests import unchecked_blocks
 from tests.engine import test_order
 
 _Outputs = Callable[[SampleAggregate, Slots, Iterable[ExactRow], int], list[int]]
@@ -66,14 +67,14 @@ def partitions_from_the_true_number_of_rows(patch: pytest.MonkeyPatch) -> None:
 
 
 def empty_group_dropped(patch: pytest.MonkeyPatch) -> None:
-    real = adding_noise.release_block
+    real = unchecked_blocks.release_block
 
     def held(plan: BlockPlan, tables: Sequence[ExactTable], bits: RandomBits) -> NoisyTable:
         there = {row.keys for exact in tables for row in exact.rows}
         whole = real(plan, tables, bits)
         return NoisyTable(tuple(row for row in whole.rows if row.keys in there))
 
-    patch.setattr(adding_noise, "release_block", held)
+    patch.setattr(unchecked_blocks, "release_block", held)
 
 
 # --- engine -------------------------------------------------------------------------------------------
@@ -82,11 +83,12 @@ def empty_group_dropped(patch: pytest.MonkeyPatch) -> None:
 def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
     async def late(self: ChargedQueries, query: PlannedQuery) -> NoisyAnswer:
         async with self._data.session(query.analyst) as session:
-            lifts = query.prepared.lifts
-            relation = await self._drawn(query, lifts, session, {}, NoCache())
-        charged = await self._ledger.reserve(query.analyst, query.loss, "", "", ())
+            plan, lifts = query.prepared.drawn, query.prepared.lifts
+            paid = Paid(receipt=None, remaining=None, loss=query.loss, plan=plan)
+            relation = await self._drawn(query, paid, lifts, session, {}, NoCache())
+        charged = await self._ledger.reserve(query.analyst, plan, "", "")
         await self._ledger.settle(charged.receipt, True)
-        paid = Paid(receipt=charged.receipt, remaining=charged.remaining, loss=query.loss)
+        paid = replace(paid, receipt=charged.receipt, remaining=charged.remaining)
         return answer_of(relation, query, paid)
 
     patch.setattr(ChargedQueries, "run", late)

@@ -15,7 +15,8 @@ from proxy.accounting.amounts import EPSILON_DECIMALS
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.proposal_scan import proposal_scan
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.kernel.proposal_plan import ProposalPlan, Proposed, TableProposals
+from proxy.kernel.proposal_check import CheckedProposals
+from proxy.kernel.proposal_plan import Proposed, TableProposals
 from proxy.mechanisms import private_bound
 from proxy.mechanisms.private_bound import UnitTotals
 from proxy.planner import private_bounds
@@ -28,6 +29,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.synthetic import Base
 from tests.pipeline_world import CATALOG, POLICIES, moved
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import unchecked_proposals
 
 _POLICY = POLICIES["best"]
 _KNOWN = PlanningContext(_POLICY, CATALOG, {})
@@ -38,7 +40,7 @@ def _policy(name: str) -> ProtectedTable:
     return next(table for table in _POLICY.protected() if table.name.name == name)
 
 
-def _plan(name: str, epsilon: Fraction = Fraction(1)) -> ProposalPlan:
+def _plan(name: str, epsilon: Fraction = Fraction(1)) -> CheckedProposals:
     """Of all columns that can have bounds, of every type."""
     table = _policy(name)
     there = CATALOG.tables[table.name]
@@ -53,7 +55,8 @@ def _plan(name: str, epsilon: Fraction = Fraction(1)) -> ProposalPlan:
 
 def _above(table: TableProposals, auditor: Auditor, schema: str) -> Iterator[list[int]]:
     """Of each bound, how many units are above each step of its grid."""
-    query = proposal_scan(replace(table, relation=moved(table.relation, schema)))
+    there = unchecked_proposals(replace(table, relation=moved(table.relation, schema)))
+    query = proposal_scan(there, 0)
     exact = auditor._loop.run_until_complete(
         auditor._data.run(query, dict.fromkeys(query.seeds, 7))
     )
@@ -87,7 +90,7 @@ def _changes(name: str, auditor: Auditor, table: TableProposals) -> Iterator[tup
 @pytest.mark.parametrize("name", _TABLES)
 def test_a_unit_raises_each_count_by_one_at_most(name: str, auditor: Auditor) -> None:
     """On hostile rows too: infinities, NaN, the ends of every type."""
-    (table,) = _plan(name).tables
+    (table,) = _plan(name).proposed
     unit = _policy(name).unit
     most = unit.rows if isinstance(unit, RowUnit) else 1
     assert {bound.times for bound in table.bounds} == {most}
@@ -97,7 +100,7 @@ def test_a_unit_raises_each_count_by_one_at_most(name: str, auditor: Auditor) ->
 
 
 def test_rows_that_are_not_gathered_by_unit_are_seen(auditor: Auditor) -> None:
-    (table,) = _plan("orders").tables
+    (table,) = _plan("orders").proposed
     columns = tuple(bound for bound in table.bounds if bound.column is not None)
     ungathered = replace(table, unit=None, bounds=columns)
     changes = _changes("orders", auditor, ungathered)
@@ -109,12 +112,12 @@ def test_what_is_charged_is_what_is_drawn() -> None:
     for name in _TABLES:
         plan = _plan(name, Fraction(3, 4))
         cost = Fraction(0)
-        for table in plan.tables:
+        for table in plan.proposed:
             for bound in table.bounds:
                 walk = private_bound.walk(bound.choice.walk.epsilon)
                 drawn = 1 / walk.of_threshold + 1 / walk.of_counts + 2 / bound.choice.report_scale
                 cost += drawn * bound.times
-        events = tuple(plan.events())
+        events = plan.price.events
         charged = sum((Fraction(str(event["epsilon"])) for event in events), Fraction(0))
         assert cost <= plan.loss.epsilon <= Fraction(3, 4), name
         # Each event is written rounded up.
@@ -133,7 +136,7 @@ def test_a_table_with_nothing_to_propose_is_not_read() -> None:
             del tables[_policy(name).name]
     known = PlanningContext(replace(_POLICY, tables=tables), CATALOG, {})
     plan = proposal_plan(known, Fraction(1), None, ())
-    assert [table.table.name for table in plan.tables] == ["orders"]
+    assert [table.table.name for table in plan.proposed] == ["orders"]
     assert plan.loss.epsilon == 1
 
 
@@ -153,7 +156,7 @@ def _table(values: Sequence[int], units: int) -> tuple[TableProposals, ExactTabl
     """The upper bound of a column, of so many values: each of a unit of its own."""
     table = _policy("orders")
     plan = proposal_plan(_KNOWN, Fraction(1), TableName(table.name.schema, "orders"), ["i8"])
-    (found,) = plan.tables
+    (found,) = plan.proposed
     place, high = next(
         (n, bound) for n, bound in enumerate(found.bounds) if bound.what is Proposed.HIGH
     )
@@ -185,7 +188,7 @@ def test_few_units_are_beyond_what_is_proposed(shape: str) -> None:
     walk = private_bound.walk(table.bounds[place].choice.walk.epsilon)
     beyond, within = [], 0
     for _ in range(200):
-        chosen = propose(table, exact, bits)[place]
+        chosen = propose(unchecked_proposals(table), 0, exact, bits)[place]
         assert chosen.bound is not None
         above = sum(value > chosen.bound for value in values)
         within += abs(chosen.above - above) <= chosen.half_width
@@ -200,5 +203,7 @@ def test_too_few_units_have_no_proposal() -> None:
     table, exact = _table([100] * 3, 3)
     (place,) = [n for n, bound in enumerate(table.bounds) if bound.what is Proposed.HIGH]
     bits = SeededBits(3)
-    none = sum(propose(table, exact, bits)[place].bound is None for _ in range(100))
+    none = sum(
+        propose(unchecked_proposals(table), 0, exact, bits)[place].bound is None for _ in range(100)
+    )
     assert none > 80

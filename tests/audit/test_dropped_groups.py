@@ -16,10 +16,10 @@ from dataclasses import replace
 import pytest
 
 from proxy.compiler import sub_partitions, unit_gathering, value_scan
-from proxy.compiler.compiling import compile_block
 from tests.audit.exact_results import unlimited
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block
 
 _UNITS, _CLINICS, _KEPT = 4_000, 14, 10
 _FALSE_ALARM, _NUMBERS = 1e-9, 500  # more numbers than are looked at

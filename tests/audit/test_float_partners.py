@@ -9,11 +9,11 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.work import UnitWork
-from proxy.planner import joins, planning
+from proxy.planner import joins
 from proxy.planner.facts import Facts
 from proxy.query.ir.expressions import ColumnRef
 from tests.audit.two_states import TwoStates, two_states
+from tests.audit.without_kernel import without_kernel
 from tests.servers_fixture import servers
 
 _SCRIPT = """
@@ -115,7 +115,6 @@ def test_types_as_they_are_written_are_found_before_a_row_is_read(
 @pytest.mark.long
 def test_without_both_walls_they_raise(floats: TwoStates, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joins, "_typed", _as_claimed)
-    monkeypatch.setattr(planning, "check_plan", lambda *_: ())
-    monkeypatch.setattr(planning, "check_work", lambda *_: UnitWork())
+    without_kernel(monkeypatch)
     found, _ = _raising(floats)
     assert len(found) > 10

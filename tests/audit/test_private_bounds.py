@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from proxy.audit.movement import Measure, bounded_tables, movements
-from proxy.audit.neighbour_audit import audited_bounds, compiled
+from proxy.audit.neighbour_audit import audited_bounds
 from proxy.base.errors import Refusal
 from proxy.compiler import bound_scan, clip_scan, unit_gathering, unit_scan
 from proxy.exact.table import places
@@ -29,6 +29,7 @@ from proxy.policy.policy_model import (
 )
 from tests.audit.exact_results import Auditor
 from tests.pipeline_world import POLICIES, walk
+from tests.unchecked_blocks import compiled
 
 _QUESTIONS = (
     "SELECT count(*), sum(i4), sum(n2) FROM orders",

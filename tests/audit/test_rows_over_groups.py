@@ -14,6 +14,7 @@ from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.policy.policy_model import Policy, ProtectedTable
 from tests.audit.exact_results import Auditor
 from tests.audit.reach import Reach
+from tests.kernel.examples import l1
 from tests.pipeline_world import POLICIES, SCHEMA, walk
 
 _ORDERS = TableName(SCHEMA, "orders")
@@ -60,7 +61,7 @@ def test_the_smaller_bound_is_paid_for() -> None:
         (release,) = block.releases
         assert isinstance(release, NoisyStatistic) and isinstance(block.neighbours, UnitNeighbours)
         assert block.neighbours.is_summed
-        assert release.sensitivity == 3
+        assert l1(block) == 3
         assert _paid(release) == moved
 
 

@@ -8,9 +8,9 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.compiler.compiling import compile_block
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block
 
 _TYPES = {
     "integers": ("int", "7"),

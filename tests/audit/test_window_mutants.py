@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.audit import neighbour_audit
+from proxy.compiler.compiling import compile_block
 from proxy.kernel.refusals import NotPrivate
 from proxy.planner import unit_windows
 from proxy.planner.facts import ColumnFacts
@@ -101,5 +102,5 @@ def test_names_of_rows_are_the_same_on_neighbours(
     plans = [pipeline.plan for sql in (half, chosen) if (pipeline := walk(sql)) is not None]
     bases = [base.small() for base in auditor.bases if base.name == "hostile"]
     assert [auditor.audit(plan, bases) for plan in plans] == [[], []]
-    monkeypatch.setattr(neighbour_audit, "with_repeated_names", lambda block: block)
+    monkeypatch.setattr(neighbour_audit, "compile_block", lambda block, **_: compile_block(block))
     assert all(auditor.audit(plan, bases) for plan in plans)

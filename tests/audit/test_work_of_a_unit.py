@@ -14,8 +14,9 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Refusal
+from proxy.kernel import checked_plan
 from proxy.kernel.work import UnitWork
-from proxy.planner import planning, unit_truncation
+from proxy.planner import unit_truncation
 from proxy.planner.facts import PlanningContext, RelationWithUnit
 from proxy.protected import protected_connections
 from tests.audit.two_states import TwoStates, two_states
@@ -220,7 +221,7 @@ def test_without_the_truncated_the_work_is_seen(
     question, formed = _QUESTIONS[0]
     with pytest.raises(Refusal, match="multiply in this join without a bound"):
         states.plan(question)
-    monkeypatch.setattr(planning, "check_work", lambda *_: UnitWork())
+    monkeypatch.setattr(checked_plan, "check_work", lambda *_: UnitWork())
     (here, _), (there, _) = (_work(states, question, dsn) for dsn in (states.here, states.there))
     assert here - there > 100 * formed
 

@@ -23,7 +23,6 @@ from proxy.audit.movement import Movement, movements
 from proxy.base.errors import Fault
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block, compile_choices
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import PrivatePlan
@@ -37,6 +36,7 @@ from proxy.query.syntax.statements import Statement
 from tests.postgres_majors import other_binaries
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block, compile_choices
 
 _SEED = 4_242_424_242_424_242
 _HEAD = """\

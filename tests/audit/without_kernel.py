@@ -7,16 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.kernel.plan import PrivatePlan
-from proxy.kernel.price import NOTHING_PAID, Price
-from proxy.kernel.work import UnitWork
 from proxy.planner import planning
+from tests.unchecked_blocks import unchecked, unchecked_plan
 
 
 def without_kernel(patch: pytest.MonkeyPatch) -> None:
-    def nothing_for_each(plan: PrivatePlan, *_: object) -> tuple[Price, ...]:
-        return (NOTHING_PAID,) * len(plan.blocks)
-
-    patch.setattr(planning, "check_plan", nothing_for_each)
-    patch.setattr(planning, "check_bounded", lambda *_: None)
-    patch.setattr(planning, "check_work", lambda *_: UnitWork())
+    patch.setattr(planning, "check_plan", lambda blocks, *_: unchecked_plan(blocks))
+    patch.setattr(planning, "check_bounded", lambda block, *_: unchecked(block))

@@ -13,11 +13,11 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import Database
-from proxy.compiler.compiling import compile_choices
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.unit_means import PARTS
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_choices
 
 _NAME = "bound_scan"
 _MOST = 12  # rows of a unit

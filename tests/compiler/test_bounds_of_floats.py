@@ -9,11 +9,11 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import Database
-from proxy.compiler.compiling import compile_block
 from proxy.kernel.plan import NoisyStatistic, RecentredMean
 from proxy.kernel.statistics import Measured
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block
 
 _NAME = "bounds_of_floats"
 _BOUNDS = {

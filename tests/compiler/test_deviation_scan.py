@@ -13,7 +13,7 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
-from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
+from proxy.compiler.binds import Binds
 from proxy.compiler.deviation_scan import centre_scan, centres_text, deviation_scan
 from proxy.engine.noisy_answers import choice_rows, without_choice_rows
 from proxy.exact.table import ExactTable
@@ -28,7 +28,7 @@ from proxy.mechanisms.deviation_mean import (
 from proxy.mechanisms.deviation_variance import square_bounds
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.choosing_bounds import totals_of
-from proxy.release.deviation_means import drawn_centres, with_centres
+from proxy.release.deviation_means import with_centres
 from tests.compiler.test_bound_scan import (
     _A,
     _B,
@@ -45,6 +45,7 @@ from tests.compiler.test_bound_scan import (
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block, compile_centres, compile_choices, drawn_centres
 
 _NAME = "deviation_scan"
 
@@ -164,7 +165,7 @@ def _add_squares(
 
 
 def _read(connection: psycopg.Connection, block: BlockPlan) -> _Found:
-    query = deviation_scan(block)
+    query = deviation_scan(block, Binds())
     rows = connection.execute(query.sql.encode(), dict(query.parameters)).fetchall()
     found: dict[tuple[str | None, int, int], tuple[int, ...]] = {}
     for row in rows:
@@ -251,7 +252,7 @@ def test_in_two_parts_rows_are_those_of_both_scans(
 
         whole = asyncio.run(_in_two_parts(database, scan.query, between))
         assert told == [_rows(connection, centre_scan(block))]
-        assert _of(whole) == _rows(connection, deviation_scan(block))
+        assert _of(whole) == _rows(connection, deviation_scan(block, Binds()))
 
 
 @pytest.mark.parametrize(
@@ -338,7 +339,7 @@ def test_other_releases_have_the_sums_of_a_scan_of_their_own(
         ]
         assert others == _rows(connection, alone) != []
         means = [(keys, numbers[:6]) for keys, numbers in read if numbers[0] != OTHERS]
-        assert means == _rows(connection, deviation_scan(block))
+        assert means == _rows(connection, deviation_scan(block, Binds()))
 
 
 def _of(table: ExactTable) -> list[_Exact]:
@@ -383,7 +384,9 @@ def test_bounds_are_chosen_by_the_rows_of_a_scan_of_their_own(
 
     async def both() -> tuple[ExactTable, ExactTable, ExactTable]:
         read = await _in_two_parts(database, scan.query, between)
-        found = [await _at_once(database, one) for one in (choosing, deviation_scan(block))]
+        found = [
+            await _at_once(database, one) for one in (choosing, deviation_scan(block, Binds()))
+        ]
         return read, found[0], found[1]
 
     read, choices, means = asyncio.run(both())

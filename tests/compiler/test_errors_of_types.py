@@ -10,10 +10,10 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block
 from tests.list_values import list_values
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block
 
 _NAME = "errors_of_types"
 # The wheel has no ICU, so deterministic collations are given the flag that only ICU's can have.

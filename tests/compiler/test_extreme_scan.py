@@ -10,12 +10,12 @@ from fractions import Fraction
 import pytest
 
 from proxy.base.slots import Slots
-from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable, by_keys
 from proxy.kernel.plan import BlockPlan, KeptUnits, UnitExtreme
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import POLICIES, walk
+from tests.unchecked_blocks import compile_block
 
 pytestmark = pytest.mark.postgres
 

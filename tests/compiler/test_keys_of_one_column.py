@@ -11,7 +11,6 @@ import psycopg
 import pytest
 
 from proxy.base.zones import zone_named
-from proxy.compiler.compiling import compile_block
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
@@ -19,6 +18,7 @@ from proxy.planner.planning import plan
 from proxy.query.bind.time_zones import in_zone
 from proxy.query.ir.query import Query
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, read, walk
+from tests.unchecked_blocks import compile_block
 
 _OF_TIMES = (
     *("date_trunc('month', {0})", "date_trunc('year', {0})", "date_trunc('week', {0})"),

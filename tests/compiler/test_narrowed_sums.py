@@ -9,12 +9,12 @@ from fractions import Fraction
 import psycopg
 
 from proxy.base.errors import Refusal
-from proxy.compiler.compiling import compile_block
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Clamped
 from tests.compiler.test_narrowing import random_condition
 from tests.pipeline_world import POLICIES, walk
+from tests.unchecked_blocks import compile_block
 
 _BOUNDS = {"i2": (-5, 10), "i4": (0, 100), "i8": (-1000, 5000), "n2": (0, 175), "f8": (-100, 100)}
 

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.compiler.compiling import compile_block
 from tests.pipeline_world import walk
+from tests.unchecked_blocks import compile_block
 
 _CONSTANTS = {
     "t": ("'x'", "'y'", "'unlisted'", "''", "NULL"),

@@ -12,11 +12,11 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.protected.protected_database import ProtectedDatabase
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block
 
 _NAME = "rows_without_key"
 _ROWS = 20_000

@@ -18,7 +18,6 @@ from sqlglot import expressions as exp
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
 from proxy.cli.explain_command import NoData, NoLedger, resolved
-from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.planner.facts import PublicContents
@@ -34,6 +33,7 @@ from proxy.policy.policy_model import (
 from proxy.query.syntax.statements import Statement
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import PRIVACY, budgets
+from tests.unchecked_blocks import compile_block
 
 PEOPLE, ORDERS, LINES, PRODUCTS = (
     TableName("s", name) for name in ("people", "orders", "lines", "products")

@@ -12,7 +12,6 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import Database
-from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.mechanisms import order_statistic
@@ -21,6 +20,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.ordering import order_laws, size_of
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block
 
 _NAME = "value_scan"
 _ROWS = 12_000

@@ -20,6 +20,7 @@ from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Code, Refusal
 from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished, slot_digest
+from proxy.kernel.price import Price
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
 from proxy.ledger.data_access import allow
@@ -36,6 +37,7 @@ from proxy.release.cached_block import Order
 from tests.chosen_slots import slot_offset
 from tests.databases.ledger_database import loss, rows, set_limits
 from tests.ledger_key import LEDGER_CIPHER
+from tests.unchecked_blocks import charge_of, priced
 
 T = TypeVar("T")
 _DAY = Reuse(86_400, slot_offset(86_400))
@@ -47,13 +49,17 @@ def _question(
     name: int | None, epsilon: str = "1", question: str = "count", terms: str = "t"
 ) -> CachedQuestion:
     return CachedQuestion(
+        block=priced(loss(epsilon, "0")),
         digest=None if name is None else bytes([name]) * 32,
         question=question,
         terms=terms,
         order=_ORDER,
-        loss=loss(epsilon, "0"),
-        events=(),
     )
+
+
+def _reading(name: int | None, epsilon: str, *tables: str) -> CachedQuestion:
+    """Of these tables."""
+    return replace(_question(name, epsilon), block=priced(loss(epsilon, "0"), tables=tables))
 
 
 def _stored(dsn: str) -> list[str | None]:
@@ -214,8 +220,16 @@ def test_who_waits_and_who_takes_over(ledger_dsn: str) -> None:
 
 def _of_price(loss_of: Loss, event: Event) -> CachedQuestion:
     """One question in equal terms, at a price, as CachedAnswers names its slot."""
-    digest = slot_digest("count", "t", (event,))
-    return replace(_question(1), digest=digest, loss=loss_of, events=(event,))
+    rho = Fraction(str(event["rho"]))
+    is_gaussian = event["kind"] == "gaussian"
+    price = Price(
+        epsilon=loss_of.epsilon,
+        delta=Fraction(0) if is_gaussian else loss_of.delta,
+        rho=rho,
+        gaussian_delta=loss_of.delta if is_gaussian else Fraction(0),
+    )
+    digest = slot_digest("count", "t", price)
+    return replace(_question(1), digest=digest, block=priced(loss_of, (event,)))
 
 
 def test_a_draw_of_another_price_is_not_taken_over(ledger_dsn: str) -> None:
@@ -450,8 +464,9 @@ def test_what_remains_by_rho_is_told_with_and_without_a_charge(ledger_dsn: str) 
     with psycopg.connect(ledger_dsn) as connection:
         connection.execute("UPDATE ledger.allowance SET rho = 1.2 WHERE kind <> 'total'")
         connection.execute("UPDATE ledger.allowance SET rho = 9 WHERE kind = 'total'")
+    one = loss("1", "0")
     first, second = (
-        replace(_question(number), events=(mechanism(loss("1", "0")),)) for number in (1, 2)
+        replace(_question(number), block=priced(one, (mechanism(one),))) for number in (1, 2)
     )
 
     async def use(claims: CachedClaims) -> Sequence[Claimed | None]:
@@ -533,9 +548,9 @@ def test_a_table_pays_for_what_is_drawn_of_it(ledger_dsn: str) -> None:
         connection.execute(
             "INSERT INTO ledger.allowance VALUES (1, 'table', 's.t', 3, 0.5, 'none')"
         )
-    one = replace(_question(1), tables=("s.t",))
-    two = replace(_question(2, "0.5"), tables=("s.t", "s.u"))
-    apart = replace(_question(None, "1.75"), tables=("s.t",))
+    one = _reading(1, "1", "s.t")
+    two = _reading(2, "0.5", "s.t", "s.u")
+    apart = _reading(None, "1.75", "s.t")
 
     async def use(claims: CachedClaims) -> tuple[Refusal, Claimed]:
         await _drawn(claims, "ann", one)
@@ -563,8 +578,8 @@ def test_a_spent_budget_does_not_tell_what_others_have_asked(ledger_dsn: str) ->
         connection.execute(
             "INSERT INTO ledger.allowance VALUES (1, 'table', 's.t', 1.5, 0.5, 'none')"
         )
-    asked = replace(_question(1), tables=("s.t",))
-    unasked = replace(_question(2), tables=("s.t",))
+    asked = _reading(1, "1", "s.t")
+    unasked = _reading(2, "1", "s.t")
 
     async def use(claims: CachedClaims) -> tuple[str, str]:
         await _drawn(claims, "ann", asked)
@@ -599,8 +614,8 @@ def test_a_spent_budget_says_what_is_free(ledger_dsn: str) -> None:
                     await _drawn(claims, "ann", _question(drawn))
                 for refused in (
                     ledger.claim("ann", (_question(9, "3"),), "f", "d", may_draw=True),
-                    ledger.look("ann", loss("3", "0"), ()),
-                    ledger.reserve("ann", loss("3", "0"), "f", "d", ()),
+                    ledger.look("ann", charge_of(loss("3", "0"))),
+                    ledger.reserve("ann", charge_of(loss("3", "0")), "f", "d"),
                 ):
                     with pytest.raises(Refusal) as raised:
                         await refused
@@ -637,7 +652,7 @@ def test_claims_and_charges_at_once_lock_in_one_order(ledger_dsn: str) -> None:
                 *(
                     tables.reserve("ann", loss("1", "0"), "f", "p", (), record)
                     if number % 2
-                    else _claim(claims, "bob", replace(_question(number), tables=("s.u", "s.t")))
+                    else _claim(claims, "bob", _reading(number, "1", "s.u", "s.t"))
                     for number in range(60)
                 )
             )

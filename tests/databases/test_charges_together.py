@@ -43,6 +43,7 @@ from tests.databases.ledger_database import (
     set_limits,
 )
 from tests.ledger_key import LEDGER_CIPHER
+from tests.unchecked_blocks import priced
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
@@ -80,13 +81,11 @@ def _run(
 
 def _question(name: int, epsilon: str = "1") -> CachedQuestion:
     return CachedQuestion(
+        block=priced(loss(epsilon, "0"), tables=("s.t",)),
         digest=name.to_bytes(32, "big"),
         question=f"question {name}",
         terms="terms",
         order=Order(keys=(), releases=()),
-        loss=loss(epsilon, "0"),
-        events=(),
-        tables=("s.t",),
     )
 
 

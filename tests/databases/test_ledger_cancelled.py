@@ -15,6 +15,7 @@ from proxy.ledger.ledger_tables import LedgerTables
 from tests.cancelled_at import CancelledAt
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits
 from tests.ledger_key import LEDGER_CIPHER
+from tests.unchecked_blocks import charge_of
 from tests.waiting import until
 
 _OUTCOMES = (
@@ -36,7 +37,7 @@ def _with_ledger(dsn: str, use: Callable[[EngineLedger], Awaitable[None]]) -> No
 
 
 def _charge(ledger: EngineLedger) -> asyncio.Task[Charged]:
-    return asyncio.create_task(ledger.reserve("alice", loss("1"), "f", "p", ()))
+    return asyncio.create_task(ledger.reserve("alice", charge_of(loss("1")), "f", "p"))
 
 
 @pytest.mark.parametrize("is_late", [False, True])
@@ -49,7 +50,7 @@ def test_a_charge_that_is_cancelled_at_each_of_its_waits(ledger_dsn: str, is_lat
         while True:
 
             async def charge() -> None:
-                charged = await ledger.reserve("alice", loss("1"), "f", "p", ())
+                charged = await ledger.reserve("alice", charge_of(loss("1")), "f", "p")
                 await ledger.settle(charged.receipt, True)
 
             work = CancelledAt(charge(), cancelled, is_late=is_late)

@@ -36,6 +36,7 @@ from proxy.ledger.presented_tokens import PresentedTokens, TokenGrant
 from proxy.ledger.users import UserError, add_analyst, remove_analyst, set_password
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits, with_ledger
 from tests.ledger_of_before import create_expired_token
+from tests.unchecked_blocks import charge_of
 
 
 @pytest.fixture
@@ -232,7 +233,7 @@ def test_the_charge_of_who_has_left_is_the_tokens_all_the_same(people: str) -> N
 
         async def ask() -> None:
             with charging(made.number):
-                await ledger.reserve("ann", loss("1"), "f", "p", ())
+                await ledger.reserve("ann", charge_of(loss("1")), "f", "p")
 
         asking = asyncio.create_task(ask())
         await asyncio.sleep(0)  # it has begun
@@ -240,7 +241,7 @@ def test_the_charge_of_who_has_left_is_the_tokens_all_the_same(people: str) -> N
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
-        await ledger.reserve("ann", loss("1"), "f", "p", ())  # of nobody's token
+        await ledger.reserve("ann", charge_of(loss("1")), "f", "p")  # of nobody's token
         while len(rows(people, "SELECT FROM ledger.receipt")) < 2:
             await asyncio.sleep(0.01)
 

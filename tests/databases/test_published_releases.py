@@ -28,6 +28,7 @@ from proxy.policy.publication import Publication
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits
 from tests.ledger_key import LEDGER_CIPHER
 from tests.servers_fixture import Servers
+from tests.unchecked_blocks import charge_of
 
 T = TypeVar("T")
 _DRAW, _WAIT, _DONE = ReleaseState.DRAW, ReleaseState.WAIT, ReleaseState.DONE
@@ -56,8 +57,8 @@ def _with(dsn: str, use: Callable[[PublishedReleases], Awaitable[T]]) -> T:
 async def _claim(
     releases: PublishedReleases, of: Publication = _ONE, *tables: str, is_now: bool = False
 ) -> ReleaseClaim:
-    each = dict.fromkeys(tables, of.loss)
-    return await releases.claim(of, of.loss, (), "policy", is_now=is_now, tables=each)
+    plan = charge_of(of.loss, tables=dict.fromkeys(tables, of.loss))
+    return await releases.claim(of, plan, "policy", is_now=is_now)
 
 
 def _drawn(text: str, failure: str | None = None) -> DrawnRelease:
@@ -279,7 +280,8 @@ _COVERED = {
 
 async def _claim_of(releases: PublishedReleases, price: str, policy: str) -> ReleaseClaim:
     cost, events = _PRICES[price]
-    return await releases.claim(_ONE, cost, events, policy, is_now=False, tables={"s.t": cost})
+    plan = charge_of(cost, events, {"s.t": cost})
+    return await releases.claim(_ONE, plan, policy, is_now=False)
 
 
 @pytest.mark.every(6)
@@ -447,7 +449,7 @@ def test_what_a_release_cost_is_told_exactly(ledger_dsn: str) -> None:
     third = Loss(Fraction(1, 3), Fraction(0))
 
     async def use(releases: PublishedReleases) -> Loss | None:
-        claim = await releases.claim(_ONE, third, (), "policy", is_now=False, tables={})
+        claim = await releases.claim(_ONE, charge_of(third), "policy", is_now=False)
         await releases.store(claim, _drawn("first"))
         (standing,) = await releases.states((_ONE,))
         return standing.loss

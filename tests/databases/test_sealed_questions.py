@@ -128,8 +128,7 @@ def test_what_is_sent_tells_nothing_without_the_key(ledger_dsn: str) -> None:
     known = PlanningContext(POLICIES["world"], CATALOG, {})
 
     async def claim() -> CachedQuestion:
-        parts = await CachedAnswers(cast(Any, None), known).parts(pipeline.plan)
-        assert parts is not None
+        parts = await CachedAnswers(cast(Any, None), known).parts(pipeline.checked)
         tables = LedgerTables(ledger_dsn, SOURCE, LEDGER_CIPHER)
         await tables.open()
         try:

@@ -13,10 +13,11 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import OrderStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.adding_noise import ordered_groups, release_block
+from proxy.release.drawn_values import ordered_groups
 from proxy.release.noisy_relation import NoisyTable
 from tests.pipeline_world import POLICIES, Pipeline, walk
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import release_block
 
 _PAIR = "(i4, i2)"
 _WITHIN = "(0.9) WITHIN GROUP (ORDER BY i4)"

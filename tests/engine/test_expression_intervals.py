@@ -19,6 +19,7 @@ from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyValue
 from tests.engine.test_every_error import released
 from tests.pipeline_world import POLICIES, walk
+from tests.unchecked_blocks import unchecked_plan
 
 _EXPRESSIONS = (
     *("A + B", "A - B", "A * B", "A - A", "-A", "A + 3", "3 - A * 2", "2.5 * A", "A / 4", "A / -3"),
@@ -183,5 +184,5 @@ def test_intervals_without_end_are_not_computed() -> None:
     assert all(isinstance(row.intervals[0], NoisyInterval) for row in few.rows)
     most = NOISY_PARTS_PER_BLOCK // (len(few.rows) * len(list(parts_of(expression))))
     many = replace(block, expressions=(expression,) * (most + 1))
-    none = released(replace(pipeline, plan=replace(pipeline.plan, blocks=(many,))))
+    none = released(replace(pipeline, checked=unchecked_plan([many])))
     assert {found for row in none.rows for found in row.intervals} == {NoInterval.TOO_MANY}

@@ -153,7 +153,7 @@ def test_two_statements_of_a_day_are_one_question() -> None:
     cached = CachedAnswers(cast(Any, None), engine.known)
 
     def digest(text: str, day: int) -> bytes | None:
-        (part,) = asyncio.run(cached.parts(engine.planned(_read(engine, text), {}, day=day))) or ()
+        (part,) = asyncio.run(cached.parts(engine.checked(_read(engine, text), {}, day=day)))
         return part.digest
 
     assert digest(_BY_DAY, _TODAY) == digest(_BY_DAY, _TODAY) is not None

@@ -18,7 +18,7 @@ from proxy.base.zones import zone_named
 from proxy.compiler.backend_query import BackendQuery, PublicList
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.ports import Charged, ListValues
+from proxy.engine.ports import Charged, ListValues, Payable
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
@@ -100,24 +100,18 @@ class Recorder:
         text = None if self._fails == "long list" else "{1,2}"
         return ListValues(2, 2, text)
 
-    async def look(self, analyst: str, loss: Loss, events: object, record: object = None) -> None:
+    async def look(self, analyst: str, plan: Payable) -> None:
         self.calls.append("look")
         if self._fails == "look":
             raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
 
     async def reserve(
-        self,
-        analyst: str,
-        loss: Loss,
-        fingerprint: str,
-        digest: str,
-        events: object,
-        record: object = None,
+        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
     ) -> Charged:
         self.calls.append("reserve")
         if self._fails == "reserve":
             raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
-        self.charged.append(loss)
+        self.charged.append(plan.loss)
         return Charged("receipt 1", self.left, person=self.number)
 
     async def settle(self, receipt: str, answered: bool) -> None:

@@ -102,7 +102,9 @@ class Clock:
 
     def digest(self, text: str, now: str) -> bytes | None:
         cached = CachedAnswers(cast(Any, None), self.engine.known)
-        (part,) = asyncio.run(cached.parts(self.plan(text, now))) or ()
+        question = self.read(text)
+        checked = self.engine.checked(question, {}, constants=self.at(question, now))
+        (part,) = asyncio.run(cached.parts(checked))
         return part.digest
 
 

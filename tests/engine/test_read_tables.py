@@ -8,10 +8,10 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import TableName
-from proxy.compiler.compiling import compile_block
 from proxy.engine.read_tables import read_tables
 from tests.kernel.test_golden_plans import golden_blocks
 from tests.pipeline_world import CATALOG, POLICIES, PUBLIC, SCHEMA, walk
+from tests.unchecked_blocks import compile_block
 
 _NAMED = re.compile(rf'"?{SCHEMA}"?\."?(\w+)"?')
 

@@ -14,14 +14,14 @@ from proxy.mechanisms.loss import NOTHING
 from proxy.release.cached_block import CachedBlock, Order
 from proxy.release.drawn_values import DrawnBlock
 from tests.pipeline_world import walk
+from tests.unchecked_blocks import priced
 
 _PART = CachedQuestion(
+    block=priced(NOTHING),
     digest=b"d",
     question="q",
     terms="t",
     order=Order(keys=(), releases=(0,)),
-    loss=NOTHING,
-    events=(),
 )
 _PARTS = {0: _PART, 1: replace(_PART, rests_on=frozenset({0}))}
 

@@ -20,6 +20,7 @@ from proxy.engine.cached_answers import (
 from proxy.mechanisms.loss import NOTHING
 from proxy.release.cached_block import CachedBlock, Order
 from proxy.release.drawn_values import DrawnBlock
+from tests.unchecked_blocks import priced
 
 _BLOCK = cast(Any, SimpleNamespace(keys=(), releases=()))
 _DRAWN = CachedBlock(chosen={}, drawn=DrawnBlock(()))
@@ -42,7 +43,7 @@ class _Ledger:
 def _stored(ledger: _Ledger) -> CachedBlock:
     order = Order(keys=(), releases=())
     part = CachedQuestion(
-        digest=b"d" * 32, question="q", terms="t", order=order, loss=NOTHING, events=()
+        block=priced(NOTHING), digest=b"d" * 32, question="q", terms="t", order=order
     )
     claim = Claim(
         receipt="1",

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from proxy.engine.topped_up import TopUp, combined
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms import discrete_gaussian
 from proxy.planner.facts import Values
@@ -19,6 +20,7 @@ from proxy.reuse.missing_precision import missing_precision
 from tests.gaussian_blocks import groups, planned_block, question, sigma2, source
 from tests.kernel.examples import WORLD
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import unchecked
 
 
 def _top_up(
@@ -26,8 +28,9 @@ def _top_up(
 ) -> TopUp:
     """numbers: of the given block, whose releases are in the order of its question."""
     asked = question(given)
+    fresh = unchecked(wanted, price_of_block(wanted, WORLD))
     missing = missing_precision(
-        wanted, question(wanted), NOTHING_MORE, source(given), tuple(numbers), WORLD
+        fresh, question(wanted), NOTHING_MORE, source(given), tuple(numbers), WORLD
     )
     assert missing is not None
     places = {keys: tuple(values[n] for n in asked.releases) for keys, values in numbers.items()}
@@ -45,7 +48,7 @@ def test_each_number_with_its_own() -> None:
     ((group),) = combined(found, drawn, SeededBits(1)).groups
     for place, given_place in ((0, 1), (2, 0)):
         s = len(numbers) * sigma2(given, given_place)
-        t = sigma2(found.missing.drawn, place)
+        t = sigma2(found.missing.drawn.block, place)
         shown = len(numbers) * shares[given_place]
         bought = cast(DrawnNumber, drawn.groups[0].values[place]).index
         mean = (shown / s + bought / t) / (1 / s + 1 / t)
@@ -71,7 +74,7 @@ def test_the_noise_is_what_was_wanted(times: Fraction, holds: bool) -> None:
     given, wanted = planned_block(text, "0.2"), planned_block(text, "1")
     found = _top_up(wanted, given, {(): (0,)})
     bits, total, draws = SeededBits(3), 0, 2_000
-    bought = times * sigma2(found.missing.drawn, 0)
+    bought = times * sigma2(found.missing.drawn.block, 0)
     for _ in range(draws):
         one = replace(found, numbers={(): (discrete_gaussian.sample(bits, sigma2(given, 0)),)})
         noise = DrawnNumber(discrete_gaussian.sample(bits, bought))

@@ -13,7 +13,7 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog, ForeignKey, TableName
 from proxy.compiler.backend_query import BackendQuery, PublicList
-from proxy.engine.ports import Charged, ListValues
+from proxy.engine.ports import Charged, ListValues, Payable
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms.loss import Loss
@@ -110,19 +110,13 @@ class Ports:
     async def public_list(self, wanted: PublicList) -> ListValues:
         raise AssertionError("no question here has a list")
 
-    async def look(self, analyst: str, loss: Loss, events: object, record: object = None) -> None:
+    async def look(self, analyst: str, plan: Payable) -> None:
         pass
 
     async def reserve(
-        self,
-        analyst: str,
-        loss: Loss,
-        fingerprint: str,
-        digest: str,
-        events: object,
-        record: object = None,
+        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
     ) -> Charged:
-        return Charged("receipt", loss)
+        return Charged("receipt", plan.loss)
 
     async def settle(self, receipt: str, answered: bool) -> None:
         assert answered

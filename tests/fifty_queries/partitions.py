@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, SampleAggregate, SmoothedMedian
 from proxy.mechanisms import smoothed_median
 from proxy.mechanisms.bits import RandomBits
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.adding_noise import partition_outputs
+from tests.unchecked_blocks import compile_block
 
 _DRAWS = 6
 

@@ -10,14 +10,18 @@ from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
+    BlockPlan,
     DeviationMean,
+    DistinctCount,
     GroupSize,
     KeptUnits,
     LaplaceNoise,
+    NoisyStatistic,
     OrderStatistic,
     UnitExtreme,
 )
-from proxy.kernel.shape import Shape
+from proxy.kernel.sensitivities import sensitivity_of
+from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Measured
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
@@ -199,7 +203,13 @@ def kept_units(keeps_one_group: bool) -> KeptUnits:
         aggregate=_largest(),
         measured=measured(0, 10),
         keeps_one_group=keeps_one_group,
-        sensitivity=1,
         noise=LaplaceNoise(scale=Fraction(1)),
         loss=_ONE,
     )
+
+
+def l1(block: BlockPlan, number: int = 0) -> int:
+    """How far one unit moves a release, over all groups."""
+    release = block.releases[number]
+    assert isinstance(release, NoisyStatistic | DistinctCount | KeptUnits)
+    return sensitivity_of(release, shape_of(block)).l1

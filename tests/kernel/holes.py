@@ -133,7 +133,7 @@ def noise_for(block: BlockPlan, l1: int) -> BlockPlan:
     release = block.releases[0]
     assert isinstance(release, NoisyStatistic | DistinctCount)
     noise = LaplaceNoise(scale=Fraction(l1) / release.loss.epsilon)
-    return with_first(block, replace(release, sensitivity=l1, noise=noise))
+    return with_first(block, replace(release, noise=noise))
 
 
 def median_for(block: BlockPlan, rows: int, partitions: int) -> BlockPlan:
@@ -142,7 +142,6 @@ def median_for(block: BlockPlan, rows: int, partitions: int) -> BlockPlan:
     assert isinstance(release, SampleAggregate) and isinstance(release.mechanism, SmoothedMedian)
     gate = replace(
         release.gate,
-        sensitivity=rows,
         noise=LaplaceNoise(scale=Fraction(rows) / release.gate.loss.epsilon),
     )
     left = Loss(release.loss.epsilon - gate.loss.epsilon, release.loss.delta)

@@ -162,7 +162,7 @@ class BlockMaker:
         if self.maker.random.random() < 0.6:
             return LaplaceNoise(scale=Fraction(l1) / _LOSS.epsilon)
         rho = zcdp.rho_of_loss(_LOSS.epsilon, _LOSS.delta)
-        return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(squared, rho), squared=squared)
+        return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(squared, rho))
 
     def _releases(
         self, shape: Shape, relation: Relation, numbers: list[ColumnRef]
@@ -174,7 +174,6 @@ class BlockMaker:
             aggregate=COUNT,
             statistic=Statistic.ROWS,
             of=counted,
-            sensitivity=shape.rows,
             noise=self._noise(shape.rows, shape.squared),
             loss=_LOSS,
         )
@@ -250,7 +249,6 @@ class BlockMaker:
             aggregate=_of(AggregateKind.MIN, column),
             measured=measured,
             keeps_one_group=keeps_one_group,
-            sensitivity=moved,
             noise=LaplaceNoise(scale=Fraction(moved) / _PURE.epsilon),
             loss=_PURE,
         )
@@ -264,7 +262,6 @@ class BlockMaker:
             aggregate=COUNT,
             statistic=statistic,
             of=of,
-            sensitivity=shape.rows * each,
             noise=self._noise(shape.rows * each, shape.squared * each**2),
             loss=_LOSS,
         )
@@ -284,7 +281,6 @@ class BlockMaker:
             aggregate=COUNT,
             statistic=Statistic.STEPS,
             of=(measured,),
-            sensitivity=l1,
             noise=self._noise(l1, Fraction(l1**2)),
             loss=_LOSS,
             total=total,
@@ -302,7 +298,6 @@ class BlockMaker:
             operand=operand,
             condition=None,
             of_unit=of_unit,
-            sensitivity=moved,
             noise=self._noise(moved, Fraction(moved if of_unit else moved**2)),
             loss=_LOSS,
             is_long=False,
@@ -333,7 +328,6 @@ class BlockMaker:
             if is_median
             else ClippedMean(changed=changed, loss=Loss(left.epsilon, Fraction(0))),
             gate=Gate(
-                sensitivity=counted,
                 noise=LaplaceNoise(scale=Fraction(counted) / gate_loss.epsilon),
                 least=1,
                 loss=gate_loss,
@@ -376,4 +370,4 @@ def _with_choice(release: NoisyStatistic, total: UnitTotal, bound: int) -> Noisy
     )
     left = Loss(release.loss.epsilon - choice.loss.epsilon, release.loss.delta)
     noise = LaplaceNoise(scale=Fraction(cut.most * cut.parts) / left.epsilon)
-    return replace(release, total=cut, noise=noise, sensitivity=cut.most * cut.parts)
+    return replace(release, total=cut, noise=noise)

@@ -1128,15 +1128,6 @@ def rank_for_a_row_number(of: Tampered) -> BlockPlan | None:
 
 
 @kind
-def names_made_of_rows(of: Tampered) -> BlockPlan | None:
-    return _windows(
-        of,
-        lambda window: window.function is WindowFunction.ROW_NAME,
-        lambda window: replace(window, is_repeated=True),
-    )
-
-
-@kind
 def grouped_by_another_column(of: Tampered) -> BlockPlan | None:
     return of.below(
         GroupByUnit,

@@ -8,8 +8,8 @@ from random import Random  # noqa: TID251  the same blocks for the same seed
 import pytest
 
 from proxy.audit.movement import Movement, movements
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.plan_check import price_of_block
 from proxy.kernel.refusals import NotPrivate
 from tests.kernel.made_blocks import WORLD, BlockMaker, with_chosen_bounds
 from tests.kernel.made_relations import DELETIONS, RelationMaker

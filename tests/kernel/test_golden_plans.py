@@ -9,12 +9,12 @@ from functools import cache
 import pytest
 
 from proxy.base.errors import Refusal
+from proxy.kernel.block_price import price_of_block
+from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.plan import BlockPlan, PrivatePlan
-from proxy.kernel.plan_check import check_plan, price_of_block
 from proxy.kernel.plan_digest import plan_digest
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
-from proxy.planner.loss_events import loss_events
 from tests.kernel.tampered_plans import KINDS, Tampered
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.planner.test_golden_pipeline import golden_pipeline, planned_cases
@@ -61,10 +61,12 @@ def golden_blocks() -> Iterator[tuple[str, World, BlockPlan]]:
 def test_golden_plans_are_let_through() -> None:
     blocks = 0
     for statement, world, plan in _plans():
-        prices = check_plan(plan, loss_events(plan), world)
-        for block, price in zip(plan.blocks, prices, strict=True):
-            assert (price.epsilon > 0) == bool(block.releases or block.selection), statement
-        blocks += len(prices)
+        found = check_plan(plan.blocks, plan.loss, world)
+        assert found.private == plan
+        for one in found.blocks:
+            is_drawn = bool(one.block.releases or one.block.selection)
+            assert (one.price.epsilon > 0) == is_drawn, statement
+        blocks += len(found.blocks)
     assert blocks > 400
 
 

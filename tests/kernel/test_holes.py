@@ -6,11 +6,11 @@ import psycopg
 import pytest
 
 from proxy.audit.movement import Movement
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.plan_check import price_of_block
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
-from proxy.release.adding_noise import ordered_groups
+from proxy.release.drawn_values import ordered_groups
 from tests.kernel.holes import HOLES, Hole, Shown
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES

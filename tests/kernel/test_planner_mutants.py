@@ -29,11 +29,10 @@ ASKED: tuple[tuple[Policy, str], ...] = (
 )
 # Of these mutants plans are as they should be, or the planner refuses them by itself.
 OUT_OF_SIGHT: dict[str, str] = {
-    "epsilon_not_split": "the planner adds up for itself first",
-    "delta_not_split": "the planner adds up for itself first",
     "groups_of_a_unit_not_paid": "a function of the mechanisms, which the kernel takes too",
     "delta_not_grown_for_k_rows": "a function of the mechanisms, which the kernel takes too",
     "groups_of_a_clipped_mean_not_paid": "a function of the mechanisms, which draws",
+    "products_of_one_width": "a function of the kernel",
     "excess_of_a_key_kept": "printed otherwise than planned",
     "excess_of_a_unit_kept_before_a_join": "printed otherwise than planned",
     "row_that_is_not_alone_kept": "printed otherwise than planned",

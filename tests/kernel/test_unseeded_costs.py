@@ -18,12 +18,12 @@ from proxy.base.patterns import PatternSyntax, read_pattern
 from proxy.base.sql_types import SqlType
 from proxy.compiler import relation_sql, unit_gathering, unit_scan, value_scan
 from proxy.compiler.binds import Binds
-from proxy.compiler.compiling import compile_block
 from proxy.compiler.seeded_keys import spread_sql
 from proxy.kernel.work_prices import compile_nanoseconds
 from tests.audit.two_states import TwoStates, two_states
 from tests.kernel.backend_time import backend_seconds
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block
 
 pytestmark = pytest.mark.timed
 

@@ -7,17 +7,14 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.kernel import plan_check
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.bound_choices import ValueChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, PrivatePlan
-from proxy.kernel.plan_check import check_plan, price_of_block
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.statistics import Counted
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
-from proxy.planner.loss_events import loss_events
 from tests.audit.test_private_bounds import chosen_by_choice
-from tests.kernel.test_weakened_kernel import Weakened
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
 _POLICY = chosen_by_choice(POLICIES["best"])
@@ -43,33 +40,13 @@ def _with(block: BlockPlan, one: ValueChoice) -> BlockPlan:
     return replace(block, value_choices=(one,))
 
 
-def _unpaid() -> PrivatePlan:
-    """The same plan, which states and charges the loss of its mean alone."""
-    plan = _plan()
-    (block,) = plan.blocks
-    return replace(plan, loss=block.releases[0].loss)
-
-
 def test_a_choice_is_paid() -> None:
-    plan = _unpaid()
-    (block,) = plan.blocks
-    with pytest.raises(NotPrivate) as refused:
-        check_plan(
-            plan, loss_events(replace(plan, blocks=(replace(block, value_choices=()),))), _WORLD
-        )
-    assert refused.value.rule is Rule.PRICE
-
-
-def test_a_kernel_that_takes_no_price_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = _unpaid()
-    events = loss_events(replace(plan, blocks=(replace(plan.blocks[0], value_choices=()),)))
-    weak = Weakened(
-        function=plan_check.price_of_block,
-        was="prices += [price_of_value_choice(one, shape) for one in block.value_choices]",
-        now="pass",
-    )
-    weak.put(monkeypatch)
-    check_plan(replace(plan, blocks=plan.blocks), events, _WORLD)
+    """The price is that of the mean, and of the walk and the report of the choice."""
+    (block,) = _plan().blocks
+    (one,) = block.value_choices
+    price = price_of_block(block, _WORLD)
+    assert price.epsilon == block.releases[0].loss.epsilon + one.choice.loss.epsilon
+    assert len(price.events) == 3
 
 
 def test_a_choice_walks_bounds_of_its_own_and_reports_with_noise() -> None:

@@ -19,11 +19,12 @@ import pytest
 
 from proxy.kernel import (
     attribution,
+    block_price,
     column_types,
     join_rules,
     measurements,
-    plan_check,
     row_numbers,
+    sensitivities,
     shape,
     truncation_rules,
 )
@@ -39,7 +40,8 @@ from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 
 _MODULES = (
-    *(attribution, column_types, join_rules, measurements, plan_check, row_numbers, shape),
+    *(attribution, column_types, join_rules, measurements, block_price, row_numbers, shape),
+    sensitivities,
     truncation_rules,
 )
 
@@ -83,7 +85,7 @@ _OF_HOLES = {
         truncation_rules._check_order, "if tells_forms_apart(types[column])", ""
     ),
     "partitions_by_forms_of_jsonb": _weak(
-        plan_check._check_partitions, "is_grouped_in_one_form(source.types[column])", "True"
+        block_price._check_partitions, "is_grouped_in_one_form(source.types[column])", "True"
     ),
     "case_of_another_type": _weak(
         column_types._check_computed, "and not is_right and not is_alike", "and False"
@@ -104,19 +106,21 @@ _OF_HOLES = {
         "((frozenset({by}), rows.changed),) if is_touched else ()",
         "rows.touched",
     ),
-    "partitions_by_null": _weak(plan_check.check_rows, "not hashed <= owner.filled", "False"),
+    "partitions_by_null": _weak(block_price.check_rows, "not hashed <= owner.filled", "False"),
     "rows_per_group_without_groups": _weak(shape.Shape.rows.fget, "or not self.is_spread", ""),  # type: ignore[attr-defined]
-    "group_answered_twice": _weak(shape.shape_of, "len(set(answered)) < len(answered)", "False"),
+    "group_answered_twice": _weak(
+        shape.check_groups, "len(set(answered)) < len(answered)", "False"
+    ),
     "units_counted_where_rows_change": _weak(
-        measurements.price_of_distinct_count,
-        "release.of_unit and isinstance(neighbours, UnitNeighbours)",
-        "release.of_unit",
+        sensitivities.of_distinct,
+        "of_unit and isinstance(shape.neighbours, UnitNeighbours)",
+        "of_unit",
     ),
     "clamp_between_steps": _weak(
         measurements.check_measured, "(end / one.grid).denominator != 1", "False"
     ),
     "no_partition_changes": _weak(
-        plan_check.check_rows, "rows.partitions is not None and rows.partitions < 1", "False"
+        block_price.check_rows, "rows.partitions is not None and rows.partitions < 1", "False"
     ),
     "list_of_a_protected_table": _weak(
         column_types._check_list,
@@ -140,7 +144,7 @@ _OF_HOLES = {
         "False",
     ),
     "units_counted_in_all_groups": _weak(
-        measurements.price_of_kept_units, "shape.values(release.keeps_one_group)", "1"
+        sensitivities.of_kept_units, "shape.values(keeps_one_group)", "1"
     ),
     "values_of_several_rows": _weak(
         measurements.price_of_value_choice,
@@ -208,26 +212,27 @@ _OF_KINDS = {
         "if join.is_seeded or any(isinstance(owner, Public) for owner in owners):",
         "if True:",
     ),
-    "names_made_of_rows": _weak(
-        attribution._check_row_names,
-        "any(window.is_repeated for window in subquery.windows)",
-        "False",
+    "noise_halved": _weak(
+        measurements.price_of_noise, "noise.scale * loss.epsilon < moved.l1", "False"
     ),
-    "noise_halved": _weak(measurements.price_of_noise, "noise.scale * loss.epsilon < l1", "False"),
     "gate_too_quiet": _weak(
         measurements.price_of_sample_aggregate,
-        "release.gate.noise.scale * release.gate.loss.epsilon < counted",
+        "release.gate.noise.scale * release.gate.loss.epsilon < of_gate(shape).l1",
         "False",
     ),
-    "median_sees_more": _weak(measurements._check_mechanism, "not most.covers(each)", "False"),
+    "median_sees_more": _weak(
+        measurements._check_mechanism, "not each_median(shape, left).covers(each)", "False"
+    ),
     "fill_outside": _weak(
         measurements._check_outputs, "not release.low <= release.fill <= release.high", "False"
     ),
     "selection_for_nothing": _weak(
-        measurements.price_of_selection, "not most.covers(selection.each)", "False"
+        measurements.price_of_selection,
+        "not each_selected(shape, selection.loss).covers(selection.each)",
+        "False",
     ),
     "private_keys_shown": _weak(
-        plan_check.price_of_block,
+        block_price._prices,
         "any(key.values is None for key in block.keys)",
         "False",
     ),
@@ -237,7 +242,7 @@ _OF_KINDS = {
         "False",
     ),
     "extreme_with_a_dear_interval": _weak(
-        measurements._price_of_draws, "release.loss.epsilon <= price.epsilon", "False"
+        measurements._price_of_draws, "release.loss.epsilon <= beside.epsilon", "False"
     ),
     "size_with_less_noise": _weak(
         measurements.price_of_order_statistic,
@@ -266,23 +271,23 @@ _OF_KINDS = {
         "False",
     ),
     "rows_of_nobody_counted": _weak(
-        plan_check.check_rows,
+        block_price.check_rows,
         "rows.not_null is None or name(rows.not_null) not in owner.columns",
         "False",
     ),
     "unit_taken_for_one_row": _weak(
-        plan_check.check_rows,
+        block_price.check_rows,
         "not owner.alone and not one_number(block.where, owner.numbered)",
         "False",
     ),
-    "fewer_rows_believed": _weak(plan_check.check_rows, "rows.rows < owner.changed", "False"),
+    "fewer_rows_believed": _weak(block_price.check_rows, "rows.rows < owner.changed", "False"),
     "fewer_partitions": _weak(
-        plan_check._check_partitions,
+        block_price._check_partitions,
         "min(touched, default=owner.changed) > rows.partitions",
         "False",
     ),
     "gathered_by_another_column": _weak(
-        plan_check.check_units, "or name(units.column) not in owner.columns", ""
+        block_price.check_units, "or name(units.column) not in owner.columns", ""
     ),
 }
 _OF_RELATIONS = {
@@ -321,7 +326,7 @@ def test_each_weakening_is_of_the_code_as_it_is(monkeypatch: pytest.MonkeyPatch)
 def test_a_hole_gets_through(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _OF_HOLES[name].put(monkeypatch)
     hole = _HOLES[name]
-    plan_check.price_of_block(hole.make(), World(POLICIES[hole.policy], CATALOG))
+    block_price.price_of_block(hole.make(), World(POLICIES[hole.policy], CATALOG))
 
 
 def _broken(kind: str) -> Iterator[tuple[Tampered, Any]]:
@@ -342,7 +347,7 @@ def test_broken_plans_get_through(kind: str, monkeypatch: pytest.MonkeyPatch) ->
     most, _ = EQUIVALENT.get(kind, (0, ""))
     for of, plan in made:
         try:
-            plan_check.price_of_block(plan, of.world)
+            block_price.price_of_block(plan, of.world)
         except NotPrivate:
             continue
         lived += 1

@@ -8,8 +8,7 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.kernel import work
-from proxy.planner import planning
+from proxy.kernel import checked_plan, work
 from tests.audit.two_states import TwoStates, two_states
 from tests.kernel.backend_seconds import backend_seconds
 from tests.kernel.long_values import (
@@ -66,5 +65,5 @@ def test_whole_values_take_longer(
     states: TwoStates, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
     """Without the kernel's prices nothing is cut and nothing is refused."""
-    monkeypatch.setattr(planning, "check_work", lambda *_: work.UnitWork())
+    monkeypatch.setattr(checked_plan, "check_work", lambda *_: work.UnitWork())
     assert backend_seconds(states, statement, states.here) > _LIMIT

@@ -14,8 +14,7 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.kernel import work
-from proxy.planner import planning
+from proxy.kernel import checked_plan, work
 from tests.audit.two_states import TwoStates, two_states
 from tests.kernel.backend_seconds import backend_seconds, run_all
 from tests.kernel.costly_statements import (
@@ -51,7 +50,7 @@ def test_a_statement_that_takes_too_long_is_refused(states: TwoStates, attack: s
 def test_without_the_check_it_would_berun_all(
     states: TwoStates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planning, "check_work", lambda *_: work.UnitWork())
+    monkeypatch.setattr(checked_plan, "check_work", lambda *_: work.UnitWork())
     assert states.plan(ATTACKS["50 powers of a pair"])
 
 
@@ -92,7 +91,7 @@ def test_long_texts_of_the_person(states: TwoStates, monkeypatch: pytest.MonkeyP
     assert states.too_far(LONG_TEXTS) == []
     here, there = (backend_seconds(states, LONG_TEXTS, dsn) for dsn in (states.here, states.there))
     assert here - there <= _LIMIT
-    monkeypatch.setattr(planning, "check_work", lambda *_: work.UnitWork())
+    monkeypatch.setattr(checked_plan, "check_work", lambda *_: work.UnitWork())
     assert backend_seconds(states, LONG_TEXTS, states.here) > _LIMIT
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.audit.neighbour_audit import compiled
 from proxy.compiler import relation_sql
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.plan import BlockPlan
@@ -22,6 +21,7 @@ from tests.kernel.holes import block_of
 from tests.kernel.plain_joins import plain_join_sql
 from tests.kernel.test_golden_plans import golden_blocks
 from tests.kernel.tiny_database import tiny_database
+from tests.unchecked_blocks import compiled
 
 _ROWS = 300
 # Of each table: the columns before the data, and those that joins and conditions look at.

@@ -14,7 +14,6 @@ from typing import Any
 import psycopg
 
 from proxy.audit.movement import Movement, movements
-from proxy.audit.neighbour_audit import compiled
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
@@ -29,6 +28,7 @@ from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Relation
 from tests.pipeline_world import CATALOG, SCHEMA
 from tests.stored_types import LABELS
+from tests.unchecked_blocks import compiled
 
 _SEED = 4_242_424_242_424_242
 FoundRow = tuple[Any, ...]

@@ -56,6 +56,7 @@ from tests.ledger_machine.policy_of_terms import policy_of
 from tests.ledger_machine.published import DrivenReleases
 from tests.ledger_machine.tables_of_one import SOURCE, TablesOfOne, at_once
 from tests.ledger_machine.tokens_spent import Person
+from tests.unchecked_blocks import priced
 
 TOO_LARGE = 100
 CLOCK = """\
@@ -319,11 +320,9 @@ def _question(part: AskedPart) -> CachedQuestion:
     price = PRICES[part.price]
     assert charge(price.loss).epsilon == price.cost.epsilon
     return CachedQuestion(
+        block=priced(price.loss, price.events, part.tables),
         digest=None if part.name is None else bytes([part.name]) * 32,
         question="q",
         terms="t",
         order=_ORDER,
-        loss=price.loss,
-        events=price.events,
-        tables=part.tables,
     )

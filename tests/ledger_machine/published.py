@@ -17,6 +17,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.policy.publication import Publication
 from tests.ledger_machine.asked import TABLES, AskedRelease, Line, ReleaseAnswer, ReleaseStanding
 from tests.ledger_machine.tables_of_one import TablesOfOne, at_once
+from tests.unchecked_blocks import charge_of
 
 _MAY_SPEND = Loss(Fraction(10), Fraction(1, 10**5))
 
@@ -47,11 +48,11 @@ class DrivenReleases:
         claim = at_once(
             self._releases[process].claim(
                 publication(asked.name, asked.sql, asked.slot),
-                asked.of.loss,
-                asked.of.events,
+                charge_of(
+                    asked.of.loss, asked.of.events, dict.fromkeys(asked.tables, asked.of.loss)
+                ),
                 "p",
                 is_now=asked.is_now,
-                tables=dict.fromkeys(asked.tables, asked.of.loss),
             )
         )
         answer = ReleaseAnswer(

@@ -22,18 +22,17 @@ import pytest
 
 from proxy.catalog.catalog_model import TableName
 from proxy.cli.assembly import Database, assemble
-from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable, added_up
 from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import discrete_laplace
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
-from proxy.release.adding_noise import release_block
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live import public_data
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block, release_block
 
 pytestmark = [
     pytest.mark.long,

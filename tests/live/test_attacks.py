@@ -17,7 +17,6 @@ import pytest
 from proxy.audit.movement import Movement, allowed, movements
 from proxy.base.errors import Refusal
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block
 from proxy.engine.undelivered_answers import UndeliveredAnswers
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import PrivatePlan
@@ -32,6 +31,7 @@ from tests.live_proxy import start_proxy
 from tests.raw_client import RawClient
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block
 
 pytestmark = pytest.mark.skipif(not attacks.PRESENT, reason=attacks.REASON)
 

@@ -13,18 +13,18 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Fault
+from proxy.compiler.binds import Binds
 from proxy.compiler.deviation_scan import centre_scan, deviation_scan
 from proxy.engine.policy_statements import PolicyStatements
+from proxy.kernel.checked_plan import check_centred
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.plan_check import check_centred
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import plan
 from proxy.policy.policy_model import Bounds, BoundsKind, ProtectedTable, PublicTable
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
-from proxy.release.adding_noise import release_block
-from proxy.release.deviation_means import drawn_centres, with_centres
+from proxy.release.deviation_means import with_centres
 from proxy.release.noisy_relation import NoisyTable
 from tests.fifty_queries.demo_tables import PUBLIC
 from tests.mechanisms.mean_accuracy import accuracy, before
@@ -32,6 +32,7 @@ from tests.mechanisms.mean_sets import SHAPES, MeanSet
 from tests.mechanisms.variance_accuracy import before as spread_before
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import drawn_centres, release_block, unchecked
 
 _WIDTH = 500
 
@@ -78,8 +79,8 @@ async def _answers(block: BlockPlan, draws: int) -> list[NoisyTable]:
         first = await protected.run(centre_scan(block), {})
         for _ in range(draws):
             centred = with_centres(block, drawn_centres(block, first, bits))
-            check_centred(centred, block)
-            second = await protected.run(deviation_scan(centred), {})
+            check_centred(centred, unchecked(block))
+            second = await protected.run(deviation_scan(centred, Binds()), {})
             found.append(release_block(centred, [second], bits))
     finally:
         await protected.close()
@@ -184,7 +185,7 @@ def test_a_deviation_without_its_centres_is_a_fault() -> None:
         protected = ProtectedDatabase(servers().source_dsns["shop"], sessions_max=1)
         await protected.open()
         try:
-            table = await protected.run(deviation_scan(block), {})
+            table = await protected.run(deviation_scan(block, Binds()), {})
         finally:
             await protected.close()
         with pytest.raises(Fault):

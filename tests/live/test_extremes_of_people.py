@@ -9,15 +9,14 @@ from decimal import Decimal
 from statistics import median
 
 from proxy.cli.sample_policies import sample_policy
-from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.release.adding_noise import release_block
 from tests.live.served_database import planned, served_database
 from tests.live_proxy import LiveProxy
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block, release_block
 
 _DRAWS = 12
 _LEAST, _MOST = Decimal("2.12"), Decimal(175)  # of all orders, within the policy's bounds

@@ -19,7 +19,7 @@ from proxy.cli.assembly import Database
 from proxy.compiler import compiling
 from proxy.engine import noisy_answers
 from proxy.engine.noisy_answers import NoisyAnswer
-from proxy.kernel.plan import BlockPlan
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.planner import planning
 from tests.live.served_database import asked, served_database
 from tests.live_proxy import LiveProxy, start_proxy
@@ -373,7 +373,7 @@ def test_bounds_of_a_block_plan_and_compile_that_block_alone(
         planned.append(given)
         return draft(*given)
 
-    def compile_again(block: BlockPlan) -> Any:
+    def compile_again(block: CheckedBlock) -> Any:
         compiled.append(block)
         return compile_block(block)
 

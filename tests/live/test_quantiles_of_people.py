@@ -11,13 +11,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import psycopg
 import pytest
 from numpy.typing import NDArray
 
-from proxy.compiler.compiling import compile_block, compile_choices
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.clipped_units import bounds_of, with_chosen, with_lost_rows
 from proxy.engine.policy_statements import PolicyStatements
@@ -27,14 +27,14 @@ from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import Planned, planned
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
-from proxy.release.adding_noise import drawn_block
-from proxy.release.choosing_bounds import choose_bounds, totals_of
+from proxy.release.choosing_bounds import totals_of
 from proxy.release.drawn_values import DrawnBlock, DrawnQuantile
 from proxy.release.presenting import presented
 from tests.fifty_queries.demo_tables import PUBLIC
 from tests.live.test_deviation_answers import _open
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import choose_bounds, compile_block, compile_choices, drawn_block
 
 Values = NDArray[np.float64]
 _GROUPS = ("paid", "shipped", "returned", "cancelled")
@@ -78,7 +78,8 @@ async def _draws(found: Planned, number: int, seed: int) -> list[_Draw]:
         totals = totals_of(block, await protected.run(choosing, dict.fromkeys(choosing.seeds, 7)))
         for _ in range(number):
             chosen = choose_bounds(block, totals, bits)
-            bounded = with_chosen(found.bounded(0, bounds_of(block, chosen)), chosen)
+            told = partial(with_chosen, found=chosen)
+            bounded = found.bounded(0, bounds_of(block, chosen), told).block
             queries = compile_block(bounded)
             tables = [
                 await protected.run(query, dict.fromkeys(query.seeds, bits.below(2**60)))

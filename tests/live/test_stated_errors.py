@@ -20,7 +20,6 @@ from zlib import crc32
 import psycopg
 import pytest
 
-from proxy.compiler.compiling import compile_block
 from proxy.compiler.deviation_scan import centre_scan
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.exact.table import ExactTable
@@ -31,7 +30,6 @@ from proxy.planner.planning import plan
 from proxy.policy.policy_model import Mechanism, Noise, Policy
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
-from proxy.release.adding_noise import release_block
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow
 from tests.fifty_queries.demo_tables import PUBLIC
@@ -39,6 +37,7 @@ from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 from tests.stated_errors.noise_size import noise_times
 from tests.stated_errors.redrawn import about_the_middle
+from tests.unchecked_blocks import compile_block, release_block
 
 _HOLDS = Fraction(94, 100)
 # Of noise in one sum alone, of a large scale: the interval is no wider than it need be.

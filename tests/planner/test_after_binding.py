@@ -8,15 +8,14 @@ import pytest
 
 from proxy.base.errors import Fault
 from proxy.base.sql_types import SqlType
-from proxy.compiler.compiling import compile_block
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import NoisyStatistic, PrivatePlan
 from proxy.kernel.statistics import Counted, Statistic
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
-from proxy.release.adding_noise import release_block
 from tests.pipeline_world import POLICIES, walk
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import compile_block, release_block
 
 _INTEGER = SqlType.INT4
 _SUMS = (

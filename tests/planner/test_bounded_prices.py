@@ -6,23 +6,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import pytest
 
 from proxy.accounting.events import check
 from proxy.base.errors import Refusal
-from proxy.kernel.plan import BlockPlan
-from proxy.kernel.plan_check import price_of_block
-from proxy.kernel.price import Price, price_of_events
+from proxy.kernel import checked_plan
+from proxy.kernel.block_price import price_of_block
+from proxy.kernel.checked_plan import CheckedBlock
+from proxy.kernel.price import Price
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.ledger.pld_report import pld_epsilon
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.rho_of_noise import rho_of_pure
-from proxy.planner import loss_events
 from proxy.planner.facts import PlanningContext
-from proxy.planner.loss_events import block_events
 from proxy.planner.planning import Planned, planned
 from proxy.policy.policy_model import (
     IdentifierUnit,
@@ -101,17 +101,17 @@ def _plans(epsilon: str) -> Iterator[tuple[str, Planned]]:
                 yield label, plan
 
 
-def _bounded(plan: Planned) -> Iterator[tuple[BlockPlan, BlockPlan]]:
+def _bounded(plan: Planned) -> Iterator[tuple[CheckedBlock, CheckedBlock]]:
     """Each block, as it is charged and with bounds."""
-    for number, block in enumerate(plan.private.blocks):
+    for number, charged in enumerate(plan.checked.blocks):
         for place in _PLACES:
             chosen = {
                 release: choice.bounds[min(place, len(choice.bounds) - 1)]
-                for release, choice in block.choices.items()
+                for release, choice in charged.block.choices.items()
                 if not choice.is_given
             }
             if chosen:
-                yield block, plan.bounded(number, chosen)
+                yield charged, plan.bounded(number, chosen)
 
 
 @pytest.mark.long
@@ -121,13 +121,13 @@ def test_no_bound_costs_more_than_was_charged(epsilon: str) -> None:
     plans = mixed = tight = 0
     for label, plan in _plans(epsilon):
         plans += 1
+        world = World(plan.known.policy, CATALOG)
         for block, bounded in _bounded(plan):
-            check(block_events(block))
-            charged = price_of_events(block_events(block))
-            drawn = price_of_block(bounded, World(plan.known.policy, CATALOG), is_bounded=True)
+            charged, drawn = block.price, bounded.price
+            check(charged.events)
             assert charged.covers(drawn), label
-            bounded_events = price_of_events(block_events(bounded))
-            assert charged == bounded_events, "no bound changes what is charged"
+            again = price_of_block(bounded.block, world)
+            assert charged == again, "no bound changes what is charged"
             mixed += drawn.gaussian_delta > 0
             tight += charged.rho - drawn.rho < charged.rho / 10**6
     assert plans > 30
@@ -135,13 +135,12 @@ def test_no_bound_costs_more_than_was_charged(epsilon: str) -> None:
     assert tight > 30, "the least bound costs all that was charged"
 
 
-def test_pld_reports_cover_the_noise_that_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pld_reports_cover_the_noise_that_is_drawn() -> None:
     pytest.importorskip("dp_accounting")
     policy = _policy("2", Mechanism.BEST, Noise.LAPLACE, per_unit=False)
     blocks = list(_bounded(_planned("SELECT count(*) FROM visits", policy)))
-    of_charge = [tuple(block_events(block)) for block, _ in blocks]
-    monkeypatch.setattr(loss_events, "_is_open", lambda *_: False)  # by the noise that it has
-    of_noise = [tuple(block_events(bounded)) for _, bounded in blocks]
+    of_charge = [block.price.events for block, _ in blocks]
+    of_noise = [bounded.price.events for _, bounded in blocks]
     for pair in zip(of_charge, of_noise, strict=True):
         charged, drawn = (
             pld_epsilon([(event, 30) for event in found], Fraction(1, 10**4)) for found in pair
@@ -152,10 +151,12 @@ def test_pld_reports_cover_the_noise_that_is_drawn(monkeypatch: pytest.MonkeyPat
 
 def test_events_of_the_largest_bound_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """As it was charged before: the noise of a smaller bound costs up to 1.22 times that in rho."""
-    monkeypatch.setattr(loss_events, "_is_open", lambda *_: False)
+    monkeypatch.setattr(checked_plan, "price_of_block", partial(price_of_block, is_bounded=True))
     policy = _policy("2", Mechanism.BEST, Noise.LAPLACE, per_unit=False)
+    plan = _planned("SELECT count(*) FROM visits", policy)
+    monkeypatch.undo()
     with pytest.raises(NotPrivate) as refused:
-        _planned("SELECT count(*) FROM visits", policy)
+        list(_bounded(plan))
     assert refused.value.rule is Rule.PRICE
 
 
@@ -163,14 +164,15 @@ def test_a_choice_that_is_given_is_charged_by_its_noise() -> None:
     """Bounds of the policy do not move, so that less can be charged."""
     pipeline = walk("SELECT count(*) FROM visits", POLICIES["best"])
     assert pipeline is not None
-    (block,) = pipeline.plan.blocks
-    assert [event["kind"] for event in block_events(block)] == ["dlaplace"]
-    assert price_of_events(block_events(block)).rho < rho_of_pure(Fraction(8))
+    price = pipeline.checked.price
+    assert [event["kind"] for event in price.events] == ["dlaplace"]
+    assert price.rho < rho_of_pure(Fraction(8))
 
 
 @pytest.mark.parametrize("currency", ["epsilon", "rho", "delta", "gaussian_delta"])
 def test_each_currency_is_compared(currency: str) -> None:
-    one = Price(**dict.fromkeys(("epsilon", "rho", "delta", "gaussian_delta"), Fraction(1)))
-    more = replace(one, **{currency: Fraction(2)})
+    each = dict.fromkeys(("epsilon", "rho", "delta", "gaussian_delta"), Fraction(1))
+    one = Price(**each)  # type: ignore[arg-type]
+    more = replace(one, **{currency: Fraction(2)})  # type: ignore[arg-type]
     assert one.covers(one) and more.covers(one)
     assert not one.covers(more)

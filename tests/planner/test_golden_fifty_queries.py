@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.compiler.compiling import compile_block
 from tests.cases import Case, bless_folder, check
 from tests.fifty_queries.queries import FOLDER, cases, planned
 from tests.planner.test_golden_pipeline import _backend, _block
+from tests.unchecked_blocks import compile_block
 
 CASES = cases()
 # Words of the hint that say what to write instead.

@@ -36,7 +36,6 @@ from proxy.kernel.plan import (
     OrderStatistic,
     RankInterval,
     RecentredMean,
-    Release,
     SampleAggregate,
     SmoothedMedian,
     UnitExtreme,
@@ -46,6 +45,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from tests.cases import Case, bless_folder, check, in_folder
+from tests.kernel.examples import l1
 from tests.pipeline_world import POLICIES, Pipeline, walk
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -164,7 +164,7 @@ def _answers(block: BlockPlan) -> Iterator[str]:
     for line, answer in enumerate(block.answers, start=1):
         yield _answer(block, answer, line, lines)
     for number in parts:
-        yield f"  {_release(block.releases[number], is_part=True)}"
+        yield f"  {_release(block, number, is_part=True)}"
 
 
 def _answer(block: BlockPlan, answer: Answer, line: int, lines: Mapping[int, int]) -> str:
@@ -175,7 +175,7 @@ def _answer(block: BlockPlan, answer: Answer, line: int, lines: Mapping[int, int
         shown = f", if release {used[1]} is enough" if len(used) > 1 else ""
         if used[0] != line:
             return f"{name} is release {used[0]}{shown}"
-        return _release(block.releases[number]) + shown
+        return _release(block, number) + shown
     measured = ", ".join(map(_measured, calculated.measured))
     return (
         f"{name} made of releases {', '.join(map(str, used))}: {measured}, "
@@ -203,22 +203,23 @@ def _measured(measured: Measured) -> str:
     return f"clamp {clamp}, grid {decimal_text(measured.grid)}"
 
 
-def _release(release: Release, is_part: bool = False) -> str:
+def _release(block: BlockPlan, number: int, is_part: bool = False) -> str:
+    release = block.releases[number]
     loss = f"epsilon {release.loss.epsilon} delta {release.loss.delta}"
     name = release.aggregate.kind.value
     match release:
         case NoisyStatistic(of=Counted()):
-            return f"{name}: sensitivity {release.sensitivity}, {_noise(release.noise)}, {loss}"
+            return f"{name}: sensitivity {l1(block, number)}, {_noise(release.noise)}, {loss}"
         case NoisyStatistic(of=tuple() as measured):
             of = f"{release.statistic.value} for {name}" if is_part else name
             steps = "" if is_part else " steps"
             return (
                 f"{of}: {', '.join(map(_measured, measured))}, "
-                f"sensitivity {release.sensitivity}{steps}, {_noise(release.noise)}, {loss}"
+                f"sensitivity {l1(block, number)}{steps}, {_noise(release.noise)}, {loss}"
             )
         case DistinctCount():
             of = " of units" if release.of_unit else ""
-            return f"{name}{of}: sensitivity {release.sensitivity}, {_noise(release.noise)}, {loss}"
+            return f"{name}{of}: sensitivity {l1(block, number)}, {_noise(release.noise)}, {loss}"
         case RecentredMean():
             return (
                 f"{name} from moments: {_measured(release.measured)}, rows {release.measured.rows}, "
@@ -246,7 +247,7 @@ def _release(release: Release, is_part: bool = False) -> str:
             )
         case KeptUnits():
             return (
-                f"units of {name}: {_kept(release)}, sensitivity {release.sensitivity}, "
+                f"units of {name}: {_kept(release)}, sensitivity {l1(block, number)}, "
                 f"{_noise(release.noise)}, {loss}"
             )
         case SampleAggregate():

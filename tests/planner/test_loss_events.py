@@ -10,7 +10,6 @@ from proxy.accounting import events
 from proxy.accounting.amounts import charge
 from proxy.mechanisms import rho_of_noise
 from proxy.mechanisms.zcdp import rho_of_loss
-from proxy.planner.loss_events import loss_events
 from tests.planner.test_golden_pipeline import golden_pipeline, planned_cases
 
 
@@ -18,8 +17,8 @@ def test_events_cover_the_loss_and_no_more() -> None:
     """What does not, the ledger would charge as one approximate mechanism."""
     kinds = set()
     for case in planned_cases():
-        plan = golden_pipeline(case).plan
-        found = loss_events(plan)
+        plan = golden_pipeline(case).checked
+        found = plan.price.events
         events.check(found)
         cost = charge(plan.loss)
         step = len(found) * Fraction(1, 10**18)
@@ -34,7 +33,7 @@ def test_events_cover_the_loss_and_no_more() -> None:
 @pytest.mark.long
 def test_noise_costs_no_more_rho_than_its_loss_allows() -> None:
     for case in planned_cases():
-        for event in loss_events(golden_pipeline(case).plan):
+        for event in golden_pipeline(case).checked.price.events:
             epsilon, delta, rho = (
                 Fraction(str(event[name])) for name in ("epsilon", "delta", "rho")
             )

@@ -9,7 +9,6 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Fault
-from proxy.compiler.compiling import compile_block
 from proxy.kernel.plan import BlockPlan, SampleAggregate
 from proxy.planner import planning
 from proxy.planner.facts import PlanningContext
@@ -19,6 +18,7 @@ from proxy.reuse.block_question import question_of
 from tests.moving_world import day_number, moving_policy, planned_on
 from tests.pipeline_world import CATALOG, read
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block
 
 _TODAY, _TOMORROW = "2026-11-26", "2026-11-27"
 

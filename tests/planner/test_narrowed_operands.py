@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
@@ -17,11 +18,11 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.kernel.plan_check import price_of_block
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.statistics import Measured
 from proxy.kernel.world import World
 from proxy.policy.policy_model import Bounds, Policy, ProtectedTable, Reuse
+from tests.kernel.examples import l1
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
 _BEST = POLICIES["best"]
@@ -128,7 +129,8 @@ def test_the_noise_is_that_of_the_same_cut_by_hand(table: str) -> None:
     narrowed = _sum(f"SELECT sum(n2) {where}")
     by_hand = _sum(f"SELECT sum(least(greatest(n2, 0), 10)) {where}")
     assert narrowed.noise == by_hand.noise
-    assert narrowed.sensitivity * 17 < _sum(f"SELECT sum(n2) FROM {table}").sensitivity
+    whole = _block(f"SELECT sum(n2) FROM {table}")
+    assert l1(_block(f"SELECT sum(n2) {where}")) * 17 < l1(whole)
 
 
 @pytest.mark.parametrize("text", [text for text in _NARROWED if text.startswith("sum(n2) ")])
@@ -169,8 +171,8 @@ def test_a_given_total_gives_way_where_another_bound_is_smaller() -> None:
     policy = _with(_BEST, "visits", per_unit=Bounds(Fraction(0), Fraction(400)))
     whole = _sum("SELECT sum(n2) FROM visits", policy)
     assert whole.total is not None and whole.total.choice is None and whole.total.high == 40_000
-    by_rows = _sum("SELECT sum(n2) FROM visits WHERE n2 <= 10", policy)  # five rows of ten
-    assert by_rows.total is None and by_rows.sensitivity == 5_000
+    text = "SELECT sum(n2) FROM visits WHERE n2 <= 10"  # five rows of ten
+    assert _sum(text, policy).total is None and l1(_block(text, policy)) == 5_000
     chosen = _sum("SELECT sum(n2) FROM visits WHERE n2 <= 87", policy)
     assert chosen.total is not None and chosen.total.choice is not None
     assert chosen.total.most <= 40_000

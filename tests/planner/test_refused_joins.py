@@ -8,13 +8,14 @@ from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.cli.explain_command import NoData, NoLedger, resolved
-from proxy.compiler.compiling import compile_block
 from proxy.engine.query_pipeline import Engine
-from proxy.kernel.plan import BlockPlan, NoisyStatistic
+from proxy.kernel.plan import BlockPlan
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.syntax.statements import Statement
+from tests.kernel.examples import l1
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import compile_block
 
 _POLICY = """
 dpproxy: 1
@@ -103,9 +104,9 @@ def test_of_several_equalities_one_of_the_rows_themselves_is_taken() -> None:
     question = (
         "SELECT count(*) FROM s.a JOIN s.p ON a.k = p.id JOIN s.b ON p.id = b.id AND a.k = b.k"
     )
-    (release,) = _planned(question, _THREE, a=_KEYED).releases
-    assert isinstance(release, NoisyStatistic)
-    assert release.sensitivity == 8  # 2 * 2 + 2 * 2, though p.id and b.id are unique both
+    assert (
+        l1(_planned(question, _THREE, a=_KEYED)) == 8
+    )  # 2 * 2 + 2 * 2, though p.id and b.id are unique both
 
 
 def test_rows_without_a_name_that_a_public_table_has_repeated_are_not_alone_with_a_unique_key() -> (

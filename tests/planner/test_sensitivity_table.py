@@ -20,12 +20,13 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.engine.query_pipeline import Engine
-from proxy.kernel.plan import GaussianNoise, LaplaceNoise, NoisyStatistic
+from proxy.kernel.plan import BlockPlan, GaussianNoise, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import zcdp
 from proxy.planner.facts import PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.query.syntax.statements import Statement
+from tests.kernel.examples import l1
 from tests.seeded_bits import SeededBits
 
 _POLICY = """
@@ -152,7 +153,7 @@ TABLE = (
 )
 
 
-def _planned(line: Line, noise: str) -> NoisyStatistic:
+def _planned(line: Line, noise: str) -> BlockPlan:
     text = _POLICY.format(noise=noise, left=line.left, right=line.right, public=line.public)
     policy = read_policy(text, "table.yaml", {})
     assert check(policy, _CATALOG) == []
@@ -164,22 +165,27 @@ def _planned(line: Line, noise: str) -> NoisyStatistic:
     assert isinstance(found, Statement)
     question = engine.statements.read(found, resolved(found, oids), ())
     assert question is not None
-    (release,) = engine.planned(question, {}).blocks[0].releases
+    return engine.planned(question, {}).blocks[0]
+
+
+def _release(block: BlockPlan) -> NoisyStatistic:
+    (release,) = block.releases
     assert isinstance(release, NoisyStatistic)
     return release
 
 
 @pytest.mark.parametrize("line", TABLE, ids=lambda line: line.name)
 def test_laplace_noise_is_for_the_l1_sensitivity(line: Line) -> None:
-    release = _planned(line, "laplace")
-    assert release.sensitivity == line.l1
+    block = _planned(line, "laplace")
+    release = _release(block)
+    assert l1(block) == line.l1
     assert isinstance(release.noise, LaplaceNoise)
     assert release.noise.scale * release.loss.epsilon == line.l1
 
 
 @pytest.mark.parametrize("line", TABLE, ids=lambda line: line.name)
 def test_gaussian_noise_is_for_the_l2_sensitivity(line: Line) -> None:
-    release = _planned(line, "gaussian")
+    release = _release(_planned(line, "gaussian"))
     assert isinstance(release.noise, GaussianNoise)
     rho = zcdp.rho_of_loss(Fraction(1), Fraction(1, 10**6))
     assert release.noise.sigma2 * 2 * rho == line.l2_squared

@@ -12,14 +12,12 @@ from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.policy_limits import policy_limits
-from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, RecentredMean, UnitExtreme
-from proxy.kernel.plan_check import check_plan
 from proxy.kernel.statistics import Counted, Statistic
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import ColumnFacts
-from proxy.planner.loss_events import loss_events
 from proxy.planner.measuring import MeasureContext
 from proxy.planner.open_operands import with_open_values
 from proxy.planner.planning import ChosenBounds
@@ -27,6 +25,7 @@ from proxy.policy.policy_model import Bounds, Policy, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.reuse.block_question import question_of
 from tests.audit.test_private_bounds import chosen_by_choice
+from tests.kernel.examples import row_shape
 from tests.pipeline_world import CATALOG, POLICIES, Pipeline, walk
 
 _POLICY = chosen_by_choice(POLICIES["best"])
@@ -82,7 +81,7 @@ def test_a_bound_is_chosen_and_paid(select: str) -> None:
     assert chosen.choice.walk.epsilon > 0 and chosen.bound is None
     paid = sum((release.loss for release in block.releases), NOTHING) + chosen.choice.loss
     assert paid.epsilon == _POLICY.privacy.epsilon == found.plan.loss.epsilon
-    check_plan(found.plan, loss_events(found.plan), World(_POLICY, CATALOG))
+    check_plan(found.plan.blocks, found.plan.loss, World(_POLICY, CATALOG))
 
 
 @pytest.mark.parametrize(
@@ -252,8 +251,7 @@ def test_rows_that_change_together_have_no_bound_to_choose() -> None:
     operand = ColumnRef("t", SqlType.NUMERIC, None, "r3")
     context = MeasureContext(
         facts=facts,
-        neighbours=RowNeighbours(rows=2, hashed_by=(), not_null=None),
-        groups=1,
+        shape=row_shape(changed=2),
         privacy=_POLICY.privacy,
         wanted=Loss(Fraction(1), Fraction(0)),
     )

@@ -11,7 +11,6 @@ from proxy.engine.explain_text import explain_lines
 from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
-    DistinctCount,
     KeptUnits,
     NoisyStatistic,
     OrderStatistic,
@@ -28,6 +27,7 @@ from proxy.policy.policy_model import (
     Policy,
     ProtectedTable,
 )
+from tests.kernel.examples import l1
 from tests.pipeline_world import POLICIES, walk
 
 
@@ -70,8 +70,7 @@ def test_auto_is_the_smoothed_median(aggregate: str, source: str) -> None:
 
 def test_what_needs_no_bound_is_answered() -> None:
     policy = unbounded()
-    (release,) = _block("SELECT count(DISTINCT uid) FROM orders", policy).releases
-    assert isinstance(release, DistinctCount) and release.sensitivity == 1
+    assert l1(_block("SELECT count(DISTINCT uid) FROM orders", policy)) == 1
     (release,) = _block("SELECT avg(i4) FROM orders", unbounded(Mechanism.CLIPPED_MEAN)).releases
     assert isinstance(release, SampleAggregate) and isinstance(release.mechanism, ClippedMean)
     # A unit of one row, by a key, has nothing to bound; nor have rows that are units.
@@ -104,9 +103,10 @@ def test_a_sum_with_a_bound_on_its_total() -> None:
 
     tables = {name: bounded(table) for name, table in policy.tables.items()}
     for question in ("SELECT sum(i4) FROM orders", "SELECT t, sum(i4) FROM orders GROUP BY t"):
-        (release,) = _block(question, replace(policy, tables=tables)).releases  # type: ignore[arg-type]
+        block = _block(question, replace(policy, tables=tables))  # type: ignore[arg-type]
+        (release,) = block.releases
         assert isinstance(release, NoisyStatistic) and release.total is not None
-        assert release.sensitivity == 700 * release.total.parts
+        assert l1(block) == 700 * release.total.parts
 
 
 _REFUSED = (

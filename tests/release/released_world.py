@@ -15,10 +15,10 @@ from proxy.kernel.plan import (
     Release,
 )
 from proxy.kernel.statistics import Measured, Statistic, of_row
-from proxy.release.adding_noise import drawn_block
 from proxy.release.drawn_values import DrawnBlock, Keys
 from tests.pipeline_world import POLICIES, walk
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import drawn_block
 
 
 def block_of(sql: str, policy: str = "best", **settings: str) -> BlockPlan:

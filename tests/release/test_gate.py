@@ -13,9 +13,9 @@ from proxy.engine.answer_notices import answer_notices
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import BlockPlan, Gate, LaplaceNoise, SampleAggregate
 from proxy.release import adding_noise
-from proxy.release.adding_noise import release_block
 from tests.pipeline_world import walk
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import release_block
 
 _DRAWS = 4_000
 

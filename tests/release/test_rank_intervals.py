@@ -16,14 +16,14 @@ from proxy.accounting.events import Event
 from proxy.base.slots import Slots
 from proxy.engine.answer_notices import answer_notices
 from proxy.exact.table import ExactRow, ExactTable
+from proxy.kernel.checked_plan import CheckedPlan
 from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan
 from proxy.mechanisms import rank_interval
-from proxy.planner.loss_events import loss_events
-from proxy.release.adding_noise import release_block
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable
 from tests.pipeline_world import POLICIES, walk
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import release_block
 
 _DRAWS = 300
 # More misses than that, of 5 % at most, come once in a million times.
@@ -36,10 +36,14 @@ _BEST = POLICIES["best"]
 _POLICY = replace(_BEST, privacy=replace(_BEST.privacy, epsilon=Fraction(1, 5)))
 
 
-def _plan(columns: str) -> PrivatePlan:
+def _checked(columns: str) -> CheckedPlan:
     pipeline = walk(f"SELECT {columns} FROM people", _POLICY)
     assert pipeline is not None
-    return pipeline.plan
+    return pipeline.checked
+
+
+def _plan(columns: str) -> PrivatePlan:
+    return _checked(columns).private
 
 
 def _order(block: BlockPlan, number: int = 0) -> OrderStatistic:
@@ -159,7 +163,7 @@ def test_what_is_made_of_several_holds_too() -> None:
 
 def test_an_answer_pays_for_its_size_and_interval_and_all_is_charged() -> None:
     def events(columns: str) -> list[Event]:
-        return list(loss_events(_plan(columns)))
+        return list(_checked(columns).price.events)
 
     epsilon = _POLICY.privacy.epsilon
     for columns, shares in (

@@ -17,7 +17,7 @@ from proxy.kernel.statistics import Statistic
 from proxy.mechanisms.discrete_laplace import half_width
 from proxy.planner.facts import PlanningContext
 from proxy.query.ir.expressions import ColumnRef
-from proxy.release.adding_noise import ordered_groups
+from proxy.release.drawn_values import ordered_groups
 from proxy.reuse.block_question import BlockQuestion, question_of
 from proxy.reuse.combination import Combination, KnownAnswer, WantedAnswer, combination
 from proxy.reuse.derivable import Derivable, derivable

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
-from proxy.planner.loss_events import block_events, block_loss
 from proxy.policy.policy_model import Noise
 from proxy.reuse.derivation import NOTHING_MORE
-from proxy.reuse.missing_precision import MissingPrecision, missing_precision, rho
+from proxy.reuse.missing_precision import MissingPrecision, missing_precision
 from tests.gaussian_blocks import groups, planned_block, question, sigma2, source
 from tests.kernel.examples import WORLD
+from tests.unchecked_blocks import unchecked
 
 
 def _missing(wanted: BlockPlan, shown: BlockPlan) -> MissingPrecision | None:
+    fresh = unchecked(wanted, price_of_block(wanted, WORLD))
     return missing_precision(
-        wanted, question(wanted), NOTHING_MORE, source(shown), groups(shown), WORLD
+        fresh, question(wanted), NOTHING_MORE, source(shown), groups(shown), WORLD
     )
 
 
@@ -36,14 +37,14 @@ def test_it_costs_less_in_all_that_is_charged(text: str) -> None:
         shown, wanted = planned_block(text, first), planned_block(text, later)
         found = _missing(wanted, shown)
         assert found is not None
-        fresh = block_loss(wanted)
-        assert found.loss.epsilon < fresh.epsilon and found.loss.delta <= fresh.delta
-        both = rho(found.events) + rho(tuple(block_events(shown)))
-        assert rho(found.events) < rho(tuple(block_events(wanted))) <= both
-        assert both < rho(tuple(block_events(wanted))) * Fraction(115, 100)
+        fresh, price = price_of_block(wanted, WORLD), found.drawn.price
+        assert price.epsilon < fresh.epsilon and price.loss.delta <= fresh.loss.delta
+        both = price.rho + price_of_block(shown, WORLD).rho
+        assert price.rho < fresh.rho <= both
+        assert both < fresh.rho * Fraction(115, 100)
         # What is charged is what is drawn.
-        assert found.loss == block_loss(found.drawn)
-        assert found.events == tuple(block_events(found.drawn))
+        assert price == price_of_block(found.drawn.block, WORLD)
+        assert len(price.events) == len(wanted.releases)
         assert [one.bought is not None for one in found.given.values()] == [True] * len(
             wanted.releases
         )
@@ -55,8 +56,8 @@ def test_what_is_not_there_is_bought_whole() -> None:
     found = _missing(wanted, shown)
     assert found is not None
     (topped_up,) = found.given
-    assert found.drawn.releases[1 - topped_up] == wanted.releases[1 - topped_up]
-    assert sigma2(found.drawn, topped_up) > sigma2(wanted, topped_up)
+    assert found.drawn.block.releases[1 - topped_up] == wanted.releases[1 - topped_up]
+    assert sigma2(found.drawn.block, topped_up) > sigma2(wanted, topped_up)
 
 
 def test_what_is_exact_enough_is_not_drawn() -> None:
@@ -65,8 +66,9 @@ def test_what_is_exact_enough_is_not_drawn() -> None:
     found = _missing(wanted, shown)
     assert found is not None
     ((ready, one),) = found.given.items()
-    assert one.bought is None and found.drawn.withheld == {ready}
-    assert found.loss == block_loss(replace(wanted, releases=(wanted.releases[1 - ready],)))
+    assert one.bought is None and found.drawn.block.withheld == {ready}
+    assert found.drawn.loss == wanted.releases[1 - ready].loss
+    assert len(found.drawn.price.events) == 1
 
 
 def test_of_a_sum_of_groups() -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
-import pytest
-
-from proxy.accounting.events import Event
-from proxy.engine import cached_answers
 from proxy.engine.cached_answers import CachedAnswers
-from proxy.kernel.plan import BlockPlan
-from proxy.planner import loss_events
+from proxy.kernel.checked_plan import together
+from proxy.kernel.price import Price
 from proxy.planner.facts import PlanningContext
 from tests.pipeline_world import CATALOG, POLICIES, walk
+from tests.unchecked_blocks import unchecked
 
 
 def _asked(statement: str) -> tuple[bool, int]:
@@ -23,8 +20,8 @@ def _asked(statement: str) -> tuple[bool, int]:
     pipeline = walk(statement)
     assert pipeline is not None
     cached = CachedAnswers(cast(Any, None), PlanningContext(POLICIES["world"], CATALOG, {}))
-    once, twice = (asyncio.run(cached.parts(pipeline.plan)) for _ in range(2))
-    assert once is not None and once == twice
+    once, twice = (asyncio.run(cached.parts(pipeline.checked)) for _ in range(2))
+    assert once == twice
     found = once[0].derivable
     assert found is not None
     texts = (found.question.question, found.question.terms, found.question.about)
@@ -40,24 +37,20 @@ def test_large_questions_are_not_remembered() -> None:
     assert _asked(large) == (False, 32)
 
 
-def test_a_block_of_another_price_has_another_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_block_of_another_price_has_another_slot() -> None:
     """A slot that was charged and not drawn is drawn under its charge by whoever names it."""
     pipeline = walk("SELECT count(*) FROM people")
     assert pipeline is not None
+    (one,) = pipeline.checked.blocks
 
-    def digest() -> bytes | None:
+    def digest(price: Price) -> bytes | None:
         known = PlanningContext(POLICIES["world"], CATALOG, {})
-        found = asyncio.run(CachedAnswers(cast(Any, None), known).parts(pipeline.plan))
-        assert found is not None
-        return found[0].digest
+        plan = together([unchecked(one.block, price)])
+        (part,) = asyncio.run(CachedAnswers(cast(Any, None), known).parts(plan))
+        return part.digest
 
-    before, real = digest(), loss_events.block_events
-    assert before is not None and digest() == before
-    for field in ("rho", "delta"):
-
-        def dearer(block: BlockPlan, field: str = field) -> Iterator[Event]:
-            for event in real(block):
-                yield {**event, field: str(Fraction(str(event[field])) + 1)}
-
-        monkeypatch.setattr(cached_answers, "block_events", dearer)
-        assert digest() not in (None, before)
+    before = digest(one.price)
+    assert before is not None and digest(one.price) == before
+    for currency in ("rho", "delta", "epsilon", "gaussian_delta"):
+        more = {currency: getattr(one.price, currency) + Fraction(1, 2)}
+        assert digest(replace(one.price, **more)) not in (None, before)

@@ -16,7 +16,7 @@ from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, OrderStatistic, SampleAggregate
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
 from proxy.query.ir.relations import Join, scans
-from proxy.release import adding_noise
+from tests import unchecked_blocks
 from tests.audit import synthetic
 from tests.audit.exact_results import Auditor
 from tests.audit.reach import is_crowded
@@ -72,7 +72,7 @@ class Both:
             for same in zip(*each, strict=True)
         ]
         with watching() as seen:
-            noisy = adding_noise.release_block(block, tables, SeededBits(1))
+            noisy = unchecked_blocks.release_block(block, tables, SeededBits(1))
         return Exact.of(block, tables, [row.keys for row in noisy.rows], seen)
 
 

@@ -14,26 +14,18 @@ from functools import partial
 
 from proxy.base.result_columns import IntervalEnd
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block
 from proxy.compiler.deviation_scan import centre_scan
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.clipped_units import bounds_of, with_chosen
 from proxy.engine.column_errors import ColumnError, column_errors
-from proxy.engine.noisy_answers import CompiledBlock, compiled_block
+from proxy.engine.noisy_answers import CompiledBlock
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.bits import RandomBits
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.syntax.placeholders import ScalarAnswer
-from proxy.release.adding_noise import release_block
-from proxy.release.choosing_bounds import (
-    ChosenBound,
-    Totals,
-    choose_bounds,
-    clamped_totals,
-    totals_of,
-)
-from proxy.release.deviation_means import drawn_centres, with_centres
+from proxy.release.choosing_bounds import ChosenBound, Totals, clamped_totals, totals_of
+from proxy.release.deviation_means import with_centres
 from proxy.release.expression_intervals import BlockIntervals
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable
@@ -41,6 +33,13 @@ from proxy.release.window_intervals import WindowGroups
 from tests.seeded_bits import SeededBits
 from tests.stated_errors.noise_size import NONE, noise_times
 from tests.stated_errors.public_engine import PublicEngine
+from tests.unchecked_blocks import (
+    choose_bounds,
+    compile_block,
+    compiled_block,
+    drawn_centres,
+    release_block,
+)
 
 Keys = tuple[str | None, ...]
 
@@ -228,7 +227,7 @@ class Redrawn:
         if place not in self._known:
             block = self.private.blocks[number]
             if bounds is not None:
-                block = self._bounded(number, bounds)
+                block = self._bounded(number, bounds).block
             tables = []
             if bounds is not None and block.is_of_totals:
                 tables.append(clamped_totals(block, self._totals[number]))

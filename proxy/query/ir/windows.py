@@ -49,7 +49,7 @@ class WindowColumn:
 
     Only the planner puts these: ties: what decides where `order` does not; present: a column of `partition`
     that names the unit, and where it is NULL the value is NULL; rows: the most that a count can be. It puts the
-    unit before `partition`. is_repeated: a name of a row is made of what is in it; only the audit puts that.
+    unit before `partition`.
     """
 
     name: str
@@ -64,7 +64,6 @@ class WindowColumn:
     ties: tuple[ColumnRef, ...] = ()
     present: ColumnRef | None = None
     rows: int = 0
-    is_repeated: bool = False
     position: int | None = field(default=None, compare=False)
 
     @property

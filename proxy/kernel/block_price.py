@@ -1,21 +1,18 @@
-"""The last word about a plan: it is private at the price that is charged, whatever made it.
+"""The price of a block: whose rows it reads, and what all that is drawn of them costs.
 
 Believed are the policy and the catalogue. Of a plan nothing is believed: neither types nor keys, neither
 sensitivities nor whose rows are in it. A refusal is a Fault: whatever made the plan was wrong.
 
-Not looked at: that SQL means what the plan says (compiler, tests/audit), that it never raises on a row and
-what a row costs, and that listed keys are public: whoever makes plans reads no protected row, which is a
-contract of imports.
+Not looked at: that SQL means what the plan says (compiler, tests/audit), that it never raises on a row, and
+that listed keys are public: whoever makes plans reads no protected row, which is a contract of imports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterator
 
 from typing_extensions import assert_never
 
-from proxy.accounting.events import Event
 from proxy.kernel.attribution import one_number, relation_of
 from proxy.kernel.column_types import (
     check_column,
@@ -23,7 +20,6 @@ from proxy.kernel.column_types import (
     is_grouped_in_one_form,
 )
 from proxy.kernel.measurements import (
-    check_centres,
     price_of_choice,
     price_of_release,
     price_of_selection,
@@ -39,123 +35,15 @@ from proxy.kernel.plan import (
     KeptUnits,
     NoisyStatistic,
     OrderStatistic,
-    PrivatePlan,
     RecentredMean,
     Release,
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.kernel.plan_digest import plan_digest
-from proxy.kernel.price import NOTHING_PAID, Price, price_of_events
+from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
-from proxy.kernel.shape import shape_of
+from proxy.kernel.shape import Shape, check_groups, shape_of
 from proxy.kernel.world import World
-
-
-def check_plan(plan: PrivatePlan, events: Iterable[Event], world: World) -> tuple[Price, ...]:
-    """Let a plan pass that is private at the price of its events.
-
-    Privacy: basic composition over blocks and releases; rho adds up (PROOFS.md 5, 16). What is charged
-    covers the price in every currency, and the loss that the plan states covers epsilon and delta.
-
-    Args:
-        plan: The plan of a statement, before any bound is chosen.
-        events: What is charged for it.
-        world: Policy and catalogue.
-
-    Returns:
-        The price of each block.
-
-    Raises:
-        NotPrivate: With the digest of the plan.
-    """
-    try:
-        prices = tuple(price_of_block(block, world) for block in plan.blocks)
-        total = sum(prices, NOTHING_PAID)
-        if not plan.loss.covers(total.loss):
-            raise NotPrivate(Rule.PRICE, "a loss below what it costs")
-        if not price_of_events(events).covers(total):
-            raise NotPrivate(Rule.PRICE, "a charge below what it costs")
-    except NotPrivate as refused:
-        refused.digest = plan_digest(plan.blocks, world.naming_key)
-        raise
-    return prices
-
-
-def check_bounded(block: BlockPlan, of: BlockPlan, charged: Price, world: World) -> None:
-    """Let a block pass that is drawn with bounds which were chosen after it was charged.
-
-    Privacy: its price is counted anew, from the noise that is drawn, and is no more in any currency than
-    what was charged before the choice (PROOFS.md 23 B3 says so of epsilon; of rho see
-    `measurements.price_of_noise`). It is the same question, so it reads what was charged.
-
-    Args:
-        block: The block with bounds.
-        of: The block that was charged.
-        charged: The price of that.
-        world: Policy and catalogue.
-
-    Raises:
-        NotPrivate: With the digest of the block.
-    """
-    try:
-        if _question_of(block) != _question_of(of):
-            raise NotPrivate(Rule.PRICE, "another question than was charged")
-        if not charged.covers(price_of_block(block, world, is_bounded=True)):
-            raise NotPrivate(Rule.PRICE, "a bound that made it dearer")
-    except NotPrivate as refused:
-        refused.digest = plan_digest([block], world.naming_key)
-        raise
-
-
-def check_centred(block: BlockPlan, of: BlockPlan) -> None:
-    """Let a block pass that is drawn about centres which were released after it was checked.
-
-    Privacy: nothing else has changed, and centres change no price (PROOFS.md 28 D3).
-
-    Args:
-        block: The block with centres.
-        of: The block that was checked.
-
-    Raises:
-        NotPrivate: Something else has changed, or the centres are not those of its groups.
-    """
-    if replace(block, releases=of.releases) != of or len(block.releases) != len(of.releases):
-        raise NotPrivate(Rule.DEVIATION_MEAN, "another block than was checked")
-    for release, other in zip(block.releases, of.releases, strict=True):
-        if not isinstance(release, DeviationMean):
-            if release != other:
-                raise NotPrivate(Rule.DEVIATION_MEAN, "another release than was checked")
-            continue
-        if replace(release, centres=None) != other:
-            raise NotPrivate(Rule.DEVIATION_MEAN, "another mean than was checked")
-        check_centres(release, len(block.listed_groups))
-
-
-def check_top_up(block: BlockPlan, events: Iterable[Event], world: World) -> None:
-    """Let a block pass that is drawn beside an answer which was shown: what is withheld draws nothing.
-
-    Privacy: what was shown has been charged; the rest is drawn whatever that says, at its own price
-    (PROOFS.md 26).
-
-    Args:
-        block: The block as it is drawn.
-        events: What is charged for it.
-        world: Policy and catalogue.
-
-    Raises:
-        NotPrivate: With the digest of the block.
-    """
-    try:
-        if not price_of_events(events).covers(price_of_block(block, world)):
-            raise NotPrivate(Rule.PRICE, "a charge below what it costs")
-    except NotPrivate as refused:
-        refused.digest = plan_digest([block], world.naming_key)
-        raise
-
-
-def _question_of(block: BlockPlan) -> object:
-    return block.source, block.where, block.keys, block.combinations
 
 
 def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> Price:
@@ -172,34 +60,43 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
     source = relation_of(block.source, world)
     _check_parts(block, source, world)
     check_neighbours(block, source)
+    check_groups(block)
+    _check_choices(block)
     is_open = block.chooses_rows or bool(block.value_choices)
     shape = shape_of(block, is_open=is_open and not is_bounded)
-    prices = [
-        price_of_release(release, shape, is_bounded)
-        for number, release in enumerate(block.releases)
-        if number not in block.withheld
-    ]
-    if any(isinstance(one, SampleAggregate) for one in block.releases) and block.sub_partitions < 1:
-        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "no partitions")
+    return sum(_prices(block, shape, is_bounded), NOTHING_PAID).on(block.present)
+
+
+def _prices(block: BlockPlan, shape: Shape, is_bounded: bool) -> Iterator[Price]:
+    """The selection of groups, the choices of bounds, and each release that is drawn."""
     if block.selection is not None:
-        prices.append(price_of_selection(block.selection, shape))
+        yield price_of_selection(block.selection, shape)
     elif block.combinations is None and any(key.values is None for key in block.keys):
         raise NotPrivate(Rule.SELECTION, "private keys without a selection")
+    yield from map(price_of_choice, block.total_choices.values())
+    for one in block.value_choices:
+        yield price_of_value_choice(one, shape)
+    if block.weight_choice is not None:
+        yield price_of_weight_choice(block.weight_choice, shape)
+    for number, release in enumerate(block.releases):
+        if number not in block.withheld:
+            yield price_of_release(release, shape, is_bounded)
+
+
+def _check_choices(block: BlockPlan) -> None:
+    """Partitions are there, bounds are of units, and no two have one name."""
+    if any(isinstance(one, SampleAggregate) for one in block.releases) and block.sub_partitions < 1:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "no partitions")
     if block.rows_choice is not None:
         if not isinstance(block.neighbours, UnitNeighbours):
             raise NotPrivate(Rule.CHOSEN_BOUND, "rows by themselves have no bound to choose")
         if block.chooses_rows and block.neighbours.rows not in block.rows_choice.bounds:
             raise NotPrivate(Rule.CHOSEN_BOUND, "a bound that is none of those to choose from")
-        prices.append(price_of_choice(block.rows_choice))
     numbers = [one.number for one in block.value_choices]
     if block.weight_choice is not None:
         numbers.append(block.weight_choice.number)
     if len(set(numbers)) < len(numbers) or not block.total_choices.keys().isdisjoint(numbers):
         raise NotPrivate(Rule.CHOSEN_VALUE, "two bounds of one name")
-    prices += [price_of_value_choice(one, shape) for one in block.value_choices]
-    if block.weight_choice is not None:
-        prices.append(price_of_weight_choice(block.weight_choice, shape))
-    return sum(prices, NOTHING_PAID)
 
 
 def _check_parts(block: BlockPlan, source: Known, world: World) -> None:

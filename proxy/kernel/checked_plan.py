@@ -1,0 +1,246 @@
+"""The last word about a plan: it is private at its price, whatever made it, and no unit's rows take too long.
+
+What is compiled, charged and drawn is a `CheckedBlock`. Only the functions of this module make one. So what
+runs is what was checked, and what is charged is its price. A block that was changed is another block: no
+charge pays for it (`refuse_unpaid`).
+
+This is a wall against mistakes: Python keeps nothing from code that wants to get around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import InitVar, dataclass, replace
+
+from proxy.base.errors import Fault
+from proxy.kernel.block_price import price_of_block
+from proxy.kernel.measurements import check_centres
+from proxy.kernel.plan import BlockPlan, DeviationMean, PrivatePlan
+from proxy.kernel.plan_digest import plan_digest
+from proxy.kernel.price import NOTHING_PAID, Price
+from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.work import TooMuchWork, check_work
+from proxy.kernel.world import World
+from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.policy.policy_model import ProtectedTable
+from proxy.query.ir.relations import scans
+
+_HERE = object()
+
+
+def _refuse_elsewhere(made: object) -> None:
+    if made is not _HERE:
+        raise Fault("a plan that was not checked")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CheckedBlock:
+    """A block that may be compiled, charged and drawn. Two of them are never equal.
+
+    Attributes:
+        block: The block as it is drawn.
+        price: Of all that is drawn for it. Of a block with bounds that were chosen, or with centres that were
+            released: of what is drawn in the end.
+        tables: The protected tables that it reads.
+        paid_as: The block whose charge pays for this one. None: its own.
+    """
+
+    block: BlockPlan
+    price: Price
+    tables: tuple[str, ...]
+    paid_as: CheckedBlock | None = None
+    made: InitVar[object]
+
+    def __post_init__(self, made: object) -> None:
+        _refuse_elsewhere(made)
+
+    @property
+    def loss(self) -> Loss:
+        return self.price.loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CheckedPlan:
+    """What one charge is for: blocks of a statement. Each is drawn once under it.
+
+    Attributes:
+        blocks: In the order of the statement.
+        price: Of all of them, by basic composition; rho adds up (PROOFS.md 5, 16).
+        tables: What of it is drawn of each protected table.
+        private: The blocks as plain data, with their loss.
+    """
+
+    blocks: tuple[CheckedBlock, ...]
+    price: Price
+    tables: Mapping[str, Loss]
+    private: PrivatePlan
+    made: InitVar[object]
+
+    def __post_init__(self, made: object) -> None:
+        _refuse_elsewhere(made)
+
+    @property
+    def loss(self) -> Loss:
+        return self.private.loss
+
+
+def check_plan(blocks: Sequence[BlockPlan], wanted: Loss, world: World) -> CheckedPlan:
+    """Let a plan pass that is private at its price.
+
+    Args:
+        blocks: Of a statement, before any bound is chosen.
+        wanted: What the statement may cost.
+        world: Policy and catalogue.
+
+    Raises:
+        NotPrivate: With the digest of the plan.
+        TooMuchWork: The rows of one unit take too long, or too much room.
+    """
+    with _named(blocks, world):
+        found = together([_checked(one, price_of_block(one, world), world) for one in blocks])
+        if not wanted.covers(found.loss):
+            raise NotPrivate(Rule.PRICE, "more than the statement may cost")
+    check_work(blocks, world)
+    return found
+
+
+def together(blocks: Sequence[CheckedBlock]) -> CheckedPlan:
+    """Put blocks under one charge: those of a statement that are drawn, or others instead of some.
+
+    Privacy: each is private at its price, whatever the others are and say (PROOFS.md 5, 16).
+    """
+    tables: dict[str, Loss] = {}
+    for one in blocks:
+        for name in one.tables:
+            tables[name] = tables.get(name, NOTHING) + one.loss
+    price = sum((one.price for one in blocks), NOTHING_PAID)
+    private = PrivatePlan(
+        blocks=tuple(one.block for one in blocks),
+        loss=price.loss,
+        losses=tuple(one.loss for one in blocks),
+    )
+    return CheckedPlan(
+        blocks=tuple(blocks), price=price, tables=tables, private=private, made=_HERE
+    )
+
+
+def check_bounded(block: BlockPlan, of: CheckedBlock, world: World) -> CheckedBlock:
+    """Let a block pass that is drawn with bounds which were chosen after it was charged.
+
+    Privacy: its price is counted anew, from the noise that is drawn, and is no more in any currency than
+    what was charged before the choice (PROOFS.md 23 B3 says so of epsilon; of rho see
+    `measurements.price_of_noise`). It is the same question, so it reads what was charged.
+
+    Args:
+        block: The block with bounds.
+        of: The block that was charged.
+        world: Policy and catalogue.
+
+    Raises:
+        NotPrivate: With the digest of the block.
+        Fault: Its rows take too long. That is seen before the charge: bounds change no row.
+    """
+    with _named([block], world):
+        if _question_of(block) != _question_of(of.block):
+            raise NotPrivate(Rule.PRICE, "another question than was charged")
+        price = price_of_block(block, world, is_bounded=True)
+        if not of.price.covers(price):
+            raise NotPrivate(Rule.PRICE, "a bound that made it dearer")
+    try:
+        check_work([block], world)
+    except TooMuchWork:
+        raise Fault from None
+    return _made_of(of, block, price)
+
+
+def check_centred(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
+    """Let a block pass that is drawn about centres which were released after it was checked.
+
+    Privacy: nothing else has changed, and centres change no price (PROOFS.md 28 D3).
+
+    Args:
+        block: The block with centres.
+        of: The block that was checked.
+
+    Raises:
+        NotPrivate: Something else has changed, or the centres are not those of its groups.
+    """
+    before = of.block
+    if replace(block, releases=before.releases) != before:
+        raise NotPrivate(Rule.DEVIATION_MEAN, "another block than was checked")
+    if len(block.releases) != len(before.releases):
+        raise NotPrivate(Rule.DEVIATION_MEAN, "another block than was checked")
+    for release, other in zip(block.releases, before.releases, strict=True):
+        if not isinstance(release, DeviationMean):
+            if release != other:
+                raise NotPrivate(Rule.DEVIATION_MEAN, "another release than was checked")
+            continue
+        if replace(release, centres=None) != other:
+            raise NotPrivate(Rule.DEVIATION_MEAN, "another mean than was checked")
+        check_centres(release, len(block.listed_groups))
+    return _made_of(of, block, of.price)
+
+
+def check_top_up(block: BlockPlan, world: World) -> CheckedBlock:
+    """Let a block pass that is drawn beside an answer which was shown: what is withheld draws nothing.
+
+    Privacy: what was shown has been charged; the rest is drawn whatever that says, at its own price
+    (PROOFS.md 26).
+
+    Args:
+        block: The block as it is drawn.
+        world: Policy and catalogue.
+
+    Raises:
+        NotPrivate: With the digest of the block.
+        TooMuchWork: As of `check_plan`.
+    """
+    with _named([block], world):
+        price = price_of_block(block, world)
+    check_work([block], world)
+    return _checked(block, price, world)
+
+
+def refuse_unpaid(block: CheckedBlock, charged: CheckedPlan | None) -> None:
+    """Let a block be read and drawn that is charged, or that costs nothing.
+
+    Privacy: it is the very block that was charged, or one that was made of it by a check.
+
+    Args:
+        block: What is to be drawn.
+        charged: What was charged, durably. None: nothing was.
+
+    Raises:
+        Fault: The charge is for something else.
+    """
+    paid = block if block.paid_as is None else block.paid_as
+    if charged is not None and any(one is paid for one in charged.blocks):
+        return
+    if paid.price != NOTHING_PAID:
+        raise Fault("a block that was not charged")
+
+
+def _checked(block: BlockPlan, price: Price, world: World) -> CheckedBlock:
+    read = dict.fromkeys(scan.table for scan in scans(block.source))
+    of_people = (name for name in read if isinstance(world.policy.tables[name], ProtectedTable))
+    return CheckedBlock(block=block, price=price, tables=tuple(map(str, of_people)), made=_HERE)
+
+
+def _made_of(of: CheckedBlock, block: BlockPlan, price: Price) -> CheckedBlock:
+    paid = of if of.paid_as is None else of.paid_as
+    return CheckedBlock(block=block, price=price, tables=of.tables, paid_as=paid, made=_HERE)
+
+
+def _question_of(block: BlockPlan) -> object:
+    return block.source, block.where, block.keys, block.combinations
+
+
+@contextmanager
+def _named(blocks: Sequence[BlockPlan], world: World) -> Iterator[None]:
+    """A refusal has the digest of what is refused."""
+    try:
+        yield
+    except NotPrivate as refused:
+        refused.digest = plan_digest(blocks, world.naming_key)
+        raise

@@ -1,0 +1,169 @@
+"""How far neighbours move what gets noise, the noise that hides it, and what each group may spend.
+
+The planner takes all of it from here, and the kernel compares with it: nothing else computes either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from typing_extensions import assert_never
+
+from proxy.kernel.bound_choices import UnitTotal
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import (
+    DistinctCount,
+    GaussianNoise,
+    KeptUnits,
+    LaplaceNoise,
+    NoisyStatistic,
+)
+from proxy.kernel.shape import Shape
+from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
+from proxy.mechanisms import (
+    discrete_gaussian,
+    discrete_laplace,
+    partition_selection,
+    split,
+    zcdp,
+)
+from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.row_weights import PARTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """l1: by so many steps in all, over all groups; squared: the squared length of that."""
+
+    l1: int
+    squared: Fraction
+
+
+def of_sum(shape: Shape, statistic: Statistic, of: Counted | tuple[Measured, ...]) -> Sensitivity:
+    """Of a linear sum.
+
+    Privacy: `shape.rows` rows of a unit count, each of which moves the sum by what `row_sensitivity` says
+    (PROOFS.md 10, 18 U1 to U5).
+    """
+    each = row_sensitivity(statistic, () if isinstance(of, Counted) else of)
+    return Sensitivity(l1=shape.rows * each, squared=shape.squared * each**2)
+
+
+def of_total(total: UnitTotal) -> Sensitivity:
+    """Of a sum of which what a unit adds is cut.
+
+    Privacy: a unit adds the larger of -low and high at most, in so many parts of a step, over all groups
+    (PROOFS.md 23 B3). All of it may be in one group.
+    """
+    return _in_one_group(total.most * total.parts)
+
+
+def of_distinct(shape: Shape, *, of_unit: bool) -> Sensitivity:
+    """Of a count of distinct values, or of units.
+
+    Privacy: a gathered unit counts once in each of its groups, so all together move by `shape.groups`
+    (PROOFS.md 18 U6). Of other values the first `rows` of a unit count, over all groups, whatever a group may
+    hold; rows that change have one value each.
+    """
+    if of_unit and isinstance(shape.neighbours, UnitNeighbours):
+        return Sensitivity(l1=shape.groups, squared=Fraction(shape.groups))
+    return _in_one_group(shape.neighbours.rows)
+
+
+def of_kept_units(shape: Shape, *, keeps_one_group: bool) -> Sensitivity:
+    """Of the number of units of which MIN and MAX are.
+
+    Privacy: a unit counts once in each group in which it has a value (PROOFS.md 18 U8).
+    """
+    return _in_one_group(shape.values(keeps_one_group))
+
+
+def of_gate(shape: Shape) -> Sensitivity:
+    """Of the numbers of units in each group, or of rows (PROOFS.md 4 "Gate")."""
+    match shape.neighbours:
+        case UnitNeighbours():
+            return _in_one_group(shape.groups)
+        case RowNeighbours():
+            return _in_one_group(shape.neighbours.rows)
+        case _:
+            assert_never(shape.neighbours)
+
+
+def outputs_changed(shape: Shape) -> int:
+    """So many outputs of partitions change: one in each group of a unit, or those of the rows that change."""
+    match shape.neighbours:
+        case UnitNeighbours():
+            return shape.groups
+        case RowNeighbours():
+            return shape.neighbours.partitions_of(shape.groups)
+        case _:
+            assert_never(shape.neighbours)
+
+
+def of_size(rows: int, *, is_weighted: bool) -> Sensitivity:
+    """Of the sizes of all groups of an order statistic, of so many rows of a unit.
+
+    Privacy: each row moves one size by 1 (PROOFS.md 9). Rows of a unit that have weights weigh 1 together, in
+    parts (29 W3).
+    """
+    return _in_one_group(PARTS if is_weighted else rows)
+
+
+# A unit is in one cell of a histogram, which it moves by 1 (PROOFS.md 29 W2). Of a report it moves two counts
+# by 1 each (23 B5).
+OF_CELLS = Sensitivity(l1=1, squared=Fraction(1))
+OF_REPORT = Sensitivity(l1=2, squared=Fraction(2))
+
+
+def each_selected(shape: Shape, loss: Loss) -> Loss:
+    """What the decision about each private group may spend.
+
+    Privacy: each group of a unit is decided by itself, of at most `shape.groups` of them, or of so many
+    rows one after the other (PROOFS.md 7 "Groups of a unit", 16).
+    """
+    match shape.neighbours:
+        case RowNeighbours():
+            return split.per_unit(loss, shape.neighbours.rows)
+        case UnitNeighbours():
+            return partition_selection.per_group(loss, shape.groups)
+        case _:
+            assert_never(shape.neighbours)
+
+
+def each_median(shape: Shape, loss: Loss) -> Loss:
+    """What the median of each group may spend (PROOFS.md 4 "Theorem", 16)."""
+    is_of_units = isinstance(shape.neighbours, UnitNeighbours)
+    return (split.per_group if is_of_units else split.per_unit)(loss, outputs_changed(shape))
+
+
+def sensitivity_of(
+    release: NoisyStatistic | DistinctCount | KeptUnits, shape: Shape
+) -> Sensitivity:
+    """Of a release that is a number with noise."""
+    match release:
+        case NoisyStatistic(total=None):
+            return of_sum(shape, release.statistic, release.of)
+        case NoisyStatistic(total=UnitTotal() as total):
+            return of_total(total)
+        case DistinctCount():
+            return of_distinct(shape, of_unit=release.of_unit)
+        case KeptUnits():
+            return of_kept_units(shape, keeps_one_group=release.keeps_one_group)
+        case _:
+            raise AssertionError("a number with noise")
+
+
+def laplace(sensitivity: Sensitivity, epsilon: Fraction) -> LaplaceNoise:
+    """Discrete Laplace noise that hides it (PROOFS.md 1)."""
+    return LaplaceNoise(scale=discrete_laplace.scale_for(sensitivity.l1, epsilon))
+
+
+def gaussian(sensitivity: Sensitivity, loss: Loss) -> GaussianNoise:
+    """Discrete Gaussian noise that hides it (PROOFS.md 5)."""
+    rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
+    return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(sensitivity.squared, rho))
+
+
+def _in_one_group(moved: int) -> Sensitivity:
+    return Sensitivity(l1=moved, squared=Fraction(moved**2))
