@@ -15,7 +15,7 @@ from proxy.compiler.compiling import compile_block, compile_centres, compile_cho
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.answer_notices import told_of_answers
+from proxy.engine.answer_notices import advised_once, told_of_answers
 from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
@@ -24,12 +24,18 @@ from proxy.engine.clipped_units import (
     with_lost_rows,
     with_places,
 )
-from proxy.engine.column_errors import ColumnError, column_errors, large_errors
+from proxy.engine.column_errors import (
+    ColumnError,
+    column_errors,
+    large_errors,
+    with_lower_ends,
+)
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
 from proxy.engine.threads import beside, in_thread
 from proxy.engine.undelivered_answers import UndeliveredAnswer
+from proxy.engine.unit_words import MORE
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.kernel.plan_check import check_centred
@@ -273,10 +279,12 @@ async def noisy_relation(
     json = await beside(work, relation_json, tables)
     columns = await beside(work, _columns, question, private, tables)
     told = with_places(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
+    if any(one.is_lower and one.cuts_visibly for one in told):
+        columns = with_lower_ends(columns, told)
     withheld += (one.text() for one in told if one.is_poor)
-    withheld += (*_levels(question), *large_errors(columns))
-    withheld = list(dict.fromkeys(withheld))  # levels of GROUPING SETS have lines in common
-    return NoisyRelation(json, tuple(withheld), columns, private, told, tuple(shown))
+    is_advised = any(line.endswith(MORE) for line in withheld)
+    withheld += (*_levels(question), *large_errors(columns, is_advised=is_advised))
+    return NoisyRelation(json, tuple(advised_once(withheld)), columns, private, told, tuple(shown))
 
 
 Between = Callable[[ExactTable], Awaitable[str]]
@@ -439,7 +447,10 @@ def _levels(question: ProtectedQuery) -> Iterator[str]:
     levels = [one for one in question.reading.query.blocks if one.outputs or one.outer_outputs]
     adds_up = any(one.kind in _ADDING_UP for block in levels for one in block.aggregates)
     if len(levels) > 1 and adds_up:
-        yield "Parts do not add up to their totals: each group of each level has noise of its own."
+        yield (
+            "Parts do not add up to their totals, and may exceed them: each group of each level has noise of its"
+            " own."
+        )
 
 
 def _values(

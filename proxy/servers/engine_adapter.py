@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -11,6 +11,8 @@ from typing import TypeVar
 from typing_extensions import ParamSpec
 
 from proxy.accounting.amounts import charged_text
+from proxy.engine.clipped_units import clipped_lines
+from proxy.engine.column_errors import ColumnError
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
@@ -199,20 +201,35 @@ def _notice(answer: NoisyAnswer) -> str:
         if answer.remaining is None
         else f"; remaining: epsilon {float(answer.remaining.epsilon):.6g}"
     )
-    errors = "\n".join(f"  {column.text()}" for column in answer.columns)
+    errors = "\n".join(f"  {line}" for line in _error_lines(answer.columns))
     receipt = "" if answer.receipt is None else f"; receipt {answer.receipt}"
     source = f"; from {', '.join(answer.published)}" if answer.published else ""
     if answer.is_repeated:
         source = "; its noise is that of earlier answers, SET dp.fresh = on draws anew"
     text = f"differential privacy: charged {spent}{left}{receipt}{source}"
-    clipped = [f"  {one.text()}" for one in answer.clipped if not one.is_poor]
+    clipped = [f"  {line}" for line in clipped_lines(answer.clipped)]
     text = f"{text}; 95 % error:\n{errors}" if errors else text
     return "\n".join((text, *clipped, *_notes(answer), *(f"  {line}" for line in answer.times)))
 
 
+_NONE = "no interval: "
+
+
+def _error_lines(columns: Sequence[ColumnError]) -> Iterator[str]:
+    """A line for each column. The same reason is written once."""
+    written: set[str] = set()
+    for column in columns:
+        line = column.text()
+        start, _, reason = line.partition(_NONE)
+        if reason in written:
+            line = f"{start}{_NONE}as above"
+        written |= {reason} - {""}
+        yield line
+
+
 def _notes(answer: NoisyAnswer) -> Iterator[str]:
     """What else is to be known of the errors, once each, without what is told anyway."""
-    told = {line.rstrip(".").lower() for line in answer.withheld}
+    told = {rule for line in answer.withheld for rule in line.rstrip(".").lower().split("; ")}
     notes = (note for column in answer.columns for note in column.note.split("; ") if note)
     for note in dict.fromkeys(notes):
         if note.lower() not in told:
