@@ -20,6 +20,7 @@ from proxy.release.choosing_bounds import Chosen, share_of
 from proxy.release.drawn_values import DrawnBlock, DrawnQuantile
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
+_UNNAMED = frozenset(kind.value.partition("(")[0] for kind in AggregateKind)
 _MANY = 4  # so many times what may be cut is all
 
 
@@ -37,8 +38,8 @@ class ClippedUnits:
     is_given: The policy gives the bound.
     is_lower: What is cut can only make the answers smaller.
     place: Which of several aggregates of one name it is about.
-    columns: The output columns with such aggregates in them, if their names tell them apart.
-    plain: Those of them that are such an aggregate, perhaps rounded.
+    columns: The output columns with such aggregates in them.
+    plain: The places and names of those that are such an aggregate, perhaps rounded.
     """
 
     block: int
@@ -57,7 +58,7 @@ class ClippedUnits:
     is_lower: bool = False
     place: str = ""
     columns: tuple[str, ...] = ()
-    plain: tuple[str, ...] = ()
+    plain: tuple[tuple[int, str], ...] = ()
 
     @property
     def cuts_visibly(self) -> bool:
@@ -72,10 +73,16 @@ class ClippedUnits:
         """What the bound is for, and the bound."""
         assert self.most is not None
         most = f"{text_of(self.most)} rows" if self.of_rows else text_of(self.most)
-        return f"{', '.join(self.columns or self.aggregates)}: at most {most} of {self.unit} count"
+        return f"{self.named}: at most {most} of {self.unit} count"
+
+    @property
+    def named(self) -> str:
+        """The columns by their names, the aggregates where a column has no name of its own."""
+        is_named = self.columns and _UNNAMED.isdisjoint(self.columns)
+        return ", ".join(self.columns if is_named else self.aggregates)
 
     def text(self) -> str:
-        named = ", ".join(self.columns or self.aggregates) + self.place
+        named = f"{self.named}{self.place}"
         if self.most is None:
             verb = "is" if len(self.aggregates) == 1 else "are"
             return (
@@ -186,17 +193,21 @@ def clipped_units(
         )
 
 
-def _columns(block: BlockPlan, numbers: frozenset[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The output columns with any of these answers in them, and those that are one."""
+def _columns(
+    block: BlockPlan, numbers: frozenset[int]
+) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:
+    """The output columns with any of these answers in them, and the places of those that are one."""
     names = [one.name for one in block.outputs]
-    found = [
-        (one.name, is_rounded_answer(one.expression))
-        for one in block.outputs
-        if one.expression is not None and answers_in(one.expression) & numbers
-    ]
-    if any(names.count(name) > 1 for name, _ in found):
-        return (), ()
-    return tuple(name for name, _ in found), tuple(name for name, is_plain in found if is_plain)
+    found: list[str] = []
+    plain: list[tuple[int, str]] = []
+    for place, one in enumerate(block.outputs, start=1):
+        if one.expression is None or not answers_in(one.expression) & numbers:
+            continue
+        is_alone = names.count(one.name) == 1
+        found.append(one.name if is_alone else f"{one.name} (column {place})")
+        if is_rounded_answer(one.expression):
+            plain.append((place, one.name))
+    return tuple(found), tuple(plain)
 
 
 def _name(aggregate: Aggregate, *, of_column: bool) -> str:

@@ -35,6 +35,7 @@ class ColumnError:
     is_behind: Whether the groups are those behind the result, as it is not known which are shown.
     type: Of the column: errors of times are days of a date and seconds of a timestamp.
     at_least: A bound cuts visibly, and what it cuts would only make the numbers larger.
+    is_told: By it the groups that may be empty are told, so large errors are told as well.
     """
 
     place: int | None
@@ -49,6 +50,7 @@ class ColumnError:
     is_behind: bool = False
     type: SqlType | None = None
     at_least: bool = False
+    is_told: bool = False
 
     def text(self) -> str:
         if self.least is None or self.most is None:
@@ -214,13 +216,20 @@ def with_lower_ends(
     columns: Sequence[ColumnError], clipped: Sequence[ClippedUnits]
 ) -> tuple[ColumnError, ...]:
     """Mark the columns of which a bound cuts visibly, so that they are least numbers."""
-    lower = {name for one in clipped if one.is_lower and one.cuts_visibly for name in one.plain}
+    lower = {one for cut in clipped if cut.is_lower and cut.cuts_visibly for one in cut.plain}
+    inner = {name for _, name in lower}
     return tuple(
         replace(one, at_least=True)
-        if any(one.name == name or one.name.startswith(f"{name} of ") for name in lower)
+        if (one.place, one.name) in lower
+        or (one.place is None and any(_is_named(one, name) for name in inner))
         else one
         for one in columns
     )
+
+
+def _is_named(one: ColumnError, name: str) -> bool:
+    """Whether it is this column of an inner query, of whichever table."""
+    return one.name == name or one.name.startswith(f"{name} of ")
 
 
 def large_errors(columns: Sequence[ColumnError], *, is_advised: bool = False) -> Iterator[str]:
@@ -229,7 +238,11 @@ def large_errors(columns: Sequence[ColumnError], *, is_advised: bool = False) ->
     Args:
         is_advised: Another line says already what to do.
     """
-    large = [one for one in columns if one.larger and one.larger >= _MANY * one.groups]
+    large = [
+        one
+        for one in columns
+        if one.larger and not one.is_told and one.larger >= _MANY * one.groups
+    ]
     if not large:
         return
     names = ", ".join(
@@ -306,10 +319,11 @@ def _column(
         most=max(widths, default=None),
         reason="; ".join(reasons),
         larger=0
-        if kind.is_time or _is_told_if_empty(column.expression, block)
+        if kind.is_time
         else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
         is_behind=is_behind(block),
         type=kind,
+        is_told=_is_told_if_empty(column.expression, block),
         note="; ".join(conditions(block, are_all=False)) if answers_in(column.expression) else "",
     )
 

@@ -448,8 +448,8 @@ def _levels(question: ProtectedQuery) -> Iterator[str]:
     adds_up = any(one.kind in _ADDING_UP for block in levels for one in block.aggregates)
     if len(levels) > 1 and adds_up:
         yield (
-            "Parts do not add up to their totals, and may exceed them: each group of each level has noise of its"
-            " own."
+            "Parts do not add up to their totals, and may exceed them: each group of each level has noise of"
+            " its own."
         )
 
 

@@ -113,7 +113,9 @@ def _told(clauses: str, passing: int, certain: int, others: int) -> Iterator[str
     yield f". {_CHOSEN}"
     if 0 < certain < passing:
         them = "this" if certain == 1 else "these"
-        yield f" With dp.low(...) > (or dp.high(...) <) in each condition only {them} {certain:,} would be shown."
+        yield (
+            f" With dp.low(...) > (or dp.high(...) <) in each condition only {them} {certain:,} would be shown."
+        )
 
 
 def _passing_choices(block: BlockPlan, noisy: NoisyTable) -> list[_Passing] | None:
