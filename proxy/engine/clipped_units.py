@@ -70,10 +70,10 @@ class ClippedUnits:
 
     @property
     def limit(self) -> str:
-        """What the bound is for, and the bound."""
+        """The bound."""
         assert self.most is not None
         most = f"{text_of(self.most)} rows" if self.of_rows else text_of(self.most)
-        return f"{self.named}: at most {most} of {self.unit} count"
+        return f"at most {most} of {self.unit} count"
 
     @property
     def named(self) -> str:
@@ -93,15 +93,20 @@ class ClippedUnits:
             return f"{named}: the policy's limits cut about {self.clipped_text()}."
         if self.is_poor:
             return (
-                f"{self.limit}{self.place}, and the error is not known: that takes about {self.enough:,}"
+                f"{named}: {self.limit}, and the error is not known: that takes about {self.enough:,}"
                 f" {self.units_word}. {MORE}"
             )
-        return f"{self.limit}; about {self.clipped_text()} have more{self.place}{self.direction}"
+        return f"{named}: {self.cut_text()}"
+
+    def cut_text(self) -> str:
+        """The bound, and how many units have more."""
+        return f"{self.limit}, about {self.clipped_text()} have more{self.direction}"
 
     @property
     def direction(self) -> str:
-        """To which side of the answer that is."""
-        return ", which would only make it larger" if self.is_lower else ""
+        """To which side of the answer that is, if its error does not say it."""
+        is_told = not self.is_lower or (self.cuts_visibly and len(self.plain) == 1)
+        return "" if is_told else ", which would only make it larger"
 
     def clipped_text(self) -> str:
         """How many units are cut of how many, about."""
@@ -129,24 +134,35 @@ class ClippedUnits:
         }
 
 
-def clipped_lines(clipped: Sequence[ClippedUnits]) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class ClippedLine:
+    """What a bound cuts, in words. column: That it is for, if it is for one only. named: What it is for."""
+
+    column: str | None
+    named: str
+    text: str
+
+
+def clipped_lines(clipped: Sequence[ClippedUnits]) -> Iterator[ClippedLine]:
     """Say what each bound cuts, in one line if several blocks have the same bound for the same columns."""
-    alike: dict[str, list[ClippedUnits]] = {}
+    alike: dict[tuple[str, str], list[ClippedUnits]] = {}
     for one in clipped:
         if one.is_poor:
             continue
-        is_one_of_several = one.most is not None and not one.is_given and one.place
-        key = f"{one.limit}{one.direction}" if is_one_of_several else one.text()
-        alike.setdefault(key, []).append(one)
-    for text, several in alike.items():
+        column = one.columns[0] if len(one.columns) == 1 else None
+        if one.most is None or one.is_given:
+            yield ClippedLine(None, "", one.text())
+        elif one.place:
+            alike.setdefault((one.named, one.limit), []).append(one)
+        else:
+            yield ClippedLine(column, one.named, one.cut_text())
+    for (named, limit), several in alike.items():
         if len(several) == 1:
-            yield several[0].text()
-            continue
-        if not several[0].place:
-            yield text
+            yield ClippedLine(None, f"{named}{several[0].place}", several[0].cut_text())
             continue
         cut = ", ".join(f"{one.clipped_text()}{one.place}" for one in several)
-        yield f"{several[0].limit}; more have about {cut}{several[0].direction}"
+        direction = several[0].direction
+        yield ClippedLine(None, named, f"{limit}, more have about {cut}{direction}")
 
 
 def clipped_units(

@@ -61,7 +61,7 @@ class ColumnError:
         if most != found:
             found = f"{found} to {most}, by group"
         if self.at_least:
-            found = f"at least, {found} and no upper end, as its bound may cut more than that"
+            found = f"at least, {found} and no upper end"
         if self.without:
             behind = " (shown or not)" if self.is_behind else ""
             found = f"{found}; in {self.without} of {self.groups} groups{behind} {self.reason}"
@@ -253,7 +253,7 @@ def large_errors(columns: Sequence[ColumnError], *, is_advised: bool = False) ->
         names = f"{names}, shown or not"
     ways = [
         *(("coarser groups",) if any(one.groups > 1 for one in large) else ()),
-        *(("fewer columns at once",) if len(columns) > 1 else ()),
+        *(("fewer columns",) if len(columns) > 1 else ()),
     ]
     advice = f"Ask for {' or '.join(ways)}, or raise dp.epsilon." if ways else "Raise dp.epsilon."
     advice = "" if is_advised else f" {advice}"

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
-from proxy.engine.shown_rows import groups_phrase
+from proxy.engine.shown_rows import groups_phrase, is_behind
 from proxy.engine.unit_words import aggregate_word, answer_name
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import (
@@ -49,10 +49,10 @@ def impossible_answers(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         return
     ranges = ranges_of(block)
     told = [*_parts_above(block, noisy, plain, ranges), *_beyond(block, noisy, made, ranges)]
-    found = _cut_off([f"puts {one}" for one in told])
+    found = [f"puts {_listed(told)}"] if told else []
     found += _falling(block, noisy, made, ranges)
     if found:
-        yield f"Noise alone {', '.join(found)}."
+        yield f"Noise alone {', and '.join(found)}."
 
 
 _Column = tuple[int, str, NoisyExpression]
@@ -138,7 +138,7 @@ def _falling(
     for operand, names in falling.items():
         count = sum(_is_below_0(operand, row) for row in noisy.rows)
         if count:
-            shown = " and ".join(_cut_off(list(dict.fromkeys(names))))
+            shown = _listed(list(dict.fromkeys(names)))
             found.append(f"lets {shown} fall{_where(block, count, noisy)}")
     return found
 
@@ -153,9 +153,12 @@ def _is_below_0(operand: NoisyExpression, row: NoisyRow) -> bool:
     return isinstance(found, NoisyInterval) and found.value < 0
 
 
-def _cut_off(found: list[str]) -> list[str]:
+def _listed(found: Sequence[str]) -> str:
     more = len(found) - _TOLD
-    return found if more <= 1 else [*found[:_TOLD], f"{more:,} more"]
+    if more > 1:
+        found = [*found[:_TOLD], f"{more:,} more columns"]
+    *others, last = found
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _where(block: BlockPlan, count: int, noisy: NoisyTable) -> str:
@@ -170,11 +173,11 @@ def empty_groups(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     empty = sum(all(_may_be_0(row.values[n - 1]) for n in numbers) for row in noisy.rows)
     if empty:
         names = [answer_name(block, number) for number in numbers]
-        their = "its error" if len(names) == 1 else "their errors"
+        are = "is below its error" if len(names) == 1 else "are below their errors"
+        where = f"{groups_phrase(block, empty, len(noisy.rows))}{',' if is_behind(block) else ''}"
+        advice = f"{_without(block, numbers)}{_MOST if 2 * empty > len(noisy.rows) else ''}"
         yield (
-            f"{groups_phrase(block, empty, len(noisy.rows))} may be empty:"
-            f" {' and '.join(names)} {'is' if len(names) == 1 else 'are'} below {their}, and all groups of"
-            f" public keys are shown.{_without(block, numbers)}{_MOST if 2 * empty > len(noisy.rows) else ''}"
+            f"{where} may be empty, as public keys have all groups: {' and '.join(names)} {are}.{advice}"
         )
 
 

@@ -72,9 +72,9 @@ def limits_text(limits: Sequence[PolicyLimit]) -> Iterator[str]:
     others = _together([one for one in limits if not one.is_lower])
     if not lower and not others:
         return
-    larger = ", which would only make the answer larger"
+    larger = ", which would only make it larger"
     if not others:
-        yield f"{_STEM}{larger}: {lower}."
+        yield f"{_STEM}: {lower}{larger}."
     elif not lower:
         yield f"{_STEM}: {others}."
     else:

@@ -25,8 +25,8 @@ _COMPARED: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
     "<>": operator.ne,
 }
 _CHOSEN = (
-    "Noise has a part in which rows are shown: the numbers that chose them are too far to one side on average,"
-    " and off by more than their error more often than 1 in 20."
+    "Noise has a part in which rows are shown: the numbers that chose them are biased, and off by more than"
+    " their error more often than 1 in 20."
 )
 _UNKNOWN = (RowChoice(clause="", is_noisy=False),)
 # A query around shows other groups, or some: all groups pass this, and nobody knows which are shown.
@@ -106,16 +106,12 @@ def _told(clauses: str, passing: int, certain: int, others: int) -> Iterator[str
         yield f"{clauses}: {certain:,} of the {passing:,} {groups} clearly {meet} the condition"
     else:
         yield f"{clauses}: no group passes"
-    if certain < passing:
-        yield ". The others may not: they differ from its bound by less than their error"
     if others:
-        yield f". {others:,} that {'does' if others == 1 else 'do'} not pass may meet it"
+        yield f"; {others:,} that {'does' if others == 1 else 'do'} not pass may meet it"
     yield f". {_CHOSEN}"
-    if 0 < certain < passing:
-        them = "this" if certain == 1 else "these"
-        yield (
-            f" With dp.low(...) > (or dp.high(...) <) in each condition only {them} {certain:,} would be shown."
-        )
+    if certain < passing:
+        here = f"{certain:,} here" if certain else "none here, so raise dp.epsilon"
+        yield f" With dp.low(...) > (or dp.high(...) <) in each condition only clear ones are shown: {here}."
 
 
 def _passing_choices(block: BlockPlan, noisy: NoisyTable) -> list[_Passing] | None:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from typing_extensions import ParamSpec
 
 from proxy.accounting.amounts import charged_text
-from proxy.engine.clipped_units import clipped_lines
+from proxy.engine.clipped_units import ClippedUnits, clipped_lines
 from proxy.engine.column_errors import ColumnError
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
@@ -201,22 +201,23 @@ def _notice(answer: NoisyAnswer) -> str:
         if answer.remaining is None
         else f"; remaining: epsilon {float(answer.remaining.epsilon):.6g}"
     )
-    errors = "\n".join(f"  {line}" for line in _error_lines(answer.columns))
+    errors = "\n".join(f"  {line}" for line in _error_lines(answer.columns, answer.clipped))
     receipt = "" if answer.receipt is None else f"; receipt {answer.receipt}"
     source = f"; from {', '.join(answer.published)}" if answer.published else ""
     if answer.is_repeated:
         source = "; its noise is that of earlier answers, SET dp.fresh = on draws anew"
     text = f"differential privacy: charged {spent}{left}{receipt}{source}"
-    clipped = [f"  {line}" for line in clipped_lines(answer.clipped)]
     text = f"{text}; 95 % error:\n{errors}" if errors else text
-    return "\n".join((text, *clipped, *_notes(answer), *(f"  {line}" for line in answer.times)))
+    return "\n".join((text, *_notes(answer), *(f"  {line}" for line in answer.times)))
 
 
 _NONE = "no interval: "
 
 
-def _error_lines(columns: Sequence[ColumnError]) -> Iterator[str]:
-    """A line for each column. The same reason is written once."""
+def _error_lines(columns: Sequence[ColumnError], clipped: Sequence[ClippedUnits]) -> Iterator[str]:
+    """A line for each column with what its bound cuts, then other bounds. The same reason is written once."""
+    cut = list(clipped_lines(clipped))
+    names = [column.name for column in columns]
     written: set[str] = set()
     for column in columns:
         line = column.text()
@@ -224,7 +225,11 @@ def _error_lines(columns: Sequence[ColumnError]) -> Iterator[str]:
         if reason in written:
             line = f"{start}{_NONE}as above"
         written |= {reason} - {""}
-        yield line
+        own = [one for one in cut if one.column == column.name and names.count(column.name) == 1]
+        cut = [one for one in cut if one not in own]
+        yield "; ".join((line, *(one.text for one in own)))
+    for one in cut:
+        yield f"{one.named}: {one.text}" if one.named else one.text
 
 
 def _notes(answer: NoisyAnswer) -> Iterator[str]:

@@ -182,7 +182,7 @@ def test_each_limit_tells_to_which_side_it_cuts(
         assert {one.is_lower for one in limits} == ({is_lower} - {None})
     (line,) = limits_text(told)
     assert line.startswith("The error leaves out what the policy cuts") and line.count(".") <= 9
-    assert ("which would only make the answer larger" in line) == (True in (of_rows, of_values))
+    assert ("which would only make it larger" in line) == (True in (of_rows, of_values))
 
 
 def test_all_limits_are_one_line_with_each_once() -> None:
@@ -192,13 +192,13 @@ def test_all_limits_are_one_line_with_each_once() -> None:
         PolicyLimit(text="at most 3 rows of a buyer", is_lower=True),
     ]
     assert list(limits_text(told)) == [
-        "The error leaves out what the policy cuts, which would only make the answer larger: at most 9 of a buyer"
-        " in sum(a) and sum(b), at most 3 rows of a buyer."
+        "The error leaves out what the policy cuts: at most 9 of a buyer in sum(a) and sum(b), at most 3 rows"
+        " of a buyer, which would only make it larger."
     ]
     mixed = [*told[2:], PolicyLimit(text="a beyond 0 .. 9", is_lower=False)]
     assert list(limits_text(mixed)) == [
-        "The error leaves out what the policy cuts: at most 3 rows of a buyer, which would only make the answer"
-        " larger; a beyond 0 .. 9."
+        "The error leaves out what the policy cuts: at most 3 rows of a buyer, which would only make it larger;"
+        " a beyond 0 .. 9."
     ]
     assert list(limits_text([])) == []
 

@@ -184,7 +184,7 @@ def test_the_policys_bound_on_a_total_is_kept_in_answers_alone() -> None:
     assert "300" not in repr(block.where)
     assert list(limits_text(tuple(policy_limits(block)))) == [
         "The error leaves out what the policy cuts: at most 300 of a person in avg(t), which would only make"
-        " the answer larger; at most 100 of a person in avg."
+        " it larger; at most 100 of a person in avg."
     ]
     largest, _ = _block(f"max(t) FROM {_TOTALS}", policy).releases
     assert isinstance(largest, UnitExtreme) and largest.measured.clamp.high > 300

@@ -46,7 +46,7 @@ def _told(select: str, bound: ChosenBound = _BOUND) -> str:
 
 def test_what_is_cut_is_told_with_the_direction() -> None:
     assert _told("avg(t), count(*)") == (
-        "avg(t): at most 8 of a person count; about 3 +-20 of 4,000 people have more, which would only make it"
+        "avg(t): at most 8 of a person count, about 3 +-20 of 4,000 people have more, which would only make it"
         " larger"
     )
     assert "would only make it larger" in _told(f"sum(t), stddev(t), {_MEDIAN}")
