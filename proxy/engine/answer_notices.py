@@ -36,6 +36,7 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     if nothing is not None:
         yield nothing
     yield from _of_values(*shown_rows(block, noisy))
+    yield from empty_groups(block, noisy)
     yield from choice_notices(block, noisy)
     yield from _uncertain_list(block, noisy)
     missing = small_groups(block, noisy)
@@ -75,7 +76,6 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         yield from _nulls(block, noisy, reason)
     yield from _adjusted(block, noisy)
     yield from impossible_answers(block, noisy)
-    yield from empty_groups(block, noisy)
     yield from _zero_divisions(block, noisy)
     yield from _unknown_clipped(block, noisy)
     yield from _spans(block)

@@ -129,8 +129,12 @@ def unreported(block: AggregateBlock) -> AggregateBlock:
 
 
 def _with_around(block: AggregateBlock) -> AggregateBlock:
-    """Of an inner query that others compute with, it is not known which groups are shown."""
-    if not block.grouped or block.outputs or block.outer_outputs:
+    """Of an inner query that others compute with, it is not known which groups are shown.
+
+    A query around that shows a column of it as it is, or one computed of it, has its rows.
+    """
+    has_its_rows = any(one.expression is not None for one in block.outer_outputs)
+    if not block.grouped or block.outputs or has_its_rows:
         return block
     return replace(block, row_choices=(*block.row_choices, AROUND))
 
@@ -163,6 +167,8 @@ def column_errors(
             if column.expression is None and not column.reason:
                 continue
             one = _column(column, place, block, noisy, partial(of_block, number))
+            if column.expression is not None and _is_told_if_empty(column.expression, planned):
+                one = replace(one, is_told=True)
             if one.reason == COMPUTED_AROUND and _chooses(planned):
                 one = replace(one, reason=f"{one.reason}{_OF_CHOSEN}")
             if place > placed:
@@ -323,7 +329,6 @@ def _column(
         else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
         is_behind=is_behind(block),
         type=kind,
-        is_told=_is_told_if_empty(column.expression, block),
         note="; ".join(conditions(block, are_all=False)) if answers_in(column.expression) else "",
     )
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
-from proxy.engine.shown_rows import groups_phrase, is_behind
+from proxy.engine.shown_rows import groups_phrase, is_behind, shown_rows
 from proxy.engine.unit_words import aggregate_word, answer_name
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import (
@@ -165,10 +165,13 @@ def _where(block: BlockPlan, count: int, noisy: NoisyTable) -> str:
     return f" in {groups_phrase(block, count, len(noisy.rows))}" if block.keys else ""
 
 
-def empty_groups(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+def empty_groups(planned: BlockPlan, released: NoisyTable) -> Iterator[str]:
     """Say how many public groups may have no rows, by the counts of all their rows or values."""
-    numbers = whole_counts(block)
-    if not numbers or not block.outputs or len(noisy.rows) < 2:
+    numbers = whole_counts(planned)
+    if not numbers or not planned.outputs:
+        return
+    block, noisy = shown_rows(planned, released)
+    if len(noisy.rows) < 2:
         return
     empty = sum(all(_may_be_0(row.values[n - 1]) for n in numbers) for row in noisy.rows)
     if empty:
@@ -182,8 +185,10 @@ def empty_groups(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
 
 
 def whole_counts(block: BlockPlan) -> tuple[int, ...]:
-    """The numbers of the answers that count all rows or values of a public group."""
+    """The numbers of the answers that count all rows or values of a public group. Of HAVING none is told."""
     if not block.keys or block.selection is not None:
+        return ()
+    if any(one.clause == "HAVING" for one in block.row_choices):
         return ()
     return tuple(
         number

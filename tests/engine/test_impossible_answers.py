@@ -137,6 +137,12 @@ def test_the_condition_leaves_out_groups_that_may_be_empty() -> None:
         assert (int(low) <= 0) == bool(list(empty_groups(block, noisy)))
 
 
+def test_a_condition_of_the_statement_says_what_is_left_out() -> None:
+    sql = "SELECT t, count(*) AS n FROM people GROUP BY t HAVING dp.low(count(*)) > 0"
+    block, noisy = _released(sql, [1, 900, 900, 900])
+    assert list(empty_groups(block, noisy)) == []
+
+
 def test_groups_that_the_data_choose_are_not_empty() -> None:
     block, noisy = _released("SELECT s, count(*) AS n FROM people GROUP BY s", [1, 900])
     assert block.selection is not None and list(empty_groups(block, noisy)) == []
