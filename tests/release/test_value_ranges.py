@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from fractions import Fraction
 from itertools import product
 
@@ -129,3 +130,16 @@ def test_cut_intervals_hold_as_often_as_whole_ones() -> None:
         assert low <= high
         held += low <= 2 <= high
     assert held >= 271  # fewer in one of 1,000 runs of 95 %
+
+
+@pytest.mark.parametrize("digits", [16, 20])
+def test_an_interval_holds_the_quotient_as_postgresql_rounds_it(digits: int) -> None:
+    expression = f"{_OF} * 1.0 / count(*)"
+    block = block_of(
+        f"SELECT {expression} AS s, dp.low({expression}) AS l, dp.high({expression}) AS h FROM people"
+    )
+    is_whole = block.answers[0].aggregate.condition is None
+    for part, whole in ((1_003, 977), (2_000, 1_999), (1_001, 999)):
+        _, high = _ends(block, *((whole, part) if is_whole else (part, whole)))
+        shown = math.ceil(Fraction(part, whole) * 10**digits) / Fraction(10**digits)
+        assert Fraction(str(high)) >= shown
