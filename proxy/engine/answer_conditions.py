@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from proxy.base import limits
 from proxy.engine.unit_words import one_unit
+from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
+from proxy.policy.policy_model import ROWS_AT_MOST
 
 COMPARED = (
     "rows are compared with a noisy answer: how many more or fewer of them count is not known"
@@ -17,15 +19,19 @@ _TRUTHS = (
 )
 
 
-def conditions(block: BlockPlan) -> Iterator[str]:
-    """Of all answers of a block."""
+def conditions(block: BlockPlan, *, are_all: bool = True) -> Iterator[str]:
+    """Say what all answers of a block mean.
+
+    Args:
+        are_all: Also limits that are so far up that nothing hangs on them. EXPLAIN says them.
+    """
     if block.uses_answers and not block.has_uncertain_rows:
         yield COMPARED
     if block.has_truths:
         yield _TRUTHS
     if block.is_summed:
         yield "the statement adds up such answers, each with an error of its own"
-    if block.most_stored is not None:
+    if block.most_stored is not None and (are_all or stored_rows_matter(block)):
         yield (
             f"at most {block.most_stored:,} rows of {one_unit(block)} are read, chosen at random, because the"
             " query is long"
@@ -38,9 +44,51 @@ def conditions(block: BlockPlan) -> Iterator[str]:
     yield from left_out_rows(block)
 
 
+_FAR_UP = 1_000  # rows of one unit
+
+
+def stored_rows_matter(block: BlockPlan) -> bool:
+    """Say whether fewer rows of a unit are read than the policy lets count, or few."""
+    if block.most_stored is None:
+        return False
+    neighbours = block.neighbours
+    is_bounded = isinstance(neighbours, UnitNeighbours) and not neighbours.is_unbounded
+    if is_bounded and not block.chooses_rows and neighbours.rows < ROWS_AT_MOST:
+        return block.most_stored < neighbours.rows
+    return block.most_stored < _FAR_UP
+
+
 def left_out_rows(block: BlockPlan) -> Iterator[str]:
     """Rules by which rows are in no group, or in another than they are in: told with each answer."""
-    yield from dict.fromkeys(rule for key in block.keys for rule in key.left_out)
+    yield from joint_rules(rule for key in block.keys for rule in key.left_out)
     for column in block.beyond:
         rows = f"rows whose {column} is beyond its bounds in the policy"
         yield f"{rows} count in conditions as at the nearest bound"
+
+
+def joint_rules(rules: Iterable[str]) -> tuple[str, ...]:
+    """Give each rule once, and of one column the rule of the key that moves its rows farthest.
+
+    >>> beyond = "rows whose at is beyond its bounds in the policy"
+    >>> joint_rules([f"{beyond} count in the first or last group", f"{beyond} are in no group"])
+    ('rows whose at is beyond its bounds in the policy are in no group',)
+    """
+    found: dict[str, str] = {}
+    for rule in rules:
+        rows, policy, where = rule.partition(_IN_POLICY)
+        if not policy:
+            found.setdefault(rule, "")
+            continue
+        known = found.get(rows + policy, where)
+        found[rows + policy] = max(known, where, key=_distance)
+    return tuple(rows + where for rows, where in found.items())
+
+
+_IN_POLICY = " its bounds in the policy "
+
+
+def _distance(where: str) -> int:
+    """How far from their own group rows are: in none, in that of another value, in the first or last one."""
+    if where == "are in no group":
+        return 3
+    return 2 if "no group" in where else 1 if "another value" in where else 0

@@ -9,8 +9,9 @@ from proxy.base.session_settings import how_to_set
 from proxy.engine.accuracy import unit_of_error
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.group_threshold import no_group, small_groups
-from proxy.engine.shown_rows import choice_notices, is_behind, is_null, shown_rows
-from proxy.engine.unit_words import aggregate_word, plural, units_word
+from proxy.engine.impossible_answers import empty_groups, impossible_answers
+from proxy.engine.shown_rows import choice_notices, groups_phrase, is_null, shown_rows
+from proxy.engine.unit_words import MORE, aggregate_word, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -28,8 +29,6 @@ from proxy.release.null_answers import rows_needed
 from proxy.release.null_reason import NullReason
 from proxy.release.spread_values import units_needed
 
-_MORE = "Raise dp.epsilon, or ask for fewer aggregates or groups at once."
-
 
 def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     """Say which answers of a block are not what the statement asks for, a line each."""
@@ -37,11 +36,20 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     if nothing is not None:
         yield nothing
     yield from _of_values(*shown_rows(block, noisy))
+    yield from empty_groups(block, noisy)
     yield from choice_notices(block, noisy)
     yield from _uncertain_list(block, noisy)
     missing = small_groups(block, noisy)
     if missing is not None:
         yield missing
+
+
+def advised_once(lines: Sequence[str]) -> Iterator[str]:
+    """Give the lines, with the same advice in the last of them only, and no line twice."""
+    lines = list(dict.fromkeys(lines))  # levels of GROUPING SETS have lines in common
+    last = max((place for place, line in enumerate(lines) if line.endswith(MORE)), default=-1)
+    for place, line in enumerate(lines):
+        yield line if place == last else line.removesuffix(f" {MORE}")
 
 
 def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
@@ -63,6 +71,7 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         for reason in (NullReason.EMPTY_GROUP, NullReason.TOO_INEXACT):
             yield from _nulls(block, noisy, reason)
         yield from _adjusted(block, noisy)
+    yield from impossible_answers(block, noisy)
     yield from _zero_divisions(block, noisy)
     yield from _unknown_clipped(block, noisy)
     yield from _spans(block)
@@ -101,11 +110,11 @@ def _rough_means(
         needed = units_needed(release, aggregate)
         yield (
             f"{name} is NULL{_where(block, missing, values)}: it takes about {needed:,} {units}, and a noisy"
-            f" count found too few. {_MORE}"
+            f" count found too few. {MORE}"
         )
     if unstated and not block.has_uncertain_rows:
         where = _where(block, unstated, values)
-        yield f"{name}: the error is not known{where}, as too few {units} were found. {_MORE}"
+        yield f"{name}: the error is not known{where}, as too few {units} were found. {MORE}"
 
 
 def _too_few(
@@ -115,7 +124,7 @@ def _too_few(
     if missing:
         yield (
             f"{aggregate_word(release.aggregate)} is NULL{_where(block, missing, values)}: it takes about"
-            f" {rows_needed(release):,} rows, and the noisy count is lower. {_MORE}"
+            f" {rows_needed(release):,} rows, and the noisy count is lower. {MORE}"
         )
 
 
@@ -126,7 +135,7 @@ def _too_few_units(
     if missing:
         yield (
             f"{aggregate_word(release.aggregate)} is NULL{_where(block, missing, values)}: it takes about"
-            f" {release.least:,} {units_word(block)} with a value, and a noisy count found fewer. {_MORE}"
+            f" {release.least:,} {units_word(block)} with a value, and a noisy count found fewer. {MORE}"
         )
 
 
@@ -141,7 +150,7 @@ def _nulls(block: BlockPlan, noisy: NoisyTable, reason: NullReason) -> Iterator[
         verb = "is" if len(names) == 1 else "are"
         where = _where(block, missing, noisy.rows)
         few = " It may be empty." if reason is NullReason.EMPTY_GROUP and block.keys else ""
-        yield f"{', '.join(names)} {verb} NULL{where}: {reason.value}.{few} {_MORE}"
+        yield f"{', '.join(names)} {verb} NULL{where}: {reason.value}.{few} {MORE}"
 
 
 def _adjusted(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
@@ -223,8 +232,8 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         name = block.outputs[top.output - 1].name
         yield (
             f"ORDER BY {name} LIMIT {top.rows:,}: {certain:,} of the {len(shown):,} rows clearly belong to the"
-            " list. The others differ from rows below by less than their error. Noise has a part in which of"
-            f" them are in the list, and their numbers are too {_side(top)} on average."
+            " list. Noise has a part in which others are in it, and their numbers are too"
+            f" {_side(top)} on average."
         )
 
 
@@ -235,12 +244,7 @@ def _side(top: TopList) -> str:
 
 
 def _where(block: BlockPlan, count: int, values: Sequence[object]) -> str:
-    return f" in {_groups(block, count, len(values))}" if block.keys else ""
-
-
-def _groups(block: BlockPlan, count: int, groups: int) -> str:
-    behind = ", shown or not" if is_behind(block) else ""
-    return f"{count:,} of {groups:,} {plural('group')}{behind}"
+    return f" in {groups_phrase(block, count, len(values))}" if block.keys else ""
 
 
 def _unbounded(
@@ -254,8 +258,8 @@ def _unbounded(
         if value.ends is not None
     )
     if whole and measured.low < measured.high:
-        where = f" in {_groups(block, whole, len(values))}" if len(values) > 1 else ""
+        where = f" in {groups_phrase(block, whole, len(values))}" if len(values) > 1 else ""
         yield (
             f"the interval of {aggregate_word(release.aggregate)} is all of its bounds{where}: there may be too"
-            f" few rows. {_MORE}"
+            f" few rows. {MORE}"
         )

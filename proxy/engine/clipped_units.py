@@ -8,17 +8,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.engine.accuracy import number_of, text_of
-from proxy.engine.cut_directions import GROWING, LEFT_OUT, LEFT_OUT_BELOW, SPREADS, only_grow
-from proxy.engine.unit_words import aggregate_word, one_unit, units_word
+from proxy.engine.cut_directions import GROWING, SPREADS, only_grow
+from proxy.engine.unit_words import MORE, aggregate_word, one_unit, units_word
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, Release
 from proxy.mechanisms.row_weights import WeightedRows
 from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.noisy_expressions import answers_in, is_rounded_answer
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.release.choosing_bounds import Chosen, share_of
 from proxy.release.drawn_values import DrawnBlock, DrawnQuantile
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
+_UNNAMED = frozenset(kind.value.partition("(")[0] for kind in AggregateKind)
+_MANY = 4  # so many times what may be cut is all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,8 @@ class ClippedUnits:
     is_given: The policy gives the bound.
     is_lower: What is cut can only make the answers smaller.
     place: Which of several aggregates of one name it is about.
+    columns: The output columns with such aggregates in them.
+    plain: The places and names of those that are such an aggregate, perhaps rounded.
     """
 
     block: int
@@ -52,9 +57,32 @@ class ClippedUnits:
     is_given: bool
     is_lower: bool = False
     place: str = ""
+    columns: tuple[str, ...] = ()
+    plain: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def cuts_visibly(self) -> bool:
+        """Whether units are surely cut, or a quarter of them may be."""
+        if self.most is None or self.is_given:
+            return False
+        above, units = self._people()
+        return above > self.half_width or _MANY * (above + self.half_width) >= units
+
+    @property
+    def limit(self) -> str:
+        """The bound."""
+        assert self.most is not None
+        most = f"{text_of(self.most)} rows" if self.of_rows else text_of(self.most)
+        return f"at most {most} of {self.unit} count"
+
+    @property
+    def named(self) -> str:
+        """The columns by their names, the aggregates where a column has no name of its own."""
+        is_named = self.columns and _UNNAMED.isdisjoint(self.columns)
+        return ", ".join(self.columns if is_named else self.aggregates)
 
     def text(self) -> str:
-        named = ", ".join(self.aggregates) + self.place
+        named = f"{self.named}{self.place}"
         if self.most is None:
             verb = "is" if len(self.aggregates) == 1 else "are"
             return (
@@ -62,18 +90,26 @@ class ClippedUnits:
                 f" found too few. Raise dp.epsilon, or ask for fewer aggregates at once."
             )
         if self.is_given:
-            return f"{named}: the policy's limits cut about {self._clipped()}."
-        most = f"{text_of(self.most)} rows" if self.of_rows else text_of(self.most)
-        limit = f"at most {most} of {self.unit} count"
+            return f"{named}: the policy's limits cut about {self.clipped_text()}."
         if self.is_poor:
             return (
-                f"{named}: {limit}, and the error is not known. About {self.enough:,} {self.units_word} are"
-                f" needed to know it. Raise dp.epsilon, or ask for fewer aggregates or groups at once."
+                f"{named}: {self.limit}, and the error is not known: that takes about {self.enough:,}"
+                f" {self.units_word}. {MORE}"
             )
-        text = f"{named}: {limit}; about {self._clipped()} have more"
-        return f"{text}. {LEFT_OUT_BELOW if self.is_lower else LEFT_OUT}"
+        return f"{named}: {self.cut_text()}"
 
-    def _clipped(self) -> str:
+    def cut_text(self) -> str:
+        """The bound, and how many units have more."""
+        return f"{self.limit}, about {self.clipped_text()} have more{self.direction}"
+
+    @property
+    def direction(self) -> str:
+        """To which side of the answer that is, if its error does not say it."""
+        is_told = not self.is_lower or (self.cuts_visibly and len(self.plain) == 1)
+        return "" if is_told else ", which would only make it larger"
+
+    def clipped_text(self) -> str:
+        """How many units are cut of how many, about."""
         above, units = self._people()
         return f"{above:,} +-{self.half_width:,} of {units:,} {self.units_word}"
 
@@ -86,6 +122,7 @@ class ClippedUnits:
         return {
             "block": self.block,
             "aggregates": list(self.aggregates),
+            "columns": list(self.columns),
             "bound": None if self.most is None or self.is_given else number_of(self.most),
             "bounds": "rows" if self.of_rows else "total",
             "chosen": not self.is_given,
@@ -95,6 +132,37 @@ class ClippedUnits:
             "at_least": self.is_lower,
             "share": float(share_of(self.above, self.units)),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class ClippedLine:
+    """What a bound cuts, in words. column: That it is for, if it is for one only. named: What it is for."""
+
+    column: str | None
+    named: str
+    text: str
+
+
+def clipped_lines(clipped: Sequence[ClippedUnits]) -> Iterator[ClippedLine]:
+    """Say what each bound cuts, in one line if several blocks have the same bound for the same columns."""
+    alike: dict[tuple[str, str], list[ClippedUnits]] = {}
+    for one in clipped:
+        if one.is_poor:
+            continue
+        column = one.columns[0] if len(one.columns) == 1 else None
+        if one.most is None or one.is_given:
+            yield ClippedLine(None, "", one.text())
+        elif one.place:
+            alike.setdefault((one.named, one.limit), []).append(one)
+        else:
+            yield ClippedLine(column, one.named, one.cut_text())
+    for (named, limit), several in alike.items():
+        if len(several) == 1:
+            yield ClippedLine(None, f"{named}{several[0].place}", several[0].cut_text())
+            continue
+        cut = ", ".join(f"{one.clipped_text()}{one.place}" for one in several)
+        direction = several[0].direction
+        yield ClippedLine(None, named, f"{limit}, more have about {cut}{direction}")
 
 
 def clipped_units(
@@ -114,15 +182,16 @@ def clipped_units(
         of_values = block.value_choice(choice)
         if of_values is not None:
             grid = of_values.measured.grid
+        numbers = [n for n, one in enumerate(block.answers, start=1) if bounded & {*one.releases}]
+        columns, plain = _columns(block, frozenset(numbers))
         yield ClippedUnits(
             block=number,
             unit=one_unit(block),
             units_word=units_word(block),
             aggregates=tuple(
                 dict.fromkeys(
-                    _name(answer.aggregate, of_column=of_values is not None)
-                    for answer in block.answers
-                    if bounded & set(answer.releases)
+                    _name(block.answers[n - 1].aggregate, of_column=of_values is not None)
+                    for n in numbers
                 )
             ),
             of_rows=release is None or (of_values is None and release.aggregate.kind in _COUNTS),
@@ -135,7 +204,26 @@ def clipped_units(
             is_poor=chosen.is_poor,
             is_given=planned.is_given,
             is_lower=only_grow(block, bounded) if of_values is None else _shrinks(block, of_values),
+            columns=columns,
+            plain=plain,
         )
+
+
+def _columns(
+    block: BlockPlan, numbers: frozenset[int]
+) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:
+    """The output columns with any of these answers in them, and the places of those that are one."""
+    names = [one.name for one in block.outputs]
+    found: list[str] = []
+    plain: list[tuple[int, str]] = []
+    for place, one in enumerate(block.outputs, start=1):
+        if one.expression is None or not answers_in(one.expression) & numbers:
+            continue
+        is_alone = names.count(one.name) == 1
+        found.append(one.name if is_alone else f"{one.name} (column {place})")
+        if is_rounded_answer(one.expression):
+            plain.append((place, one.name))
+    return tuple(found), tuple(plain)
 
 
 def _name(aggregate: Aggregate, *, of_column: bool) -> str:

@@ -12,7 +12,9 @@ from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_of_error
 from proxy.engine.answer_conditions import conditions
-from proxy.engine.shown_rows import is_behind, shown_rows
+from proxy.engine.clipped_units import ClippedUnits
+from proxy.engine.impossible_answers import whole_counts
+from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
 from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
@@ -32,6 +34,8 @@ class ColumnError:
     note: What else is to be known of it.
     is_behind: Whether the groups are those behind the result, as it is not known which are shown.
     type: Of the column: errors of times are days of a date and seconds of a timestamp.
+    at_least: A bound cuts visibly, and what it cuts would only make the numbers larger.
+    is_told: By it the groups that may be empty are told, so large errors are told as well.
     """
 
     place: int | None
@@ -45,13 +49,19 @@ class ColumnError:
     note: str = ""
     is_behind: bool = False
     type: SqlType | None = None
+    at_least: bool = False
+    is_told: bool = False
 
     def text(self) -> str:
         if self.least is None or self.most is None:
             return f"{self.name}: {'no groups' if not self.groups else self.reason}"
-        found = f"+-{self._width(self.least)}"
-        if self.least != self.most:
-            found = f"{found} to +-{self._width(self.most)}, by group"
+        sign = "-" if self.at_least else "+-"
+        found = sign + self._width(self.least)
+        most = sign + self._width(self.most)
+        if most != found:
+            found = f"{found} to {most}, by group"
+        if self.at_least:
+            found = f"at least, {found} and no upper end"
         if self.without:
             behind = " (shown or not)" if self.is_behind else ""
             found = f"{found}; in {self.without} of {self.groups} groups{behind} {self.reason}"
@@ -67,6 +77,7 @@ class ColumnError:
             "unit": unit_of_error(self.type),
             "no_interval": self.reason or None,
             "note": self.note,
+            "at_least": self.at_least,
         }
 
 
@@ -97,6 +108,7 @@ def reported(block: AggregateBlock) -> AggregateBlock:
     if block.outputs:
         return block
     inner = tuple(one for one in block.inner_outputs if one.expression is not None or one.reason)
+    block = _with_around(block)
     if block.outer_outputs:
         is_known = all(one.reason not in _AROUND for one in block.outer_outputs)
         names = {one.name for one in block.outer_outputs}
@@ -109,6 +121,22 @@ def reported(block: AggregateBlock) -> AggregateBlock:
         block,
         outputs=tuple(OutputColumn(one.kind.value, AnswerOf(n, one.type)) for n, one in answers),
     )
+
+
+def unreported(block: AggregateBlock) -> AggregateBlock:
+    """Without output columns, if no errors are to be reported."""
+    return replace(_with_around(block), outputs=())
+
+
+def _with_around(block: AggregateBlock) -> AggregateBlock:
+    """Of an inner query that others compute with, it is not known which groups are shown.
+
+    A query around that shows a column of it as it is, or one computed of it, has its rows.
+    """
+    has_its_rows = any(one.expression is not None for one in block.outer_outputs)
+    if not block.grouped or block.outputs or has_its_rows:
+        return block
+    return replace(block, row_choices=(*block.row_choices, AROUND))
 
 
 def column_errors(
@@ -139,6 +167,10 @@ def column_errors(
             if column.expression is None and not column.reason:
                 continue
             one = _column(column, place, block, noisy, partial(of_block, number))
+            if column.expression is not None and _is_told_if_empty(column.expression, planned):
+                one = replace(one, is_told=True)
+            if one.reason == COMPUTED_AROUND and _chooses(planned):
+                one = replace(one, reason=f"{one.reason}{_OF_CHOSEN}")
             if place > placed:
                 one = replace(one, place=None, name=names(number, one))
             found.append(one)
@@ -173,12 +205,50 @@ def _outside(
     inner = {column.name for read, *_ in blocks for column in read.inner_outputs}
     for name, oid in result:
         if inner and by_oid(oid).is_number and name not in inner:
-            yield ColumnError(place=None, name=name, groups=1, without=1, reason=COMPUTED_AROUND)
+            is_chosen = any(_chooses(planned) for _, planned, _ in blocks)
+            reason = f"{COMPUTED_AROUND}{_OF_CHOSEN if is_chosen else ''}"
+            yield ColumnError(place=None, name=name, groups=1, without=1, reason=reason)
 
 
-def large_errors(columns: Sequence[ColumnError]) -> Iterator[str]:
-    """One line if many numbers are smaller than their errors."""
-    large = [one for one in columns if one.larger and one.larger >= _MANY * one.groups]
+_OF_CHOSEN = "; noise helped to choose its rows, so it is too far to one side on average"
+
+
+def _chooses(block: BlockPlan) -> bool:
+    """Whether noise has a part in which groups the statement takes."""
+    return block.top is not None or any(one.is_noisy for one in block.row_choices)
+
+
+def with_lower_ends(
+    columns: Sequence[ColumnError], clipped: Sequence[ClippedUnits]
+) -> tuple[ColumnError, ...]:
+    """Mark the columns of which a bound cuts visibly, so that they are least numbers."""
+    lower = {one for cut in clipped if cut.is_lower and cut.cuts_visibly for one in cut.plain}
+    inner = {name for _, name in lower}
+    return tuple(
+        replace(one, at_least=True)
+        if (one.place, one.name) in lower
+        or (one.place is None and any(_is_named(one, name) for name in inner))
+        else one
+        for one in columns
+    )
+
+
+def _is_named(one: ColumnError, name: str) -> bool:
+    """Whether it is this column of an inner query, of whichever table."""
+    return one.name == name or one.name.startswith(f"{name} of ")
+
+
+def large_errors(columns: Sequence[ColumnError], *, is_advised: bool = False) -> Iterator[str]:
+    """Say in one line which numbers are often smaller than their errors.
+
+    Args:
+        is_advised: Another line says already what to do.
+    """
+    large = [
+        one
+        for one in columns
+        if one.larger and not one.is_told and one.larger >= _MANY * one.groups
+    ]
     if not large:
         return
     names = ", ".join(
@@ -189,10 +259,11 @@ def large_errors(columns: Sequence[ColumnError]) -> Iterator[str]:
         names = f"{names}, shown or not"
     ways = [
         *(("coarser groups",) if any(one.groups > 1 for one in large) else ()),
-        *(("fewer columns at once",) if len(columns) > 1 else ()),
+        *(("fewer columns",) if len(columns) > 1 else ()),
     ]
     advice = f"Ask for {' or '.join(ways)}, or raise dp.epsilon." if ways else "Raise dp.epsilon."
-    yield f"The error is larger than the number itself: {names}. {advice}"
+    advice = "" if is_advised else f" {advice}"
+    yield f"The error is larger than the number itself: {names}.{advice}"
 
 
 def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
@@ -260,8 +331,13 @@ def _column(
         else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
         is_behind=is_behind(block),
         type=kind,
-        note="; ".join(conditions(block)) if answers_in(column.expression) else "",
+        note="; ".join(conditions(block, are_all=False)) if answers_in(column.expression) else "",
     )
+
+
+def _is_told_if_empty(expression: NoisyExpression, block: BlockPlan) -> bool:
+    """Whether it is the one count by which groups that may be empty are told."""
+    return isinstance(expression, AnswerOf) and whole_counts(block) == (expression.number,)
 
 
 def _reason(

@@ -20,13 +20,6 @@ GROWING = {
 }
 _RANKED = {AggregateKind.MIN, AggregateKind.MAX}
 
-_STEM = "The error leaves out what that cuts"
-LEFT_OUT = f"{_STEM}, which could make the answer larger or smaller."
-LEFT_OUT_BELOW = f"{_STEM}, which would only make the answer larger."
-_LEFT_OUT_ON_BOTH_SIDES = (
-    f"{_STEM}: what is above would make the answer larger, what is below smaller."
-)
-
 
 def only_grow(block: BlockPlan, cut: Collection[int]) -> bool:
     """Say whether no answer grows where rows or sums of a unit are cut.
@@ -44,27 +37,22 @@ def only_grow(block: BlockPlan, cut: Collection[int]) -> bool:
     )
 
 
-def left_out_of_total(aggregate: Aggregate, kept: Bounds) -> str:
-    """Say what the policy's bounds on a total of a unit leave out.
+def is_cut_below(aggregate: Aggregate, kept: Bounds) -> bool:
+    """Say whether the policy's bounds on a total of a unit only make an answer smaller.
 
     A total within bounds is nearer to each other one, so that spreads shrink.
     """
     is_plain = isinstance(aggregate.operand, ColumnRef) and aggregate.second is None
     only_above = kept.low >= 0 and aggregate.kind in GROWING | _RANKED
-    is_below = is_plain and (only_above or aggregate.kind in SPREADS)
-    return LEFT_OUT_BELOW if is_below else LEFT_OUT
+    return is_plain and (only_above or aggregate.kind in SPREADS)
 
 
-def left_out_of_values(block: BlockPlan) -> str:
-    """Say what the policy's bounds on values leave out."""
+def are_cut_below(block: BlockPlan) -> bool:
+    """Say whether the policy's bounds on values only make answers smaller: spreads of plain columns."""
     named = {column for column, _ in block.clamped}
     found = [one.aggregate for one in block.answers if _is_of(one.aggregate, named)]
-    if any(not isinstance(one.operand, ColumnRef) or one.second is not None for one in found):
-        return LEFT_OUT
-    kinds = {one.kind for one in found}
-    if kinds <= SPREADS:
-        return LEFT_OUT_BELOW
-    return _LEFT_OUT_ON_BOTH_SIDES if kinds <= GROWING | _RANKED else LEFT_OUT
+    is_plain = all(isinstance(one.operand, ColumnRef) and one.second is None for one in found)
+    return is_plain and {one.kind for one in found} <= SPREADS
 
 
 def _is_of(aggregate: Aggregate, named: Collection[str]) -> bool:

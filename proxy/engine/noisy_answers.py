@@ -16,7 +16,7 @@ from proxy.compiler.compiling import compile_block, compile_centres, compile_cho
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.answer_notices import answer_notices
+from proxy.engine.answer_notices import advised_once, answer_notices
 from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
@@ -25,12 +25,18 @@ from proxy.engine.clipped_units import (
     with_lost_rows,
     with_places,
 )
-from proxy.engine.column_errors import ColumnError, column_errors, large_errors
+from proxy.engine.column_errors import (
+    ColumnError,
+    column_errors,
+    large_errors,
+    with_lower_ends,
+)
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import ProtectedSession
 from proxy.engine.public_lists import Lists, values_of
 from proxy.engine.threads import AT_ONCE, beside, in_thread
 from proxy.engine.undelivered_answers import UndeliveredAnswer
+from proxy.engine.unit_words import MORE
 from proxy.exact.table import ExactTable
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_centred, refuse_unpaid
 from proxy.kernel.plan import BlockPlan, PrivatePlan
@@ -330,16 +336,16 @@ def _told(
     clipped: Sequence[ClippedUnits],
 ) -> ToldOfAnswer:
     columns = _columns(question, private, tables)
+    if any(one.is_lower and one.cuts_visibly for one in clipped):
+        columns = with_lower_ends(columns, clipped)
     noisy = (table for table, _ in tables.values())
-    each = map(answer_notices, private.blocks, noisy)
-    lines = (
-        *chain.from_iterable(each),
+    lines = [
+        *chain.from_iterable(map(answer_notices, private.blocks, noisy)),
         *(one.text() for one in clipped if one.is_poor),
-        *_levels(question),
-        *large_errors(columns),
-    )
-    # Levels of GROUPING SETS have lines in common.
-    return ToldOfAnswer(withheld=tuple(dict.fromkeys(lines)), columns=columns)
+    ]
+    is_advised = any(line.endswith(MORE) for line in lines)
+    lines += (*_levels(question), *large_errors(columns, is_advised=is_advised))
+    return ToldOfAnswer(withheld=tuple(advised_once(lines)), columns=columns)
 
 
 Between = Callable[[ExactTable], Awaitable[str]]
@@ -502,7 +508,10 @@ def _levels(question: ProtectedQuery) -> Iterator[str]:
     levels = [one for one in question.reading.query.blocks if one.outputs or one.outer_outputs]
     adds_up = any(one.kind in _ADDING_UP for block in levels for one in block.aggregates)
     if len(levels) > 1 and adds_up:
-        yield "Parts do not add up to their totals: each group of each level has noise of its own."
+        yield (
+            "Parts do not add up to their totals, and may exceed them: each group of each level has noise of"
+            " its own."
+        )
 
 
 def _values(

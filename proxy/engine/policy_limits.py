@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+
+from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
+from proxy.base.instants import iso_text
+from proxy.base.sql_types import SqlType
 from proxy.engine.accuracy import text_of
-from proxy.engine.answer_conditions import left_out_rows
-from proxy.engine.cut_directions import (
-    LEFT_OUT,
-    LEFT_OUT_BELOW,
-    left_out_of_total,
-    left_out_of_values,
-    only_grow,
-)
-from proxy.engine.unit_words import aggregate_word, one_unit
+from proxy.engine.answer_conditions import joint_rules, left_out_rows, stored_rows_matter
+from proxy.engine.cut_directions import are_cut_below, is_cut_below, only_grow
+from proxy.engine.unit_words import aggregate_word, answer_name, one_unit
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -29,70 +28,154 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.policy.policy_model import Bounds, BoundsKind
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyRules:
     """Sentences that are told with the answers of a plan. groups: what does not fit into the groups; limits:
-    what the policy's own numbers leave out."""
+    what the policy's own numbers leave out. One sentence of each, if there is any."""
 
     groups: tuple[str, ...]
     limits: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyLimit:
+    """What one limit of the policy leaves in: "at most 3 rows of a buyer".
+
+    of: What it is for, if it is for some answers only: "in sum(total)".
+    is_lower: What is cut would only make the answers larger.
+    """
+
+    text: str
+    of: str = ""
+    is_lower: bool
+
+
 def policy_rules(plan: PrivatePlan) -> PolicyRules:
-    """Say each rule by which a plan leaves rows out, once."""
-    groups = dict.fromkeys(rule for block in plan.blocks for rule in left_out_rows(block))
+    """Say the rules by which a plan leaves rows out, each once."""
+    groups = joint_rules(rule for block in plan.blocks for rule in left_out_rows(block))
     limits = dict.fromkeys(limit for block in plan.blocks for limit in policy_limits(block))
+    together = "; ".join(groups)
     return PolicyRules(
-        groups=tuple(f"{rule[0].upper()}{rule[1:]}." for rule in groups), limits=tuple(limits)
+        groups=(f"{together[0].upper()}{together[1:]}.",) if groups else (),
+        limits=tuple(limits_text(tuple(limits))),
     )
 
 
-def policy_limits(block: BlockPlan) -> Iterator[str]:
-    """Say each limit of the policy that can leave rows out of an answer, a sentence each."""
+def limits_text(limits: Sequence[PolicyLimit]) -> Iterator[str]:
+    """Say all limits in one sentence."""
+    lower = _together([one for one in limits if one.is_lower])
+    others = _together([one for one in limits if not one.is_lower])
+    if not lower and not others:
+        return
+    larger = ", which would only make it larger"
+    if not others:
+        yield f"{_STEM}: {lower}{larger}."
+    elif not lower:
+        yield f"{_STEM}: {others}."
+    else:
+        yield f"{_STEM}: {lower}{larger}; {others}."
+
+
+def _together(limits: Sequence[PolicyLimit]) -> str:
+    """Each limit once, with all that it is for."""
+    found: dict[str, list[str]] = {}
+    for one in limits:
+        found.setdefault(one.text, []).append(one.of)
+    return ", ".join(_with_names(text, list(filter(None, of))) for text, of in found.items())
+
+
+def _with_names(text: str, of: Sequence[str]) -> str:
+    return f"{text} in {' and '.join(dict.fromkeys(of))}" if of else text
+
+
+def policy_limits(block: BlockPlan) -> Iterator[PolicyLimit]:
+    """Give each limit of the policy that can leave rows out of an answer."""
     unit = one_unit(block)
     yield from _limits_on_rows(block, unit)
-    for release in block.releases:
+    for number, release in enumerate(block.releases):
         if isinstance(release, NoisyStatistic) and release.total and not release.total.choice:
             most = text_of(release.total.most * release.grid)
-            left = LEFT_OUT if release.is_signed else LEFT_OUT_BELOW
-            yield f"{aggregate_word(release.aggregate)}: at most {most} of {unit} count. {left}"
+            of = _names(block, frozenset({number}), release.aggregate)
+            text, is_lower = f"at most {most} of {unit}", not release.is_signed
+            yield PolicyLimit(text=text, of=of, is_lower=is_lower)
     for aggregate, kept in block.kept_totals:
         most = text_of(max(abs(kept.low), abs(kept.high)))
-        left = left_out_of_total(aggregate, kept)
-        yield f"{aggregate_word(aggregate)}: at most {most} of {unit} count. {left}"
-    if block.clamped:
-        ranges = ", ".join(_range(column, bounds) for column, bounds in block.clamped)
-        left = left_out_of_values(block)
-        yield f"Values beyond the policy's bounds count as the nearest bound: {ranges}. {left}"
+        of = _name_of(block, aggregate)
+        is_lower = is_cut_below(aggregate, kept)
+        yield PolicyLimit(text=f"at most {most} of {unit}", of=of, is_lower=is_lower)
+    is_lower = bool(block.clamped) and are_cut_below(block)
+    for column, bounds in block.clamped:
+        yield PolicyLimit(text=f"{column} beyond {_range(bounds)}", is_lower=is_lower)
     told = block.neighbours.column.column if isinstance(block.neighbours, UnitNeighbours) else ""
-    yield from dict.fromkeys(_limits_on_joins(block.source, told))
+    for text in dict.fromkeys(_limits_on_joins(block, block.source, told)):
+        yield PolicyLimit(text=text, is_lower=False)
 
 
-def _range(column: str, bounds: Bounds) -> str:
-    if bounds.kind is not BoundsKind.NUMBER:
-        return column
-    return f"{column} {decimal_text(bounds.low)} .. {decimal_text(bounds.high)}"
+_STEM = "The error leaves out what the policy cuts"
 
 
-def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[str]:
+def _names(block: BlockPlan, releases: frozenset[int], aggregate: Aggregate) -> str:
+    """The answers that are made of a release. Two sums of expressions have no other name than their columns."""
+    if isinstance(aggregate.operand, ColumnRef):
+        return aggregate_word(aggregate)
+    numbers = [n for n, one in enumerate(block.answers, start=1) if releases & {*one.releases}]
+    return " and ".join(dict.fromkeys(answer_name(block, number) for number in numbers))
+
+
+def _name_of(block: BlockPlan, aggregate: Aggregate) -> str:
+    numbers = [n for n, one in enumerate(block.answers, start=1) if one.aggregate == aggregate]
+    if isinstance(aggregate.operand, ColumnRef) or not numbers:
+        return aggregate_word(aggregate)
+    return answer_name(block, numbers[0])
+
+
+def _range(bounds: Bounds) -> str:
+    return f"{_end(bounds.low, bounds.kind)} .. {_end(bounds.high, bounds.kind)}"
+
+
+def _end(number: Fraction, kind: BoundsKind) -> str:
+    """A bound as the policy writes it.
+
+    >>> _end(Fraction(19_000), BoundsKind.DATE), _end(Fraction(5, 2), BoundsKind.NUMBER)
+    ('2022-01-08', '2.5')
+    """
+    match kind:
+        case BoundsKind.NUMBER:
+            return decimal_text(number)
+        case BoundsKind.DATE:
+            return iso_text(number, SqlType.DATE)
+        case BoundsKind.TIMESTAMP:
+            return (
+                iso_text(number, SqlType.TIMESTAMP)
+                .removesuffix(".000000")
+                .removesuffix(" 00:00:00")
+            )
+        case _:
+            assert_never(kind)
+
+
+def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[PolicyLimit]:
     neighbours = block.neighbours
     if not isinstance(neighbours, UnitNeighbours) or neighbours.is_unbounded:
         return
     is_of_all_groups = all(isinstance(one, DeviationMean) for one in block.releases)
     if neighbours.groups is not None and not is_of_all_groups:
-        left = LEFT_OUT_BELOW if only_grow(block, range(len(block.releases))) else LEFT_OUT
-        yield f"At most {neighbours.groups:,} groups of {unit} count. {left}"
+        is_lower = only_grow(block, range(len(block.releases)))
+        yield PolicyLimit(text=f"at most {neighbours.groups:,} groups of {unit}", is_lower=is_lower)
     bounded = [n for n, release in enumerate(block.releases) if _is_bounded(block, n, release)]
     if not bounded:
         return
-    left = LEFT_OUT_BELOW if only_grow(block, bounded) else LEFT_OUT
+    is_lower = only_grow(block, bounded)
     if neighbours.rows_per_group is not None and not neighbours.is_summed:
-        yield f"At most {neighbours.rows_per_group:,} rows of {unit} count in each group. {left}"
+        text = f"at most {neighbours.rows_per_group:,} rows of {unit} in each group"
+        yield PolicyLimit(text=text, is_lower=is_lower)
     elif neighbours.is_summed and not block.chooses_rows:
-        yield f"At most {neighbours.rows:,} rows of {unit} count. {left}"
+        yield PolicyLimit(text=f"at most {neighbours.rows:,} rows of {unit}", is_lower=is_lower)
 
 
 def _is_bounded(block: BlockPlan, number: int, release: Release) -> bool:
@@ -105,19 +188,22 @@ def _is_bounded(block: BlockPlan, number: int, release: Release) -> bool:
     return not (isinstance(release, DistinctCount) and release.of_unit)
 
 
-def _limits_on_joins(relation: Relation, told: str) -> Iterator[str]:
+def _limits_on_joins(block: BlockPlan, relation: Relation, told: str) -> Iterator[str]:
     """told: the column of the unit, if its limit is told already."""
     match relation:
         case Truncate():
-            column = "" if relation.by is None else relation.by.column
-            if column not in ("", told) and relation.most is not None and not relation.below_join:
+            column, most = "" if relation.by is None else relation.by.column, relation.most
+            is_policys = most is not None and not relation.below_join
+            if most == block.most_stored and not stored_rows_matter(block):
+                is_policys = False
+            if column not in ("", told) and is_policys:
                 table = next(scans(relation)).table.name
-                yield f"At most {relation.most:,} rows of each {column} in {table} are joined."
-            yield from _limits_on_joins(relation.source, told)
+                yield f"at most {most:,} rows of each {column} in {table} joined"
+            yield from _limits_on_joins(block, relation.source, told)
         case Join():
-            yield from _limits_on_joins(relation.left, told)
-            yield from _limits_on_joins(relation.right, told)
+            yield from _limits_on_joins(block, relation.left, told)
+            yield from _limits_on_joins(block, relation.right, told)
         case Subquery():
-            yield from _limits_on_joins(relation.source, told)
+            yield from _limits_on_joins(block, relation.source, told)
         case Scan() | _:
             return

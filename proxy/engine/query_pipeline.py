@@ -11,7 +11,6 @@ from time import thread_time
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
-from proxy.base.node_parts import with_parts
 from proxy.base.session_settings import how_to_set
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import BackendQuery
@@ -20,7 +19,7 @@ from proxy.engine.analyst_turns import AnalystTurns
 from proxy.engine.arguments import constants
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger, CachedQuestion
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
-from proxy.engine.column_errors import reported
+from proxy.engine.column_errors import reported, unreported
 from proxy.engine.explain_json import explain_json
 from proxy.engine.explain_summary import summary_lines
 from proxy.engine.explain_text import explain_lines
@@ -392,9 +391,7 @@ class Engine:
         blocks = [in_session_zone(block, settings) for block in whole]
         bound = replace(
             query,
-            blocks=tuple(
-                reported(block) if wanted else with_parts(block, outputs=()) for block in blocks
-            ),
+            blocks=tuple(reported(block) if wanted else unreported(block) for block in blocks),
         )
         known = self._known_on(day)
         if chosen.mechanism is not None or chosen.is_rounded:

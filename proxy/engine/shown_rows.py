@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
+from proxy.engine.unit_words import plural
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import answers_in, parts_of
 from proxy.query.ir.query import NoisyComparison, RowChoice, TopList
@@ -24,10 +25,12 @@ _COMPARED: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
     "<>": operator.ne,
 }
 _CHOSEN = (
-    "Noise has a part in which rows are shown: the numbers by which they were chosen are too far to one side on"
-    " average, and off by more than their error more often than 1 in 20."
+    "Noise has a part in which rows are shown: the numbers that chose them are biased, and off by more than"
+    " their error more often than 1 in 20."
 )
 _UNKNOWN = (RowChoice(clause="", is_noisy=False),)
+# A query around shows other groups, or some: all groups pass this, and nobody knows which are shown.
+AROUND = RowChoice(clause="", is_noisy=False, comparisons=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +54,19 @@ def shown_rows(block: BlockPlan, noisy: NoisyTable) -> tuple[BlockPlan, NoisyTab
         rows = rows if block.top is None else _first_rows(block, block.top, rows)
     if rows is None:
         return replace(block, row_choices=_UNKNOWN), noisy
-    return replace(block, row_choices=()), replace(noisy, rows=tuple(rows))
+    left = _UNKNOWN if AROUND in block.row_choices else ()
+    return replace(block, row_choices=left), replace(noisy, rows=tuple(rows))
 
 
 def is_behind(block: BlockPlan) -> bool:
     """Whether the groups of a block that `shown_rows` gave may be others than those that are shown."""
     return bool(block.row_choices)
+
+
+def groups_phrase(block: BlockPlan, count: int, groups: int) -> str:
+    """Count some of the groups of a block that `shown_rows` gave: "2 of 9 groups, shown or not"."""
+    behind = ", shown or not" if is_behind(block) else ""
+    return f"{count:,} of {groups:,} {plural('group')}{behind}"
 
 
 def is_null(block: BlockPlan, row: NoisyRow, output: int) -> bool:
@@ -96,13 +106,12 @@ def _told(clauses: str, passing: int, certain: int, others: int) -> Iterator[str
         yield f"{clauses}: {certain:,} of the {passing:,} {groups} clearly {meet} the condition"
     else:
         yield f"{clauses}: no group passes"
-    if certain < passing:
-        yield ". The others may not: they differ from its bound by less than their error"
     if others:
-        yield f". {others:,} that {'does' if others == 1 else 'do'} not pass may meet it"
+        yield f"; {others:,} that {'does' if others == 1 else 'do'} not pass may meet it"
     yield f". {_CHOSEN}"
     if certain < passing:
-        yield " With dp.low(...) > (or dp.high(...) <) in the condition only clear ones are shown."
+        here = f"{certain:,} here" if certain else "none here, so raise dp.epsilon"
+        yield f" With dp.low(...) > (or dp.high(...) <) in each condition only clear ones are shown: {here}."
 
 
 def _passing_choices(block: BlockPlan, noisy: NoisyTable) -> list[_Passing] | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.noisy_expressions import AnswerOf
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 _HISSING = ("s", "x", "z", "ch", "sh")
 _VOWELS = "aeiou"
+MORE = "Raise dp.epsilon, or ask for fewer aggregates or groups at once."
 
 
 def unit_word(block: BlockPlan) -> str:
@@ -53,3 +55,15 @@ def aggregate_word(aggregate: Aggregate) -> str:
     if aggregate.kind is AggregateKind.COUNT_DISTINCT:
         return f"count(DISTINCT {operand.column})"
     return f"{name}({operand.column})"
+
+
+def answer_name(block: BlockPlan, number: int) -> str:
+    """Name an answer, by its number, as the output column that shows it. Without one name the aggregate."""
+    word = aggregate_word(block.answers[number - 1].aggregate)
+    shown = [
+        column.name
+        for column in block.outputs
+        if isinstance(column.expression, AnswerOf) and column.expression.number == number
+    ]
+    names = [column.name for column in block.outputs]
+    return shown[0] if shown and names.count(shown[0]) == 1 else word

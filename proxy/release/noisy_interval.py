@@ -17,6 +17,7 @@ from proxy.base.type_ranges import clamped_number, clamped_whole
 from proxy.release.value_ranges import ANY_NUMBER, ValueRange
 
 _DIGITS = 20  # of what is printed: more than a double has
+_SHOWN = 10**12  # a double and a quotient of numerics have more digits
 _PLACES = 400  # after the point at most; what is smaller is rounded outwards to that
 
 
@@ -46,6 +47,10 @@ class NoisyInterval:
     def json(self, end: IntervalEnd, valid: ValueRange = ANY_NUMBER) -> str:
         """Rounded outwards. valid: what the expression can be."""
         low, high = valid.cut(self.value, self.low, self.high)
+        if not self.type.is_integer:  # an end that is the value: PostgreSQL rounds what it divides
+            shown = abs(self.value) / _SHOWN
+            low -= shown if valid.low is not None and self.value < valid.low else 0
+            high += shown if valid.high is not None and self.value > valid.high else 0
         match end:
             case IntervalEnd.LOW:
                 return self._text(-_rounded_up(-low), math.floor)

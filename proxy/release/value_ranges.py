@@ -1,4 +1,4 @@
-"""The range of each answer, and of expressions over answers: an interval shows no number outside of it.
+"""The range of each answer, and of expressions over answers: an interval is cut to it, but holds its value.
 
 A count is not below 0, a correlation is between -1 and 1, a share of a whole between 0 and 1. Ranges follow
 from the plan alone. To cut an interval to them is post-processing, and leaves out no possible truth.
@@ -36,8 +36,10 @@ from proxy.query.ir.noisy_expressions import (
     NoisyOperator,
     NoisyWindow,
     PublicNumber,
+    WindowSum,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.release.parts_of_wholes import is_part
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
@@ -62,19 +64,20 @@ class ValueRange:
     def cut(self, value: Fraction, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
         """Cut the ends of an interval to the range.
 
-        If noise took the value out of the range, the interval moves into it first: it keeps its width.
+        If noise took the value out of the range, the interval reaches into it by its half width, and to the
+        value: no value is outside of its own interval.
 
         >>> counts = ValueRange(low=Fraction(0))
         >>> [tuple(map(int, counts.cut(Fraction(n), Fraction(n - 6), Fraction(n + 6)))) for n in (9, 4, -9)]
-        [(3, 15), (0, 10), (0, 6)]
+        [(3, 15), (0, 10), (-9, 6)]
         """
         above = Fraction(0) if self.low is None else max(Fraction(0), self.low - value)
         below = Fraction(0) if self.high is None else max(Fraction(0), value - self.high)
         low, high = low - below, high + above
         if self.low is not None:
-            low = max(low, self.low)
+            low = max(low, min(self.low, value))
         if self.high is not None:
-            high = min(high, self.high)
+            high = min(high, max(self.high, value))
         return low, high
 
 
@@ -85,10 +88,16 @@ _SHARE = ValueRange(low=_ZERO, high=_ONE)
 
 def value_ranges(plan: BlockPlan) -> tuple[ValueRange, ...]:
     """The ranges of a block's answers, and of the expressions of which intervals are asked, in this order."""
-    of_answers = tuple(_of_answer(plan, answer) for answer in plan.answers)
-    aggregates = [answer.aggregate for answer in plan.answers]
-    ranges = _Ranges(of_answers=of_answers, aggregates=aggregates)
-    return (*of_answers, *map(ranges.of, plan.expressions))
+    ranges = ranges_of(plan)
+    return (*ranges.of_answers, *map(ranges.of, plan.expressions))
+
+
+def ranges_of(plan: BlockPlan) -> Ranges:
+    """Give what the ranges of expressions over a block's answers follow from."""
+    return Ranges(
+        of_answers=tuple(_of_answer(plan, answer) for answer in plan.answers),
+        aggregates=[answer.aggregate for answer in plan.answers],
+    )
 
 
 def _of_answer(plan: BlockPlan, answer: Answer) -> ValueRange:
@@ -125,8 +134,8 @@ def _measured(plan: BlockPlan, answer: Answer) -> Measured | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ranges:
-    """of_answers, aggregates: by the number of the answer, from 0."""
+class Ranges:
+    """The ranges of expressions over answers. of_answers, aggregates: by the number of the answer, from 0."""
 
     of_answers: Sequence[ValueRange]
     aggregates: Sequence[Aggregate]
@@ -139,6 +148,8 @@ class _Ranges:
                 return ValueRange(low=expression.value, high=expression.value)
             case NoisyArithmetic(operator=NoisyOperator.DIVIDE):
                 return self._divided(expression)
+            case NoisyArithmetic(operator=NoisyOperator.SUBTRACT):
+                return self._subtracted(expression)
             case NoisyArithmetic():
                 left, right = self.of(expression.left), self.of(expression.right)
                 return _arithmetic(expression.operator, left, right)
@@ -151,7 +162,8 @@ class _Ranges:
             case NoisyChoice():
                 return _chosen(expression.is_greatest, list(map(self.of, expression.operands)))
             case NoisyWindow():
-                return ANY_NUMBER  # dp.low and dp.high take none
+                operand = self.of(expression.operand)
+                return _FROM_0 if operand.is_not_negative else ANY_NUMBER
             case _:
                 assert_never(expression)
 
@@ -159,24 +171,48 @@ class _Ranges:
         """A part of a whole, times a number; or a number that is not negative, by another."""
         factor, part = _without_factor(expression.left)
         divisor, whole = _without_factor(expression.right)
-        if self._is_part(part, whole) and factor >= 0 and divisor > 0:
+        if self.is_part(part, whole) and factor >= 0 and divisor > 0:
             return _whole_ends(ValueRange(low=_ZERO, high=factor / divisor))
         left, right = self.of(expression.left), self.of(expression.right)
         return _FROM_0 if left.is_not_negative and right.is_not_negative else ANY_NUMBER
 
-    def _is_part(self, part: NoisyExpression, whole: NoisyExpression) -> bool:
-        """Whether one is among the things that the other counts or adds up."""
+    def _subtracted(self, expression: NoisyArithmetic) -> ValueRange:
+        """What a whole has beside a part of it is not below 0."""
+        if self.is_part(_without_cast(expression.right), _without_cast(expression.left)):
+            return _FROM_0
+        left, right = self.of(expression.left), self.of(expression.right)
+        return _arithmetic(expression.operator, left, right)
+
+    def is_part(self, part: NoisyExpression, whole: NoisyExpression) -> bool:
+        """Say whether one is among the things that the other counts or adds up."""
+        if isinstance(whole, NoisyWindow):
+            return self._is_part_of_window(part, whole)
         if not isinstance(part, AnswerOf) or not isinstance(whole, AnswerOf):
             return False
         one, other = self.aggregates[part.number - 1], self.aggregates[whole.number - 1]
-        if other.condition is not None and other.condition != one.condition:
+        return is_part(one, other, is_not_negative=self.of(part).is_not_negative)
+
+    def _is_part_of_window(self, part: NoisyExpression, whole: NoisyWindow) -> bool:
+        """Of the sum over a partition: some groups of it, or one."""
+        is_whole = whole.start is None and whole.end is None
+        if whole.function is not WindowSum.SUM or not is_whole:
             return False
-        if other.kind is AggregateKind.COUNT_ROWS:
-            return one.kind in _COUNTS
-        is_like = one.kind is other.kind and one.operand == other.operand
-        return (
-            is_like and self.of(part).is_not_negative and one.kind in (*_COUNTS, AggregateKind.SUM)
-        )
+        operand = part
+        if isinstance(part, NoisyWindow):
+            if part.function is not WindowSum.SUM or not {*whole.partition} <= {*part.partition}:
+                return False
+            operand = part.operand
+        operand, of_whole = _without_cast(operand), _without_cast(whole.operand)
+        if not self.of(operand).is_not_negative:
+            return False
+        return operand == of_whole or self.is_part(operand, of_whole)
+
+
+def _without_cast(expression: NoisyExpression) -> NoisyExpression:
+    """What a cast to a type with a point has in it."""
+    if isinstance(expression, NoisyCast) and not expression.type.is_integer:
+        return _without_cast(expression.operand)
+    return expression
 
 
 def _without_factor(expression: NoisyExpression) -> tuple[Fraction, NoisyExpression]:

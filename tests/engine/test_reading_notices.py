@@ -13,9 +13,9 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
 from proxy.engine.clipped_units import ClippedUnits, with_places
 from proxy.engine.column_errors import ColumnError, column_errors, large_errors, reported
-from proxy.engine.cut_directions import left_out_of_total
+from proxy.engine.cut_directions import is_cut_below
 from proxy.engine.cut_questions import cut_questions
-from proxy.engine.policy_limits import policy_limits
+from proxy.engine.policy_limits import PolicyLimit, limits_text, policy_limits
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.policy.policy_model import Bounds
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, DrawnQuantile
@@ -46,11 +46,13 @@ _BY_T = "SELECT t, count(*) AS n FROM events GROUP BY t"
 
 
 def test_errors_above_most_numbers_have_one_line() -> None:
-    (column,) = _errors(_BY_T, [0, 0, 0, 90_000])
+    (column,) = _errors(_BY_T.replace("count(*)", "sum(i4)"), [0, 0, 0, 90_000])
     assert (column.groups, column.larger) == (4, 3)
     (text,) = large_errors([column])
     assert text.startswith("The error is larger than the number itself: n in 3 of 4 groups. ")
-    assert list(large_errors(_errors(_BY_T, [90_000, -90_000, 70_000, 80_000]))) == []
+    (counted,) = _errors(_BY_T, [0, 0, 0, 90_000])
+    assert counted.larger == 3
+    assert list(large_errors([counted])) == [], "groups that may be empty have a line of their own"
 
 
 def test_of_one_number_too() -> None:
@@ -139,79 +141,89 @@ def test_dp_clipped_that_is_not_counted_says_so() -> None:
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
-        ("SELECT avg(i4) FROM people", "i4 0 .. 100"),
-        ("SELECT sum(i4 + i2) FROM people WHERE i2 > 0", "i2 1 .. 10, i4 0 .. 100"),
+        ("SELECT avg(i4) FROM people", "i4 beyond 0 .. 100"),
+        ("SELECT sum(i4 + i2) FROM people WHERE i2 > 0", "i2 beyond 1 .. 10, i4 beyond 0 .. 100"),
         ("SELECT avg(i4) FROM people WHERE i4 BETWEEN 5 AND 10", None),  # none is beyond
         ("SELECT avg(i4) FILTER (WHERE i4 BETWEEN 5 AND 10) FROM people", None),
         ("SELECT count(i4), count(DISTINCT i4) FROM people", None),
         ("SELECT sum(CASE WHEN i4 > 5 THEN 1 ELSE 0 END) FROM people", None),
         ("SELECT avg((i4 > 5)::int) FROM people", None),
-        ("SELECT max(d) FROM people", "d"),
+        ("SELECT max(d) FROM people", "d beyond 2000-01-01 .. 2020-01-01"),
+        ("SELECT max(ts) FROM people", "ts beyond 2000-01-01 .. 2020-01-01"),
     ],
 )
 def test_values_beyond_the_bounds_are_told(sql: str, told: str | None) -> None:
-    found = [line for line in policy_limits(block_of(sql)) if line.startswith("Values beyond")]
-    if told is None:
-        assert found == []
-    else:
-        (line,) = found
-        assert line.startswith(
-            f"Values beyond the policy's bounds count as the nearest bound: {told}. "
-        )
-
-
-_LARGER = "which would only make the answer larger."
-_EITHER = "which could make the answer larger or smaller."
-_SIDES = "what is above would make the answer larger, what is below smaller."
+    found = [one.text for one in policy_limits(block_of(sql)) if " beyond " in one.text]
+    assert ", ".join(found) == (told or "")
 
 
 @pytest.mark.parametrize(
     ("asked", "of_rows", "of_values"),
     [
-        ("count(*)", _LARGER, None),
-        ("count(DISTINCT t)", _LARGER, None),
-        ("sum(i4)", _LARGER, _SIDES),
-        ("sum(i8)", _EITHER, _SIDES),  # also below 0
-        ("sum(i4 - i2)", _EITHER, _EITHER),
-        ("avg(i4)", None, _SIDES),
-        ("stddev(i4)", None, _LARGER),
-        ("avg(i4), stddev(i4)", None, _EITHER),
-        ("max(i4)", None, _SIDES),
-        ("corr(i4, i2)", _EITHER, _EITHER),
+        ("count(*)", True, None),
+        ("count(DISTINCT t)", True, None),
+        ("sum(i4)", True, False),
+        ("sum(i8)", False, False),  # also below 0
+        ("sum(i4 - i2)", False, False),
+        ("avg(i4)", None, False),
+        ("stddev(i4)", None, True),
+        ("avg(i4), stddev(i4)", None, False),
+        ("max(i4)", None, False),
+        ("corr(i4, i2)", False, False),
     ],
 )
 def test_each_limit_tells_to_which_side_it_cuts(
-    asked: str, of_rows: str | None, of_values: str | None
+    asked: str, of_rows: bool | None, of_values: bool | None
 ) -> None:
     told = list(policy_limits(block_of(f"SELECT {asked} FROM orders")))
-    assert all("The error leaves out what that cuts" in line for line in told)
-    values = [line for line in told if line.startswith("Values beyond")]
-    rows = [line for line in told if line not in values]
-    for lines, ends in ((rows, of_rows), (values, of_values)):
-        assert len(lines) == (ends is not None)
-        assert ends is None or lines[0].endswith(ends)
+    values = [one for one in told if " beyond " in one.text]
+    rows = [one for one in told if one not in values]
+    for limits, is_lower in ((rows, of_rows), (values, of_values)):
+        assert {one.is_lower for one in limits} == ({is_lower} - {None})
+    (line,) = limits_text(told)
+    assert line.startswith("The error leaves out what the policy cuts") and line.count(".") <= 9
+    assert ("which would only make it larger" in line) == (True in (of_rows, of_values))
+
+
+def test_all_limits_are_one_line_with_each_once() -> None:
+    told = [
+        PolicyLimit(text="at most 9 of a buyer", of="sum(a)", is_lower=True),
+        PolicyLimit(text="at most 9 of a buyer", of="sum(b)", is_lower=True),
+        PolicyLimit(text="at most 3 rows of a buyer", is_lower=True),
+    ]
+    assert list(limits_text(told)) == [
+        "The error leaves out what the policy cuts: at most 9 of a buyer in sum(a) and sum(b), at most 3 rows"
+        " of a buyer, which would only make it larger."
+    ]
+    mixed = [*told[2:], PolicyLimit(text="a beyond 0 .. 9", is_lower=False)]
+    assert list(limits_text(mixed)) == [
+        "The error leaves out what the policy cuts: at most 3 rows of a buyer, which would only make it larger;"
+        " a beyond 0 .. 9."
+    ]
+    assert list(limits_text([])) == []
 
 
 @pytest.mark.parametrize(
     ("aggregate", "low", "told"),
     [
-        ("avg(t)", 0, _LARGER),
-        ("sum(t)", 0, _LARGER),
-        ("stddev(t)", 0, _LARGER),
-        ("max(t)", 0, _LARGER),
-        ("avg(t)", -5, _EITHER),
-        ("var_pop(t)", -5, _LARGER),  # what is cut is nearer to all else
-        ("avg(5 - t)", 0, _EITHER),
-        ("corr(t, 2 * t)", 0, _EITHER),
+        ("avg(t)", 0, True),
+        ("sum(t)", 0, True),
+        ("stddev(t)", 0, True),
+        ("max(t)", 0, True),
+        ("avg(t)", -5, False),
+        ("var_pop(t)", -5, True),  # what is cut is nearer to all else
+        ("avg(5 - t)", 0, False),
+        ("corr(t, 2 * t)", 0, False),
     ],
 )
-def test_a_bound_on_totals_tells_to_which_side_it_cuts(aggregate: str, low: int, told: str) -> None:
+def test_a_bound_on_totals_tells_to_which_side_it_cuts(
+    aggregate: str, low: int, told: bool
+) -> None:
     block = block_of(
         f"SELECT {aggregate} FROM (SELECT uid, sum(i4) AS t FROM orders GROUP BY uid) q"
     )
-    assert left_out_of_total(
-        block.answers[0].aggregate, Bounds(Fraction(low), Fraction(9))
-    ).endswith(told)
+    bounds = Bounds(Fraction(low), Fraction(9))
+    assert is_cut_below(block.answers[0].aggregate, bounds) == told
 
 
 def test_what_is_asked_instead_of_dp_clipped_is_answered() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
-from proxy.engine.column_errors import ColumnError, column_errors, reported
+from proxy.engine.column_errors import ColumnError, column_errors, large_errors, reported
 from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.query.ir.query import AggregateBlock, RowChoice
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
@@ -116,7 +116,7 @@ def _released(sql: str, counts: Sequence[int]) -> tuple[BlockPlan, NoisyTable]:
         else one
         for one in block.releases
     )
-    block = replace(block, releases=releases, outputs=of.outputs)
+    block = replace(block, releases=releases, outputs=of.outputs, row_choices=of.row_choices)
     keys = [((name,) * len(block.keys)) for name in ("x", "y", "z", None)]
     groups = (
         DrawnGroup(key, (DrawnNumber(count),) * len(releases))
@@ -135,16 +135,38 @@ def test_how_many_groups_clearly_pass() -> None:
     assert _told(having, [900, 500, 200, 100]) == []
     (text,) = _told(having, [900, 310, 200, 100])
     assert text.startswith("HAVING: 1 of the 2 groups that pass clearly meet the condition. ")
-    assert "dp.low(...)" in text and "not pass" not in text
+    assert "not pass" not in text
+    assert text.endswith("in each condition only clear ones are shown: 1 here.")
     (text,) = _told(having, [900, 500, 290, 100])
-    assert text.startswith("HAVING: 2 of the 2 groups that pass clearly meet the condition. ")
+    assert text.startswith(
+        "HAVING: 2 of the 2 groups that pass clearly meet the condition; 1 that "
+    )
+    assert "dp.low" not in text
     assert "1 that does not pass may meet it" in text
     (text,) = _told(having, [290, 100, 100, 100])
-    assert text.startswith("HAVING: no group passes. 1 that does not pass may meet it. ")
+    assert text.startswith("HAVING: no group passes; 1 that does not pass may meet it. ")
     (text,) = _told(f"SELECT * FROM ({_BY_T}) q WHERE n BETWEEN 200 AND 300", [250, 205, 190, 900])
     assert text.startswith("WHERE: 1 of the 2 groups that pass clearly meet ")
     (text,) = _told(f"{_BY_T} HAVING count(*) = 300", [300, 310, 100, 900])
     assert text.startswith("HAVING: 0 of the 1 group that passes clearly meets ")
+    assert text.endswith("only clear ones are shown: none here, so raise dp.epsilon.")
+
+
+@pytest.mark.parametrize(
+    ("around", "told"),
+    [
+        ("SELECT x.v, q.n FROM (VALUES ('x')) x (v) LEFT JOIN ({}) q ON q.t = x.v", True),
+        ("SELECT max(n) FROM ({}) q", True),
+        ("SELECT t, n FROM ({}) q", False),
+        ("{}", False),
+    ],
+)
+def test_groups_behind_a_query_around_are_shown_or_not(around: str, told: bool) -> None:
+    counts = "SELECT t, sum(i4) AS n FROM people GROUP BY t"
+    found = _column(around.format(counts), [0, 0, 0, 90_000])
+    assert found.is_behind == told
+    (line,) = large_errors([found])
+    assert ("n in 3 of 4 groups, shown or not. " in line) == told
 
 
 def _column(sql: str, counts: Sequence[int]) -> ColumnError:

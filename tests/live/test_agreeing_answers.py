@@ -83,7 +83,7 @@ def test_nothing_contradicts_and_the_empty_group_is_null(sales: LiveProxy) -> No
 def test_a_notice_comes_unasked_and_can_be_turned_off(sales: LiveProxy) -> None:
     _, told = _asked(sales, "SELECT count(*) FROM w.sales")
     assert told.startswith("differential privacy: charged epsilon 1")
-    assert "  count: +-" in told and "At most 3 rows of a buyer count." in told
+    assert "  count: +-" in told and "at most 3 rows of a buyer" in told
     _, told = _asked(sales, "SELECT count(*) FROM w.sales", "SET dp.notice = off")
     assert told == ""
 
@@ -144,5 +144,43 @@ def test_the_same_over_http(sales: LiveProxy, listeners: BothListeners) -> None:
     body = listeners.query(text, database="agreeing", analyst=sales.servers.new_analyst()).json()
     by_region = {row[0]: row[1:] for row in body["rows"]}
     assert by_region["none"][:2] == [None, None]
-    assert any(one.startswith("At most 3 rows of a buyer count.") for one in body["notices"])
+    assert any("at most 3 rows of a buyer" in one for one in body["notices"])
     assert any(" NULL in " in text for text in body["notices"])
+
+
+def test_what_noise_makes_impossible_is_said(sales: LiveProxy, listeners: BothListeners) -> None:
+    """A share above 1 is within its interval, and told; so are groups that may be empty. On both interfaces."""
+    columns = (
+        "count(*) AS n, count(*) FILTER (WHERE paid >= 0) AS m,"
+        " 1.0 * count(*) FILTER (WHERE paid >= 0) / count(*) AS share"
+    )
+    share = columns.partition(" AS m, ")[2].removesuffix(" AS share")
+    ends = f"dp.low({share}), dp.high({share})"
+    text = f"SELECT region, {columns}, {ends} FROM w.sales GROUP BY region"
+    above = 0
+    for _ in range(6):
+        rows, told = _asked(sales, text, "SET dp.epsilon = 0.2")
+        found = [row[2] > row[1] for row in rows]  # type: ignore[operator]
+        above += sum(found)
+        groups = f"puts m above n in {sum(found)} of 3 groups"
+        assert (groups in told) == any(found)
+        for _, _, _, share, low, high in rows:
+            assert low is None or low <= share <= high  # type: ignore[operator]
+    assert above > 0
+    answer = listeners.query(text, database="agreeing", analyst=sales.servers.new_analyst()).json()
+    assert any("groups may be empty" in line for line in answer["notices"])
+    assert "HAVING dp.low(count(*)) > 0 leaves them out." in told
+    rows, told = _asked(sales, f"{text} HAVING dp.low(count(*)) > 0", "SET dp.epsilon = 5")
+    assert {row[0] for row in rows} <= {"few", "many"} and "may be empty" not in told
+
+
+def test_http_has_the_errors_of_columns_inside(sales: LiveProxy, listeners: BothListeners) -> None:
+    inner = "SELECT region, sum(paid) AS s FROM w.sales GROUP BY region"
+    text = (
+        "SELECT x.v, coalesce(q.s, 0) AS s FROM (VALUES ('many')) x (v)"
+        f" LEFT JOIN ({inner}) q ON q.region = x.v"
+    )
+    body = listeners.query(text, database="agreeing", analyst=sales.servers.new_analyst()).json()
+    (column,) = body["errors"]["inner"]
+    _, told = _asked(sales, text)
+    assert column["name"] == "s" and f"  s: +-{column['least']:.6g}" in told

@@ -72,6 +72,11 @@ def test_over_http_a_repeated_answer_says_so_and_a_fresh_one_can_be_had(
         first, again, fresh = asked(), asked(fresh=False), asked(fresh=True)
         assert [one[1:] for one in (first, again, fresh)] == [(False, 1), (True, 0), (False, 1)]
         assert again[0] == first[0] != fresh[0]
+        for more, told in (({}, "true"), ({"fresh": True}, "false")):
+            csv = {"Accept": "text/csv"}
+            text = "SELECT count(*), sum(amount) FROM k.orders WHERE day >= '2024-05-05'"
+            response = http.query(text, database=DATABASE, analyst=analyst, headers=csv, **more)
+            assert response.headers["DPProxy-Repeated"] == told
     finally:
         http.close()
 

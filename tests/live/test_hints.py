@@ -59,9 +59,10 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "round and trunc take a constant number of digits there, from 0 to 20: round(avg(column), 2).": (
         f"SELECT dp.error(round(avg(total), 2)), dp.error(trunc(avg(total), 20)) {_ORDERS}",
     ),
-    "ORDER BY {} LIMIT {}: {} of the {} rows clearly belong to the list. The others differ from rows below by"
-    " less than their error. Noise has a part in which of them are in the list, and their numbers are too {} on"
-    " average.": (f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",),
+    "ORDER BY {} LIMIT {}: {} of the {} rows clearly belong to the list. Noise has a part in which others"
+    " are in it, and their numbers are too {} on average.": (
+        f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",
+    ),
     "ORDER BY with LIMIT: noise has a part in which rows are in the list, and the numbers by which they were"
     " chosen are too {} on average.": (
         f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2 OFFSET 1",
@@ -231,7 +232,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Protected: aggregates are answered with noise that hides {}. SELECT * FROM dp.columns.": (
         "SELECT * FROM dp.columns",
     ),
-    " With dp.low(...) > (or dp.high(...) <) in the condition only clear ones are shown.": (
+    " With dp.low(...) > (or dp.high(...) <) in each condition only clear ones are shown: {}.": (
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.low(count(*)) > 9000",
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.high(count(*)) < 9000",
     ),

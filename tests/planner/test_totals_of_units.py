@@ -11,7 +11,7 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.engine.cut_questions import cut_questions
-from proxy.engine.policy_limits import policy_limits
+from proxy.engine.policy_limits import limits_text, policy_limits
 from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, RecentredMean, UnitExtreme
 from proxy.kernel.statistics import Counted, Statistic
@@ -181,11 +181,9 @@ def test_the_policys_bound_on_a_total_is_kept_in_answers_alone() -> None:
     assert isinstance(first, RecentredMean) and isinstance(second, RecentredMean)
     assert first.measured.clamp.high == 300 and second.measured.clamp.high == 100
     assert "300" not in repr(block.where)
-    assert list(policy_limits(block)) == [
-        "avg(t): at most 300 of a person count. The error leaves out what that cuts, which would only make the"
-        " answer larger.",
-        "avg: at most 100 of a person count. The error leaves out what that cuts, which could make the answer"
-        " larger or smaller.",
+    assert list(limits_text(tuple(policy_limits(block)))) == [
+        "The error leaves out what the policy cuts: at most 300 of a person in avg(t), which would only make"
+        " it larger; at most 100 of a person in avg."
     ]
     largest, _ = _block(f"max(t) FROM {_TOTALS}", policy).releases
     assert isinstance(largest, UnitExtreme) and largest.measured.clamp.high > 300

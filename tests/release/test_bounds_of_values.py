@@ -46,14 +46,14 @@ def _told(select: str, bound: ChosenBound = _BOUND) -> str:
 
 def test_what_is_cut_is_told_with_the_direction() -> None:
     assert _told("avg(t), count(*)") == (
-        "avg(t): at most 8 of a person count; about 3 +-20 of 4,000 people have more. The error leaves out"
-        " what that cuts, which would only make the answer larger."
+        "avg(t): at most 8 of a person count, about 3 +-20 of 4,000 people have more, which would only make it"
+        " larger"
     )
-    assert "would only make the answer larger" in _told(f"sum(t), stddev(t), {_MEDIAN}")
+    assert "would only make it larger" in _told(f"sum(t), stddev(t), {_MEDIAN}")
 
 
 def test_of_signed_values_only_spreads_shrink() -> None:
-    assert "would only make the answer larger" in _told("stddev(m)")
+    assert "would only make it larger" in _told("stddev(m)")
     for select in ("avg(m)", "avg(m), stddev(m)", "corr(t, t * t)"):
         assert "only make" not in _told(select)
 

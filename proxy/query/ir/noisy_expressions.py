@@ -16,6 +16,11 @@ from typing_extensions import assert_never
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import NumericFunction
 
+_ROUNDING = (
+    *(NumericFunction.ROUND, NumericFunction.TRUNC),
+    *(NumericFunction.FLOOR, NumericFunction.CEIL),
+)
+
 
 class NoisyOperator(Enum):
     ADD = "+"
@@ -139,6 +144,19 @@ def answers_in(expression: NoisyExpression) -> frozenset[int]:
     [1]
     """
     return frozenset(part.number for part in parts_of(expression) if isinstance(part, AnswerOf))
+
+
+def is_rounded_answer(expression: NoisyExpression) -> bool:
+    """Say whether it is an answer, perhaps rounded or cast.
+
+    >>> is_rounded_answer(NoisyCast(AnswerOf(1, SqlType.INT8), None, SqlType.FLOAT8))
+    True
+    """
+    while isinstance(expression, NoisyCast) or (
+        isinstance(expression, NoisyCall) and expression.function in _ROUNDING
+    ):
+        expression = expression.operand
+    return isinstance(expression, AnswerOf)
 
 
 def noisy_leaves(expression: NoisyExpression) -> frozenset[AnswerOf | NoisyWindow]:

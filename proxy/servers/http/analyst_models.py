@@ -160,6 +160,7 @@ class ClippedShare(ResponseModel):
 
     block: int
     aggregates: list[str]
+    columns: list[str] = Field(description="Output columns with such an aggregate in them.")
     bound: float | None
     bounds: Literal["rows", "total"]
     chosen: bool
@@ -180,12 +181,25 @@ class ErrorRange(ResponseModel):
     unit: str | None = Field(description="Of times: days or seconds. Null: that of the column.")
     no_interval: str | None = Field(description="Why some group has no interval.")
     note: str
+    at_least: bool = Field(
+        description="What a bound cuts may be more than the error, and would only make the numbers larger:"
+        " the interval has no upper end."
+    )
+
+
+class InnerErrorRange(ErrorRange):
+    """Of one column of a query inside, of which a query around makes the result."""
+
+    name: str
 
 
 class AnswerErrors(ResponseModel):
     columns: list[ErrorRange | None] = Field(description="Null of a column without noise.")
     rows: list[list[float | NotFinite | None]] | None = Field(
         description="The half width of each value in `rows`, where it is known."
+    )
+    inner: list[InnerErrorRange] = Field(
+        description="Of columns of inner queries, if a query around makes the result of them."
     )
 
 

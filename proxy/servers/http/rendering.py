@@ -27,8 +27,9 @@ _INNER = {
     "least": None,
     "most": None,
     "unit": None,
-    "no_interval": "a query around those that are answered makes it: take dp.error() in these",
+    "no_interval": "a query around those that are answered makes it: `inner` has their errors",
     "note": "",
+    "at_least": False,
 }
 
 # Of a CSV response: what its body has no place for.
@@ -36,6 +37,7 @@ PRIVACY_HEADERS = {
     "DPProxy-Epsilon": "The epsilon that was charged.",
     "DPProxy-Delta": "The delta that was charged.",
     "DPProxy-Reused": "Whether published releases answered it: true or false.",
+    "DPProxy-Repeated": "Whether its noise is that of earlier answers: true or false.",
     "DPProxy-Remaining-Epsilon": "The epsilon that is left.",
     "DPProxy-Remaining-Delta": "The delta that is left.",
     "DPProxy-Receipt": "The receipt of the charge.",
@@ -88,23 +90,26 @@ def _json(result: QueryResult) -> bytes:
 
 
 def _errors(result: QueryResult) -> str:
-    """Of each column that is a number with noise, over all groups; and of each row, where it is known which
-    group it is. null where nothing protected was queried."""
+    """Of each column that is a number with noise, over all groups; of each row, where it is known which group
+    it is; and of columns of inner queries. null where nothing protected was queried."""
     if result.privacy is None:
         return "null"
     measured = [by_oid(column.type_oid) for column in result.rows.columns]
     columns: list[dict[str, object] | None] = [
         dict(_INNER) if _may_be_noisy(result.privacy, kind) else None for kind in measured
     ]
+    inner = []
     for one in result.privacy.columns:
-        if one.place is not None and one.place <= len(columns):
+        if one.place is None:
+            inner.append({"name": one.name, **one.as_json()})
+        elif one.place <= len(columns):
             columns[one.place - 1] = one.as_json()
     rows = "null"
     if result.errors is not None:
         width, places = len(columns), result.errors.places
         lines = (_row_errors(values, places, width) for values in result.errors.values)
         rows = f"[{','.join(lines)}]"
-    return f'{{"columns":{json.dumps(columns)},"rows":{rows}}}'
+    return f'{{"columns":{json.dumps(columns)},"rows":{rows},"inner":{json.dumps(inner)}}}'
 
 
 def _may_be_noisy(given: NoisyAnswer, kind: SqlType) -> bool:
@@ -132,8 +137,14 @@ def _csv(rows: ResultRows) -> bytes:
 
 def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
     """What a CSV body has no place for."""
-    headers = {"DPProxy-Epsilon": "0", "DPProxy-Delta": "0", "DPProxy-Reused": "false"}
+    headers = {
+        "DPProxy-Epsilon": "0",
+        "DPProxy-Delta": "0",
+        "DPProxy-Reused": "false",
+        "DPProxy-Repeated": "false",
+    }
     if given is not None:
+        headers["DPProxy-Repeated"] = "true" if given.is_repeated else "false"
         headers["DPProxy-Reused"] = "true" if given.published else "false"
         headers["DPProxy-Epsilon"] = decimal_text(given.loss.epsilon)
         headers["DPProxy-Delta"] = decimal_text(given.loss.delta)

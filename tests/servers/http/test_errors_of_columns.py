@@ -52,7 +52,7 @@ def test_rows_have_the_errors_that_dp_error_says(listeners: BothListeners) -> No
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [
-        ("SELECT max(age) FROM census.adult", "stays private"),
+        ("SELECT max(age) FROM census.adult", "noise is private"),
         (
             "SELECT max(age) - min(age) AS x FROM census.adult",
             "of max no interval: its error is not known",
@@ -69,16 +69,16 @@ def test_rows_have_the_errors_that_dp_error_says(listeners: BothListeners) -> No
         (
             f"SELECT n + m FROM (SELECT count(*) AS n FROM {_TABLE}) q,"
             f" (SELECT count(total) AS m FROM {_TABLE}) r",
-            "dp.error() in these",
+            "`inner` has their errors",
         ),
         (
             f"SELECT percentile_cont(ARRAY[0.1, 0.5]) WITHIN GROUP (ORDER BY total) FROM {_TABLE}",
             "dp.error() of the same percentiles",
         ),
-        (f"SELECT count(*) FROM {_TABLE} UNION ALL SELECT count(*) FROM {_TABLE}", "dp.error()"),
+        (f"SELECT count(*) FROM {_TABLE} UNION ALL SELECT count(*) FROM {_TABLE}", "`inner` has"),
         (
             f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) FROM {_TABLE}",
-            "rows in sorted order",
+            "in sorted rows",
         ),
     ],
 )

@@ -1,0 +1,213 @@
+"""Sentences about numbers that no exact answers have together: a part above its whole, a total that falls.
+
+Each answer has noise of its own. Numbers are shown as they were drawn, as sums over groups would be biased else
+(ADR 0101). From released numbers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from proxy.base.decimals import decimal_text
+from proxy.base.limits import NOISY_PARTS_PER_BLOCK
+from proxy.engine.shown_rows import groups_phrase, is_behind, shown_rows
+from proxy.engine.unit_words import aggregate_word, answer_name
+from proxy.kernel.plan import BlockPlan
+from proxy.query.ir.noisy_expressions import (
+    AnswerOf,
+    NoisyExpression,
+    NoisyWindow,
+    WindowSum,
+    answers_in,
+    parts_of,
+)
+from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.release.expression_intervals import interval_of
+from proxy.release.noisy_interval import NoisyInterval
+from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
+from proxy.release.value_ranges import Ranges, ranges_of
+
+_TOLD = 3  # columns: a pivot may have hundreds
+_MOST = " Ask for coarser groups, or raise dp.epsilon."
+_ADDED = (
+    *(AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT),
+    AggregateKind.SUM,
+)
+
+
+def impossible_answers(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Say in one line which columns noise makes impossible, and in how many groups."""
+    columns = [
+        (place, one.name, one.expression)
+        for place, one in enumerate(block.outputs)
+        if one.expression is not None
+    ]
+    made = [one for one in columns if not isinstance(one[2], AnswerOf)]
+    plain = [one for one in columns if isinstance(one[2], AnswerOf) and _adds_up(block, one[2])]
+    if not made and len(plain) < 2:
+        return
+    ranges = ranges_of(block)
+    told = [*_parts_above(block, noisy, plain, ranges), *_beyond(block, noisy, made, ranges)]
+    found = [f"puts {_listed(told)}"] if told else []
+    found += _falling(block, noisy, made, ranges)
+    if found:
+        yield f"Noise alone {', and '.join(found)}."
+
+
+_Column = tuple[int, str, NoisyExpression]
+
+
+def _adds_up(block: BlockPlan, expression: AnswerOf) -> bool:
+    return block.answers[expression.number - 1].aggregate.kind in _ADDED
+
+
+def _parts_above(
+    block: BlockPlan, noisy: NoisyTable, plain: Sequence[_Column], ranges: Ranges
+) -> Iterator[str]:
+    """A column that is of a part of another one: "repeaters above buyers in 5 of 10 groups"."""
+    if len(plain) ** 2 * len(noisy.rows) > NOISY_PARTS_PER_BLOCK:
+        return
+    for _, name, part in plain:
+        worst = 0, ""
+        for _, other, whole in plain:
+            if part == whole or not ranges.is_part(part, whole):
+                continue
+            worst = max(worst, (sum(_is_above(row, part, whole) for row in noisy.rows), other))
+        if worst[0]:
+            yield f"{name} above {worst[1]}{_where(block, worst[0], noisy)}"
+
+
+def _is_above(row: NoisyRow, part: NoisyExpression, whole: NoisyExpression) -> bool:
+    assert isinstance(part, AnswerOf) and isinstance(whole, AnswerOf)
+    one, other = row.values[part.number - 1], row.values[whole.number - 1]
+    return not (one.is_missing or other.is_missing) and _number(one) > _number(other)
+
+
+def _number(value: NoisyValue) -> Fraction:
+    return value.index * value.grid
+
+
+def _beyond(
+    block: BlockPlan, noisy: NoisyTable, made: Sequence[_Column], ranges: Ranges
+) -> Iterator[str]:
+    """A computed column that is beyond what it can be, though no answer in it is below 0 by itself."""
+    for place, name, expression in made:
+        valid = ranges.of(expression)
+        values = [_known(row, place) for row in noisy.rows]
+        above = sum(
+            valid.high is not None and value is not None and value > valid.high for value in values
+        )
+        if above and valid.high is not None:
+            yield f"{name} above {decimal_text(valid.high)}{_where(block, above, noisy)}"
+        below = sum(
+            valid.low is not None
+            and value is not None
+            and value < valid.low
+            and not _has_negative(expression, row)
+            for value, row in zip(values, noisy.rows, strict=True)
+        )
+        if below and valid.low is not None:
+            yield f"{name} below {decimal_text(valid.low)}{_where(block, below, noisy)}"
+
+
+def _known(row: NoisyRow, place: int) -> Fraction | None:
+    found = row.errors[place]
+    return found.value if isinstance(found, NoisyInterval) else None
+
+
+def _has_negative(expression: NoisyExpression, row: NoisyRow) -> bool:
+    return any(row.values[number - 1].index < 0 for number in answers_in(expression))
+
+
+def _falling(
+    block: BlockPlan, noisy: NoisyTable, made: Sequence[_Column], ranges: Ranges
+) -> list[str]:
+    """Running totals of what cannot be below 0: they fall where it is."""
+    falling: dict[NoisyExpression, list[str]] = {}
+    for _, name, expression in made:
+        operands = dict.fromkeys(
+            part.operand
+            for part in parts_of(expression)
+            if isinstance(part, NoisyWindow) and _is_running(part)
+        )
+        for operand in operands:
+            if ranges.of(operand).is_not_negative:
+                falling.setdefault(operand, []).append(name)
+    found = []
+    for operand, names in falling.items():
+        count = sum(_is_below_0(operand, row) for row in noisy.rows)
+        if count:
+            shown = _listed(list(dict.fromkeys(names)))
+            found.append(f"lets {shown} fall{_where(block, count, noisy)}")
+    return found
+
+
+def _is_running(window: NoisyWindow) -> bool:
+    is_to_here = window.start is None and window.end == 0
+    return window.function is WindowSum.SUM and is_to_here and bool(window.order)
+
+
+def _is_below_0(operand: NoisyExpression, row: NoisyRow) -> bool:
+    found = interval_of(operand, row.values)
+    return isinstance(found, NoisyInterval) and found.value < 0
+
+
+def _listed(found: Sequence[str]) -> str:
+    more = len(found) - _TOLD
+    if more > 1:
+        found = [*found[:_TOLD], f"{more:,} more columns"]
+    *others, last = found
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _where(block: BlockPlan, count: int, noisy: NoisyTable) -> str:
+    return f" in {groups_phrase(block, count, len(noisy.rows))}" if block.keys else ""
+
+
+def empty_groups(planned: BlockPlan, released: NoisyTable) -> Iterator[str]:
+    """Say how many public groups may have no rows, by the counts of all their rows or values."""
+    numbers = whole_counts(planned)
+    if not numbers or not planned.outputs:
+        return
+    block, noisy = shown_rows(planned, released)
+    if len(noisy.rows) < 2:
+        return
+    empty = sum(all(_may_be_0(row.values[n - 1]) for n in numbers) for row in noisy.rows)
+    if empty:
+        names = [answer_name(block, number) for number in numbers]
+        are = "is below its error" if len(names) == 1 else "are below their errors"
+        where = f"{groups_phrase(block, empty, len(noisy.rows))}{',' if is_behind(block) else ''}"
+        advice = f"{_without(block, numbers)}{_MOST if 2 * empty > len(noisy.rows) else ''}"
+        yield (
+            f"{where} may be empty, as public keys have all groups: {' and '.join(names)} {are}.{advice}"
+        )
+
+
+def whole_counts(block: BlockPlan) -> tuple[int, ...]:
+    """The numbers of the answers that count all rows or values of a public group. Of HAVING none is told."""
+    if not block.keys or block.selection is not None:
+        return ()
+    if any(one.clause == "HAVING" for one in block.row_choices):
+        return ()
+    return tuple(
+        number
+        for number, answer in enumerate(block.answers, start=1)
+        if answer.aggregate.kind in _ADDED
+        and answer.aggregate.kind is not AggregateKind.SUM
+        and answer.aggregate.condition is None
+    )
+
+
+def _may_be_0(value: NoisyValue) -> bool:
+    return value.is_missing or value.index <= (value.half_width or 0)
+
+
+def _without(block: BlockPlan, numbers: Sequence[int]) -> str:
+    """A condition that leaves out such groups. It has to name one of the counts as SQL."""
+    aggregates = [block.answers[number - 1].aggregate for number in numbers]
+    for aggregate in aggregates:
+        word = aggregate_word(aggregate)
+        if "(" in word:
+            return f" HAVING dp.low({word}) > 0 leaves them out."
+    return ""
