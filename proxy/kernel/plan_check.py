@@ -22,6 +22,7 @@ from proxy.kernel.column_types import (
     check_expressions,
     is_grouped_in_one_form,
 )
+from proxy.kernel.fixed_columns import fixed_columns
 from proxy.kernel.measurements import (
     check_centres,
     price_of_choice,
@@ -173,7 +174,7 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
     _check_parts(block, source, world)
     check_neighbours(block, source)
     is_open = block.chooses_rows or bool(block.value_choices)
-    shape = shape_of(block, is_open=is_open and not is_bounded)
+    shape = shape_of(block, is_open and not is_bounded, fixed_columns(source))
     prices = [
         price_of_release(release, shape, is_bounded)
         for number, release in enumerate(block.releases)

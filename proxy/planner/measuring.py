@@ -46,7 +46,8 @@ class MeasureContext:
     groups: int  # at most so many groups hold rows of one unit
     privacy: Privacy
     wanted: Loss  # of the statement as a whole
-    is_spread: bool = False  # rows of one unit may be in several groups
+    is_spread: bool = False  # SQL gathers the rows of a unit by group
+    is_in_one_group: bool = False  # as the unit fixes all keys
     has_private_keys: bool = False  # groups are chosen when it runs
     most_rows: int | None = (
         None  # where the rows of a unit are bounded by choice: the largest bound

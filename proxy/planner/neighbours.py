@@ -8,10 +8,14 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
+from proxy.kernel.attribution import relation_of
+from proxy.kernel.fixed_columns import fixed_columns, most_groups
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
-from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows
+from proxy.kernel.world import World
+from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows, Values
 from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Relation
 
 
 def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
@@ -23,11 +27,34 @@ def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
             return None
 
 
+def reach_of(
+    ownership: RowOwnership,
+    relation: Relation,
+    keys: Sequence[KeyPlan],
+    combinations: Sequence[Values] | None,
+    world: World,
+) -> int | None:
+    """Bound the groups in which one unit has rows, by the keys that the unit fixes.
+
+    Returns:
+        The bound of the kernel; None where it knows none.
+    """
+    if not keys or not isinstance(ownership, UnitRows):
+        return None
+    return most_groups(keys, combinations, fixed_columns(relation_of(relation, world)))
+
+
 def neighbours_of(
-    ownership: RowOwnership, groups: int | None, chosen: int | None
+    ownership: RowOwnership, groups: int | None, chosen: int | None, reach: int | None = None
 ) -> tuple[Neighbours, int]:
-    """How neighbours differ, and in how many groups at most one unit can be. groups None: unknown many; chosen:
-    the bound on the rows of a unit, once it is."""
+    """Say how neighbours differ, and in how many groups one unit can be.
+
+    Args:
+        ownership: Whose rows they are.
+        groups: How many groups are answered; None: unknown many.
+        chosen: The bound on the rows of a unit, once it is chosen.
+        reach: As `reach_of` gives it.
+    """
     match ownership:
         case ProtectedRows():
             group_bound = ownership.rows if groups is None else min(ownership.rows, groups)
@@ -44,13 +71,14 @@ def neighbours_of(
                 rows=1, hashed_by=(ownership.column,), not_null=ownership.column
             ), 1
         case UnitRows():
-            if groups is None and lacks_bound(ownership):
+            if groups is None and reach is None and lacks_bound(ownership):
                 raise Fault  # check_private_keys comes first
             group_bound = min(ownership.rows, ownership.groups or ownership.rows)
-            bound_groups = group_bound if groups is None or group_bound < groups else None
+            known = min((bound for bound in (groups, reach) if bound is not None), default=None)
+            bound_groups = group_bound if known is None or group_bound < known else None
             # One group alone: the bound of all rows of the unit is the one that counts.
             per_group = ownership.rows_per_group if groups is None or groups > 1 else None
-            most = group_bound if groups is None else min(group_bound, groups)
+            most = group_bound if known is None else min(group_bound, known)
             rows = ownership.rows if chosen is None else chosen
             bounding = UnitNeighbours(
                 column=ownership.column,
@@ -67,15 +95,17 @@ def neighbours_of(
             assert_never(ownership)
 
 
-def check_private_keys(ownership: RowOwnership, keys: Sequence[tuple[int | None, KeyPlan]]) -> None:
+def check_private_keys(
+    ownership: RowOwnership, keys: Sequence[tuple[int | None, KeyPlan]], reach: int | None
+) -> None:
     """Private keys need a bound on the groups of a unit that is no choice of the statement's own.
 
-    keys: each with its place in the statement
+    keys: each with its place in the statement; reach: as of neighbours_of
 
     Refuses  NO_BOUNDS: the policy has none
     """
     private = [(position, key) for position, key in keys if key.values is None]
-    if not private or not lacks_bound(ownership):
+    if not private or reach is not None or not lacks_bound(ownership):
         return
     position, key = private[0]
     name = key.expression.column if isinstance(key.expression, ColumnRef) else "column"

@@ -49,7 +49,7 @@ from proxy.planner.measuring import (
 )
 from proxy.planner.narrowed_operands import has_fixed_bounds, operand_facts
 from proxy.planner.needed_loss import NeedsEpsilon
-from proxy.planner.neighbours import check_private_keys, most_rows, neighbours_of
+from proxy.planner.neighbours import check_private_keys, most_rows, neighbours_of, reach_of
 from proxy.planner.open_operands import (
     kept_totals,
     value_choices,
@@ -279,6 +279,7 @@ class _Draft:
     allocation: BudgetAllocation
     ownership: RowOwnership
     group_bound: int | None
+    reach: int | None
     unowned: tuple[str, ...]
     beyond: tuple[str, ...]
     most_stored: int | None
@@ -294,7 +295,9 @@ class _Draft:
 
         Given    values: bounds on values, by the values; weights: bound on rows that quantiles weigh
         """
-        neighbours, _ = neighbours_of(self.ownership, self.group_bound, chosen.get(None))
+        neighbours, _ = neighbours_of(
+            self.ownership, self.group_bound, chosen.get(None), self.reach
+        )
         context = replace(self.context, neighbours=neighbours, chosen=chosen, weight_bound=weights)
         context = with_bounds(context, values)
         return replace(self, context=context, allocation=allocation(self.aggregates, context))
@@ -354,10 +357,11 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)
     ownership = with_unit.ownership
+    reach = reach_of(ownership, with_unit.relation, keys, listed, _world(known))
     check_private_keys(
-        ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)]
+        ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)], reach
     )
-    neighbours, groups = neighbours_of(ownership, group_bound, None)
+    neighbours, groups = neighbours_of(ownership, group_bound, None, reach)
     aggregates = tuple(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
@@ -372,6 +376,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         mechanism=known.mechanism,
         wanted=wanted,
         is_spread=bool(keys) and count != 1,
+        is_in_one_group=reach == 1,
         has_private_keys=any(key.values is None for key in keys),
         most_rows=largest,
         levels=wanted_levels(block),
@@ -393,6 +398,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         allocation=allocation(aggregates, context),
         ownership=ownership,
         group_bound=group_bound,
+        reach=reach,
         unowned=columns_without_unit(with_unit.relation, known),
         beyond=computed_beyond(block.where, facts),
         most_stored=most_read(with_unit.relation, known.most_stored),

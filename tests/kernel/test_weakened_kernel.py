@@ -20,6 +20,7 @@ import pytest
 from proxy.kernel import (
     attribution,
     column_types,
+    fixed_columns,
     join_rules,
     measurements,
     plan_check,
@@ -39,8 +40,8 @@ from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 
 _MODULES = (
-    *(attribution, column_types, join_rules, measurements, plan_check, row_numbers, shape),
-    truncation_rules,
+    *(attribution, column_types, fixed_columns, join_rules, measurements, plan_check, row_numbers),
+    *(shape, truncation_rules),
 )
 
 
@@ -306,6 +307,37 @@ _OF_RELATIONS = {
     "a_side_names_joined_rows": _weak(join_rules._keys, "if once_right:", "if True:"),
     "outer_partners_are_touched": _weak(
         join_rules._joined_by, "a.filled if join.left_outer else", ""
+    ),
+    "partners_of_some_rows_are_fixed": _weak(
+        fixed_columns.fixed_by_join,
+        "join.left_outer and not _is_met_alike(join, left, right, here | there, pairs)",
+        "False",
+    ),
+    "partners_by_other_columns_are_fixed": _weak(
+        fixed_columns._is_met_alike, "is_of_unit(pair) or fixed.issuperset(pair)", "True"
+    ),
+    "partners_by_other_conditions_are_fixed": _weak(
+        fixed_columns._is_met_alike, "is_fixed(join.rest, fixed)", "True"
+    ),
+    "public_partners_of_any_column_are_fixed": _weak(
+        fixed_columns._fixed_partners, "if x in fixed", ""
+    ),
+    "several_public_partners_are_fixed": _weak(
+        fixed_columns._fixed_partners, "if is_one else NO_COLUMNS", ""
+    ),
+    "functions_of_any_column_are_fixed": _weak(
+        fixed_columns.is_fixed, "columns_in(expression) <= fixed", "True"
+    ),
+    "windows_over_some_rows_are_fixed": _weak(
+        fixed_columns._is_of_all_rows, "return is_whole", "return True"
+    ),
+    "windows_of_several_partitions_are_fixed": _weak(
+        fixed_columns._is_of_all_rows, "or not by_unit.issuperset(parts)", ""
+    ),
+    "parts_of_a_union_fix_alike": _weak(
+        attribution.union_rule,
+        "named=frozenset(named),",
+        "named=frozenset(named), fixed=frozenset(types),",
     ),
 }
 _HOLES = {hole.name: hole for hole in HOLES}
