@@ -127,9 +127,7 @@ def _fixed_partners(public: Known, fixed: ColumnNames, pairs: Pairs) -> ColumnNa
     return frozenset(public.types) if is_one else NO_COLUMNS
 
 
-def _is_met_alike(
-    join: Join, left: Known, right: Known, fixed: ColumnNames, pairs: Pairs
-) -> bool:
+def _is_met_alike(join: Join, left: Known, right: Known, fixed: ColumnNames, pairs: Pairs) -> bool:
     """Whether ON holds for all left rows of a unit with a right row, or for none of them."""
 
     def is_of_unit(pair: tuple[ColumnName, ColumnName]) -> bool:

@@ -8,14 +8,10 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.kernel.attribution import relation_of
-from proxy.kernel.fixed_columns import fixed_columns, most_groups
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
-from proxy.kernel.world import World
-from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows, Values
+from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Relation
 
 
 def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
@@ -27,23 +23,6 @@ def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
             return None
 
 
-def reach_of(
-    ownership: RowOwnership,
-    relation: Relation,
-    keys: Sequence[KeyPlan],
-    combinations: Sequence[Values] | None,
-    world: World,
-) -> int | None:
-    """Bound the groups in which one unit has rows, by the keys that the unit fixes.
-
-    Returns:
-        The bound of the kernel; None where it knows none.
-    """
-    if not keys or not isinstance(ownership, UnitRows):
-        return None
-    return most_groups(keys, combinations, fixed_columns(relation_of(relation, world)))
-
-
 def neighbours_of(
     ownership: RowOwnership, groups: int | None, chosen: int | None, reach: int | None = None
 ) -> tuple[Neighbours, int]:
@@ -53,7 +32,7 @@ def neighbours_of(
         ownership: Whose rows they are.
         groups: How many groups are answered; None: unknown many.
         chosen: The bound on the rows of a unit, once it is chosen.
-        reach: As `reach_of` gives it.
+        reach: As `fixed_by_units.reach_of` gives it.
     """
     match ownership:
         case ProtectedRows():

@@ -33,6 +33,7 @@ from proxy.planner.facts import (
     Values,
     typed,
 )
+from proxy.planner.fixed_by_units import reach_of
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
 from proxy.planner.later_rows import present_of, without_later_rows
@@ -49,7 +50,7 @@ from proxy.planner.measuring import (
 )
 from proxy.planner.narrowed_operands import has_fixed_bounds, operand_facts
 from proxy.planner.needed_loss import NeedsEpsilon
-from proxy.planner.neighbours import check_private_keys, most_rows, neighbours_of, reach_of
+from proxy.planner.neighbours import check_private_keys, most_rows, neighbours_of
 from proxy.planner.open_operands import (
     kept_totals,
     value_choices,
@@ -357,7 +358,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)
     ownership = with_unit.ownership
-    reach = reach_of(ownership, with_unit.relation, keys, listed, _world(known))
+    reach = reach_of(with_unit, keys, listed, known)
     check_private_keys(
         ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)], reach
     )

@@ -130,14 +130,19 @@ def k_rows_treated_as_one(patch: pytest.MonkeyPatch) -> None:
     real = neighbours.neighbours_of
 
     def one(
-        ownership: RowOwnership, groups: int | None, chosen: int | None
+        ownership: RowOwnership, groups: int | None, chosen: int | None, reach: int | None = None
     ) -> tuple[Neighbours, int]:
-        found, reach = real(ownership, groups, chosen)
+        found, most = real(ownership, groups, chosen, reach)
         if isinstance(found, RowNeighbours):
             return replace(found, rows=1), 1
-        return found, reach
+        return found, most
 
     patch.setattr(planning, "neighbours_of", one)
+
+
+def any_key_taken_for_fixed(patch: pytest.MonkeyPatch) -> None:
+    """A unit is in one group, whatever the keys are."""
+    patch.setattr(planning, "reach_of", lambda *_: 1)
 
 
 def multiplicity_of_a_join_ignored(patch: pytest.MonkeyPatch) -> None:

@@ -78,12 +78,12 @@ def partitions_of_a_cut_join_paid_once(patch: pytest.MonkeyPatch) -> None:
     real = neighbours.neighbours_of
 
     def one(
-        ownership: RowOwnership, groups: int | None, chosen: int | None
+        ownership: RowOwnership, groups: int | None, chosen: int | None, reach: int | None = None
     ) -> tuple[Neighbours, int]:
-        found, reach = real(ownership, groups, chosen)
+        found, most = real(ownership, groups, chosen, reach)
         if isinstance(found, RowNeighbours) and found.partitions is not None:
             found = replace(found, partitions=1)
-        return found, reach
+        return found, most
 
     patch.setattr(planning, "neighbours_of", one)
 
@@ -93,14 +93,14 @@ def partitions_by_row_after_a_cut_join(patch: pytest.MonkeyPatch) -> None:
     real = neighbours.neighbours_of
 
     def by_row(
-        ownership: RowOwnership, groups: int | None, chosen: int | None
+        ownership: RowOwnership, groups: int | None, chosen: int | None, reach: int | None = None
     ) -> tuple[Neighbours, int]:
-        found, reach = real(ownership, groups, chosen)
+        found, most = real(ownership, groups, chosen, reach)
         if isinstance(found, RowNeighbours) and found.partitions is not None:
             key = found.hashed_by[0]
             if key.column == "t":
                 found = replace(found, hashed_by=(replace(key, column="i4", type=SqlType.INT4),))
-        return found, reach
+        return found, most
 
     patch.setattr(planning, "neighbours_of", by_row)
 

@@ -32,7 +32,7 @@ from proxy.kernel.owners import Known
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from tests.kernel.claims import Claims
-from tests.kernel.holes import HOLES
+from tests.kernel.holes_of_groups import HOLES
 from tests.kernel.made_relations import POLICY, RelationMaker
 from tests.kernel.tampered_plans import KINDS, Tampered
 from tests.kernel.test_golden_plans import EQUIVALENT, golden_blocks
@@ -154,6 +154,39 @@ _OF_HOLES = {
     "alias_of_an_inner_scan": _weak(
         join_rules._is_of_one_unit, "(y, table) in b.named for", "y[1] == 'id' for"
     ),
+    "key_of_several_rows": _weak(fixed_columns.fixed_columns, "if owner.alone:", "if True:"),
+    "key_of_a_table_of_rows": _weak(fixed_columns.fixed_columns, "if owner.alone:", "if True:"),
+    "key_of_a_partner_of_some_rows": _weak(
+        fixed_columns._is_met_alike, "is_fixed(join.rest, fixed)", "True"
+    ),
+    "key_of_a_partner_by_another_column": _weak(
+        fixed_columns._is_met_alike, "is_of_unit(pair) or fixed.issuperset(pair)", "True"
+    ),
+    "key_of_a_partner_of_a_partner": _weak(
+        fixed_columns._is_met_alike, "pair[0] in a.columns", "True"
+    ),
+    "key_of_a_place_of_a_row": _weak(fixed_columns._fixed_partners, "if x in fixed", ""),
+    "key_made_of_both_sides": _weak(
+        fixed_columns.is_fixed, "columns_in(expression) <= fixed", "columns_in(expression) & fixed"
+    ),
+    "key_of_a_running_window": _weak(
+        fixed_columns._is_of_all_rows, "return is_whole", "return True"
+    ),
+    "key_of_a_window_by_more": _weak(
+        fixed_columns._is_of_all_rows, "or not by_unit.issuperset(parts)", ""
+    ),
+    "key_of_a_row_number": _weak(
+        fixed_columns._is_of_all_rows,
+        "case _:\n            return False",
+        "case _:\n            return True",
+    ),
+    "key_of_a_union": _weak(
+        attribution.union_rule,
+        "named=frozenset(named),",
+        "named=frozenset(named), fixed=frozenset(types),",
+    ),
+    "key_of_a_group_of_a_unit": _weak(fixed_columns.fixed_by_keys, "if is_fixed(key, fixed)", ""),
+    "key_beside_one_that_is_fixed": _weak(fixed_columns.most_groups, "if not kept]", "if False]"),
 }
 _OF_KINDS = {
     "number_over_a_column": _weak(
@@ -282,6 +315,7 @@ _OF_KINDS = {
         "min(touched, default=owner.changed) > rows.partitions",
         "False",
     ),
+    "key_of_another_side": _weak(fixed_columns.is_fixed, "columns_in(expression) <= fixed", "True"),
     "gathered_by_another_column": _weak(
         plan_check.check_units, "or name(units.column) not in owner.columns", ""
     ),
@@ -308,17 +342,6 @@ _OF_RELATIONS = {
     "outer_partners_are_touched": _weak(
         join_rules._joined_by, "a.filled if join.left_outer else", ""
     ),
-    "partners_of_some_rows_are_fixed": _weak(
-        fixed_columns.fixed_by_join,
-        "join.left_outer and not _is_met_alike(join, left, right, here | there, pairs)",
-        "False",
-    ),
-    "partners_by_other_columns_are_fixed": _weak(
-        fixed_columns._is_met_alike, "is_of_unit(pair) or fixed.issuperset(pair)", "True"
-    ),
-    "partners_by_other_conditions_are_fixed": _weak(
-        fixed_columns._is_met_alike, "is_fixed(join.rest, fixed)", "True"
-    ),
     "public_partners_of_any_column_are_fixed": _weak(
         fixed_columns._fixed_partners, "if x in fixed", ""
     ),
@@ -330,9 +353,6 @@ _OF_RELATIONS = {
     ),
     "windows_over_some_rows_are_fixed": _weak(
         fixed_columns._is_of_all_rows, "return is_whole", "return True"
-    ),
-    "windows_of_several_partitions_are_fixed": _weak(
-        fixed_columns._is_of_all_rows, "or not by_unit.issuperset(parts)", ""
     ),
     "parts_of_a_union_fix_alike": _weak(
         attribution.union_rule,
