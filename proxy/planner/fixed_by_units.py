@@ -1,4 +1,4 @@
-"""What a privacy unit fixes, as the kernel sees it: keys of which a unit has one value, however many its rows."""
+"""Keys that a privacy unit fixes, as the kernel sees it: the unit has one value of them, in all of its rows."""
 
 from __future__ import annotations
 

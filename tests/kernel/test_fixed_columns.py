@@ -10,12 +10,12 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.fixed_columns import fixed_columns, most_groups
-from proxy.kernel.plan import DistinctCount
+from proxy.kernel.plan import DistinctCount, LaplaceNoise
 from proxy.kernel.plan_check import price_of_block
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from tests.kernel.examples import WORLD, key_plan, scan
-from tests.kernel.holes import block_of, noise_for
+from tests.kernel.holes import block_of
 from tests.kernel.holes_of_groups import FIXED, PERSON, ROWS, statement
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
@@ -30,12 +30,10 @@ def test_a_unit_is_in_one_group(name: str) -> None:
     assert isinstance(release, DistinctCount) and release.sensitivity == 1
     assert block.groups() != 1
     price_of_block(block, _WORLD)
-    quieter = noise_for(block, 1)
-    quieter = replace(
-        quieter, releases=(replace(release, noise=replace(release.noise, scale=Fraction(1, 9))),)
-    )
+    quieter = replace(release, noise=LaplaceNoise(scale=Fraction(1, 9)))
+    block = replace(block, releases=(quieter,))
     with pytest.raises(NotPrivate) as refused:
-        price_of_block(quieter, _WORLD)
+        price_of_block(block, _WORLD)
     assert refused.value.rule is Rule.NOISE
 
 
