@@ -129,6 +129,7 @@ class DeviationMean:
 
     Attributes:
         declared: So many rows of a unit count, by the policy. None: that is chosen when it runs.
+        never_null: Whether no value is NULL, so that a count of all rows counts its rows. For accuracy only.
         square_share: The part of epsilon for squared distances from the centres, of which variances are made.
             0: there are none, and only the mean is answered.
         centres: What the first scan has released, for the groups in the order of the plan. None before that.
@@ -139,6 +140,7 @@ class DeviationMean:
     output_grid: Fraction
     declared: int | None
     loss: Loss
+    never_null: bool = False
     square_share: Fraction = Fraction(0)
     centres: NoisyCentres | None = None
 

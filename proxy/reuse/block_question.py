@@ -76,7 +76,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
     DeviationMean: (
         frozenset({"measured", "output_grid", "declared", "square_share"}),
         frozenset({"loss"}),
-        frozenset({"aggregate", "centres"}),
+        frozenset({"aggregate", "centres", "never_null"}),
     ),
     OrderStatistic: (
         frozenset({"measured", "weights"}),
