@@ -39,6 +39,9 @@ _OWN_CENTRE, _ALL_CENTRE = 0.05, 0.3  # of the range: the error at which a centr
 _PRIOR = 0.1  # of the range: the error at which deviations count by half
 _LEAST_ROWS = 3.0  # scales of noise
 _EXISTS = 5.0  # scales of noise: with fewer rows the mean is NULL
+_EXISTS_BESIDE = (
+    3.0  # the same where another number of the rows is released: above the error of that
+)
 _SPREAD = 1.5  # what is cut is in one group by so much more than its share
 _ROUGH_SUMS = Fraction(4, 5)  # of what is left, if nothing is seen
 _ENOUGH = 60  # noisy units times epsilon: with fewer a rough mean is NULL
@@ -631,8 +634,10 @@ def exists(
     """Whether the released numbers show rows: clearly, or units enough for a rough mean. Post-processing."""
     if noisy.bound is None:
         return noisy.units >= units_needed(epsilon)
-    rows = rows or own_rows(noisy, epsilon, declared)
-    return rows.number > _EXISTS * rows.scale
+    if rows is not None:
+        return rows.number > _EXISTS_BESIDE * rows.scale
+    own = own_rows(noisy, epsilon, declared)
+    return own.number > _EXISTS * own.scale
 
 
 def units_needed(epsilon: Fraction) -> int:

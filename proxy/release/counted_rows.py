@@ -40,6 +40,9 @@ from proxy.release.drawn_values import (
 )
 
 _REACH = math.log(20)  # the half width of the 95 % interval of Laplace noise, in scales
+# Of a count: the part that its bound on the rows of a unit may have cut, which nobody knows. So a count with
+# little noise does not outweigh the number of rows of the mean, whose bound is chosen to cut less.
+_CUT = 0.1
 # Operand (None: NULL or not) and FILTER of rows.
 _RowsOf = tuple[Expression | None, Expression | None]
 
@@ -103,8 +106,9 @@ def better_rows(
 def _noisy_rows(release: Release, drawn: Drawn) -> NoisyRows | None:
     match release, drawn:
         case NoisyStatistic(), DrawnNumber():
-            scale = noise_half_width(release.noise) / _REACH / release.parts
-            return NoisyRows(number=drawn.index / release.parts, scale=scale)
+            number = drawn.index / release.parts
+            of_noise = noise_half_width(release.noise) / _REACH / release.parts
+            return NoisyRows(number=number, scale=math.hypot(of_noise, _CUT * number))
         case DeviationMean(), NoisyDeviations() | NoisySquares():
             mean = drawn.mean if isinstance(drawn, NoisySquares) else drawn
             if mean.bound is None:  # a rough mean counts units
