@@ -29,6 +29,8 @@ from proxy.release.null_answers import rows_needed
 from proxy.release.null_reason import NullReason
 from proxy.release.spread_values import units_needed
 
+_REASONS = (NullReason.EMPTY_GROUP, NullReason.UNCLEAR_ROWS, NullReason.TOO_INEXACT)
+
 
 def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     """Say which answers of a block are not what the statement asks for, a line each."""
@@ -68,7 +70,7 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         if isinstance(release, OrderStatistic | UnitExtreme):
             yield from _unbounded(block, release, values)
     if any(one.null_reason or one.is_adjusted for row in noisy.rows for one in row.values):
-        for reason in (NullReason.EMPTY_GROUP, NullReason.TOO_INEXACT):
+        for reason in _REASONS:
             yield from _nulls(block, noisy, reason)
         yield from _adjusted(block, noisy)
     yield from impossible_answers(block, noisy)

@@ -27,6 +27,7 @@ from proxy.kernel.column_types import (
     tells_forms_apart,
     window_type,
 )
+from proxy.kernel.fixed_columns import fixed_by_keys, fixed_by_subquery
 from proxy.kernel.join_rules import computed_equal as computed_equal
 from proxy.kernel.join_rules import join_rule
 from proxy.kernel.join_rules import met_once as met_once
@@ -280,6 +281,7 @@ def _owner_of_subquery(subquery: Subquery, inner: Known, renamed: _Renamed) -> O
                 columns=renamed.columns(owner.columns),
                 or_null=renamed.columns(owner.or_null),
                 alone=owner.alone or one_number(subquery.where, owner.numbered),
+                fixed=fixed_by_subquery(subquery, inner),
                 named=frozenset((new, t) for old, t in owner.named for new in renamed.of(old)),
                 numbered=renamed.columns(owner.numbered) | frozenset(numbering),
                 rows=None if has_windows or owner.rows is None else renamed.rows(owner.rows),
@@ -370,7 +372,8 @@ def group_rule(grouped: GroupByUnit, inner: Known, world: World) -> Known:
 
     Stability: of units. The rows of a group have one unit, not NULL (`compiler.relation_sql`), and each
     aggregate is an exact function of them, whatever their order. Unit and keys name a row; where the unit
-    alone is the key, or a unit has one row already, it has one row here (PROOFS.md 17 "Asked of each row").
+    alone is the key, or fixes all keys, or has one row already, it has one row here (PROOFS.md 17 "Asked of
+    each row", 27 K5).
 
     Raises:
         NotPrivate: Rows are not grouped by a column that holds their unit.
@@ -404,14 +407,17 @@ def group_rule(grouped: GroupByUnit, inner: Known, world: World) -> Known:
     }
     holding = {here for here, below in whole.items() if below in owner.columns}
     named = {(here, t) for here, below in whole.items() for c, t in owner.named if c == below}
+    fixed = fixed_by_keys(grouped, keys, inner)
     by_unit_alone = all(
-        isinstance(key, ColumnRef) and name(key) in owner.columns for key in grouped.keys
+        column in fixed or (isinstance(key, ColumnRef) and name(key) in owner.columns)
+        for column, key in keys.items()
     )
     return Known(
         owner=OfUnit(
             identifier=owner.identifier,
             columns=frozenset({unit, *holding}),
             alone=owner.alone or by_unit_alone,
+            fixed=fixed,
             named=frozenset(named),
         ),
         types=types,

@@ -19,6 +19,7 @@ from proxy.kernel.column_types import (
     check_expressions,
     is_grouped_in_one_form,
 )
+from proxy.kernel.fixed_columns import fixed_columns, most_groups
 from proxy.kernel.measurements import (
     price_of_choice,
     price_of_release,
@@ -61,6 +62,7 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
     _check_parts(block, source, world)
     check_neighbours(block, source)
     check_groups(block)
+    check_reach(block, source)
     _check_choices(block)
     is_open = block.chooses_rows or bool(block.value_choices)
     shape = shape_of(block, is_open=is_open and not is_bounded)
@@ -81,6 +83,21 @@ def _prices(block: BlockPlan, shape: Shape, is_bounded: bool) -> Iterator[Price]
     for number, release in enumerate(block.releases):
         if number not in block.withheld:
             yield price_of_release(release, shape, is_bounded)
+
+
+def check_reach(block: BlockPlan, source: Known) -> None:
+    """Let a block pass whose units are in no more groups than it says.
+
+    Privacy: a unit has one value of each key that is a function of columns that it fixes (PROOFS.md 27 K5).
+
+    Raises:
+        NotPrivate: A unit may be in more groups.
+    """
+    if block.reach is None:
+        return
+    most = most_groups(block.keys, block.combinations, fixed_columns(source))
+    if most is None or block.reach < most:
+        raise NotPrivate(Rule.GROUPS, "a unit may be in more groups than the plan says")
 
 
 def _check_choices(block: BlockPlan) -> None:

@@ -8,6 +8,7 @@ from itertools import islice
 
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import check_expressions, columns_in, conjuncts, injective, is_hashed
+from proxy.kernel.fixed_columns import fixed_by_join
 from proxy.kernel.owners import (
     NO_COLUMNS,
     ColumnName,
@@ -61,6 +62,8 @@ def join_rule(join: Join, left: Known, right: Known, world: World) -> Known:
     once_left = met_once(left, {x for x, _ in pairs})
     check_work_of_others(join, left, right)
     owner = _owner_of_join(join, left, right, pairs, once_left, once_right)
+    if isinstance(owner, OfUnit):
+        owner = replace(owner, fixed=fixed_by_join(join, left, right, pairs))
     keys = _keys(join, left, right, once_left, once_right)
     return Known(owner=owner, types=types, keys=keys)
 

@@ -125,6 +125,7 @@ class DeviationMean:
 
     Attributes:
         declared: So many rows of a unit count, by the policy. None: that is chosen when it runs.
+        never_null: Whether no value is NULL, so that a count of all rows counts its rows. For accuracy only.
         square_share: The part of epsilon for squared distances from the centres, of which variances are made.
             0: there are none, and only the mean is answered.
         centres: What the first scan has released, for the groups in the order of the plan. None before that.
@@ -135,6 +136,7 @@ class DeviationMean:
     output_grid: Fraction
     declared: int | None
     loss: Loss
+    never_null: bool = False
     square_share: Fraction = Fraction(0)
     centres: NoisyCentres | None = None
 
@@ -384,7 +386,8 @@ class BlockPlan:
     kept_totals: aggregates of totals of units, and the policy's bounds to which they are cut;
     present: the day that bounds end with, for the receipt; coarse: quantiles whose answers are below a step of
     their grid;
-    unit_name: how the policy calls the unit, "" where it is a row; top: as of the AggregateBlock."""
+    unit_name: how the policy calls the unit, "" where it is a row; top: as of the AggregateBlock; reach: a unit
+    has rows in so many groups at most, as it fixes the other keys (None: nothing is said of it)."""
 
     source: Relation
     neighbours: Neighbours
@@ -420,6 +423,7 @@ class BlockPlan:
     unit_name: str = ""
     top: TopList | None = None
     row_choices: tuple[RowChoice, ...] = ()
+    reach: int | None = None
 
     @property
     def has_uncertain_rows(self) -> bool:

@@ -13,43 +13,49 @@ from proxy.kernel.refusals import NotPrivate, Rule
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """neighbours: as the plan has them, checked against its source; count: how many groups are answered,
-    None where that is private; is_spread: whether a unit may be in several; is_open: whether the bound on
-    the rows of a unit is
-    still to be chosen."""
+    None where that is private; is_spread: whether SQL gathers the rows of a unit by group; is_open: whether
+    the bound on the rows of a unit is still to be chosen; reach: at most so many groups hold rows of one unit,
+    as the unit fixes the other keys, None where nothing is known."""
 
     neighbours: Neighbours
     count: int | None
     is_spread: bool
     is_open: bool = False
+    reach: int | None = None
 
     @property
     def groups(self) -> int:
         """Bound the groups that one unit, or all rows that change, are in.
 
-        Privacy: SQL keeps so many of a unit (PROOFS.md 18 U3), or no more are answered. A row is in one group.
+        Privacy: SQL keeps so many of a unit (PROOFS.md 18 U3), or no more are answered, or the unit has rows in
+            no more (27 K5). A row is in one group.
 
         >>> from tests.kernel.examples import shape
         >>> shape(count=5, groups=2).groups, shape(count=5, groups=None).groups
         (2, 5)
+        >>> shape(count=5, groups=None, reach=1).groups, shape(count=None, groups=None, reach=1).groups
+        (1, 1)
         """
         if not self.is_spread:
             return 1
-        most = self.neighbours.rows
         if isinstance(self.neighbours, UnitNeighbours):
-            most_of_unit = self.neighbours.groups
-            if most_of_unit is None:
-                if self.count is None:
-                    raise NotPrivate(Rule.GROUPS, "groups of a unit without a bound")
-                return max(1, self.count)
-            most = most_of_unit
-        return most if self.count is None else min(most, max(1, self.count))
+            return self._least(self.neighbours.groups, self.reach)
+        return self._least(self.neighbours.rows)
+
+    def _least(self, *bounds: int | None) -> int:
+        """The least bound on groups of a unit, of these and the number of groups that are answered."""
+        count = None if self.count is None else max(1, self.count)
+        given = [bound for bound in (*bounds, count) if bound is not None]
+        if not given:
+            raise NotPrivate(Rule.GROUPS, "groups of a unit without a bound")
+        return min(given)
 
     def values(self, keeps_one_group: bool) -> int:
         """Bound the values that change if each unit has one value in each of its groups; or each row has one.
 
         Privacy: the value of a unit in a group is a function of its own rows there. SQL keeps one group of each
-            unit (PROOFS.md 18 U8); else the unit may be in all that are answered, as SQL cuts no others here.
-            A row has one value in one group.
+            unit (PROOFS.md 18 U8); else the unit may be in all that are answered, or in which it has rows (27
+            K5), as SQL cuts no others here. A row has one value in one group.
 
         Args:
             keeps_one_group: Whether SQL does.
@@ -60,14 +66,14 @@ class Shape:
         >>> from tests.kernel.examples import shape
         >>> shape(count=5, groups=2).values(True), shape(count=5, groups=2).values(False)
         (1, 5)
+        >>> shape(count=5, groups=2, reach=3).values(False)
+        3
         """
         if not isinstance(self.neighbours, UnitNeighbours):
             return self.neighbours.rows
         if keeps_one_group or not self.is_spread:
             return 1
-        if self.count is None:
-            raise NotPrivate(Rule.GROUPS, "groups of a unit without a bound")
-        return max(1, self.count)
+        return self._least(self.reach)
 
     @property
     def rows(self) -> int:
@@ -124,6 +130,7 @@ def shape_of(plan: BlockPlan, *, is_open: bool = False) -> Shape:
         count=count,
         is_spread=bool(plan.keys) and count != 1,
         is_open=is_open,
+        reach=plan.reach,
     )
 
 

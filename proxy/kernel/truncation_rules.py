@@ -231,6 +231,7 @@ def _visible(owner: Owner, there: ColumnNames) -> Owner:
                 owner,
                 columns=owner.columns & there,
                 or_null=owner.or_null & there,
+                fixed=owner.fixed & there,
                 named=frozenset((column, t) for column, t in owner.named if column in there),
                 numbered=owner.numbered & there,
                 rows=None if owner.rows is None else _visible_rows(owner.rows, there),

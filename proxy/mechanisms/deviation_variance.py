@@ -24,6 +24,7 @@ from proxy.mechanisms.deviation_mean import (
     GroupDeviations,
     NoisyCentres,
     NoisyDeviations,
+    NoisyRows,
     fineness,
 )
 from proxy.mechanisms.estimate import LEVEL, Estimate
@@ -179,17 +180,23 @@ def _chosen_bound(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpreadRange:
-    """How a variance was released: public. low, high: grid indices; epsilons, declared: as of `noisy`."""
+    """How a variance was released: public. low, high: grid indices; epsilons, declared: as of `noisy`; rows: a
+    better number of the rows of the group, which is released; None: that of the mean."""
 
     low: int
     high: int
     epsilons: tuple[Fraction, Fraction]
     declared: int | None
+    rows: NoisyRows | None = None
+
+    def rows_of(self, noisy: NoisySquares) -> NoisyRows:
+        """Give the number of rows that counts."""
+        return self.rows or deviation_mean.own_rows(noisy.mean, self.epsilons[0], self.declared)
 
 
 def exists(noisy: NoisySquares, of: SpreadRange) -> bool:
     """Whether the released numbers show rows. Post-processing."""
-    return deviation_mean.exists(noisy.mean, of.epsilons[0], of.declared)
+    return deviation_mean.exists(noisy.mean, of.epsilons[0], of.declared, of.rows)
 
 
 def units_needed(epsilon_of_mean: Fraction) -> int:
@@ -215,7 +222,7 @@ def population(noisy: NoisySquares, of: SpreadRange, level: Fraction | float = L
     """
     assert noisy.bound is not None and noisy.mean.bound is not None, "nothing was released"
     missed = max(1.0 - float(level), 1e-12)
-    rows = max(noisy.mean.count / PARTS, 1.0)
+    rows = max(of.rows_of(noisy).number, 1.0)
     step = deviation_mean.fine_step(noisy.mean, of.low, of.high) / fineness(of.low, of.high)
     square = max(0.0, noisy.total / PARTS * step / rows)
     mean, off = _mean(noisy, of, missed * _OF_MEAN)
@@ -236,8 +243,9 @@ def _mean_square(
     b are the noises of rows and squares, divided by the noisy number of rows (Fieller 1954).
     """
     assert noisy.bound is not None
-    reach, rows = -math.log(missed), max(noisy.mean.count / PARTS, 1.0)
-    of_rows = reach * deviation_mean.row_scale(noisy.mean, of.epsilons[0], of.declared) / rows
+    counted = of.rows_of(noisy)
+    reach, rows = -math.log(missed), max(counted.number, 1.0)
+    of_rows = reach * counted.scale / rows
     spent = shares(of.epsilons[1])
     of_squares = reach * noisy.bound * step / float(spent.squares) / rows
     if of_rows >= 1:
@@ -254,15 +262,16 @@ def _mean_square(
 def _mean(noisy: NoisySquares, of: SpreadRange, missed: float) -> tuple[float, float]:
     """How far the mean is from the centre, and how far from that it may be, in half steps."""
     given = (noisy.mean, of.low, of.high, of.epsilons[0], of.declared)
-    found = deviation_mean.mean(*given) - deviation_mean.centre(noisy.mean, of.low, of.high)
-    return abs(2 * float(found)), 2 * deviation_mean.half_width(*given, 1 - missed)
+    mean = deviation_mean.mean(*given, of.rows)
+    found = mean - deviation_mean.centre(noisy.mean, of.low, of.high)
+    return abs(2 * float(found)), 2 * deviation_mean.half_width(*given, 1 - missed, of.rows)
 
 
 def sample_variance(
     noisy: NoisySquares, of: SpreadRange, level: Fraction | float = LEVEL
 ) -> Estimate:
     """VAR_SAMP: VAR_POP n/(n-1), with at least two rows."""
-    rows = Fraction(max(noisy.mean.count, 2 * PARTS), PARTS)
+    rows = max(Fraction(of.rows_of(noisy).number), Fraction(2))
     return population(noisy, of, level).times(rows / (rows - 1))
 
 

@@ -23,8 +23,17 @@ def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
             return None
 
 
-def neighbours_of(ownership: RowOwnership, groups: int | None, chosen: int | None) -> Neighbours:
-    """How neighbours differ. groups None: unknown many; chosen: the bound on the rows of a unit, once it is."""
+def neighbours_of(
+    ownership: RowOwnership, groups: int | None, chosen: int | None, reach: int | None = None
+) -> Neighbours:
+    """Say how neighbours differ.
+
+    Args:
+        ownership: Whose rows they are.
+        groups: How many groups are answered; None: unknown many.
+        chosen: The bound on the rows of a unit, once it is chosen.
+        reach: As `fixed_by_units.reach_of` gives it.
+    """
     match ownership:
         case ProtectedRows():
             return RowNeighbours(
@@ -37,13 +46,14 @@ def neighbours_of(ownership: RowOwnership, groups: int | None, chosen: int | Non
             # A key checked by the server: a unit is one row, nothing has to be bounded.
             return RowNeighbours(rows=1, hashed_by=(ownership.column,), not_null=ownership.column)
         case UnitRows():
-            if groups is None and lacks_bound(ownership):
+            if groups is None and reach is None and lacks_bound(ownership):
                 raise Fault  # check_private_keys comes first
             group_bound = min(ownership.rows, ownership.groups or ownership.rows)
-            bound_groups = group_bound if groups is None or group_bound < groups else None
+            known = min((bound for bound in (groups, reach) if bound is not None), default=None)
+            bound_groups = group_bound if known is None or group_bound < known else None
             # One group alone: the bound of all rows of the unit is the one that counts.
             per_group = ownership.rows_per_group if groups is None or groups > 1 else None
-            most = group_bound if groups is None else min(group_bound, groups)
+            most = group_bound if known is None else min(group_bound, known)
             rows = ownership.rows if chosen is None else chosen
             return UnitNeighbours(
                 column=ownership.column,
@@ -59,15 +69,17 @@ def neighbours_of(ownership: RowOwnership, groups: int | None, chosen: int | Non
             assert_never(ownership)
 
 
-def check_private_keys(ownership: RowOwnership, keys: Sequence[tuple[int | None, KeyPlan]]) -> None:
+def check_private_keys(
+    ownership: RowOwnership, keys: Sequence[tuple[int | None, KeyPlan]], reach: int | None
+) -> None:
     """Private keys need a bound on the groups of a unit that is no choice of the statement's own.
 
-    keys: each with its place in the statement
+    keys: each with its place in the statement; reach: as of neighbours_of
 
     Refuses  NO_BOUNDS: the policy has none
     """
     private = [(position, key) for position, key in keys if key.values is None]
-    if not private or not lacks_bound(ownership):
+    if not private or reach is not None or not lacks_bound(ownership):
         return
     position, key = private[0]
     name = key.expression.column if isinstance(key.expression, ColumnRef) else "column"

@@ -38,6 +38,7 @@ from proxy.planner.facts import (
     Values,
     typed,
 )
+from proxy.planner.fixed_by_units import reach_of
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
 from proxy.planner.later_rows import present_of, without_later_rows
@@ -279,6 +280,7 @@ class _Draft:
     allocation: BudgetAllocation
     ownership: RowOwnership
     group_bound: int | None
+    reach: int | None
     unowned: tuple[str, ...]
     beyond: tuple[str, ...]
     most_stored: int | None
@@ -295,7 +297,7 @@ class _Draft:
 
         Given    values: bounds on values, by the values; weights: bound on rows that quantiles weigh
         """
-        neighbours = neighbours_of(self.ownership, self.group_bound, chosen.get(None))
+        neighbours = neighbours_of(self.ownership, self.group_bound, chosen.get(None), self.reach)
         shape = replace(self.context.shape, neighbours=neighbours)
         context = replace(self.context, shape=shape, chosen=chosen, weight_bound=weights)
         context = with_bounds(context, values)
@@ -356,11 +358,13 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)
     ownership = with_unit.ownership
+    reach = reach_of(with_unit, keys, listed, known)
     check_private_keys(
-        ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)]
+        ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)], reach
     )
-    neighbours = neighbours_of(ownership, group_bound, None)
-    shape = Shape(neighbours=neighbours, count=count, is_spread=bool(keys) and count != 1)
+    neighbours = neighbours_of(ownership, group_bound, None, reach)
+    is_spread = bool(keys) and count != 1
+    shape = Shape(neighbours=neighbours, count=count, is_spread=is_spread, reach=reach)
     aggregates = tuple(
         aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
     )
@@ -394,6 +398,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         allocation=allocation(aggregates, context),
         ownership=ownership,
         group_bound=group_bound,
+        reach=reach,
         unowned=columns_without_unit(with_unit.relation, known),
         beyond=computed_beyond(block.where, facts),
         most_stored=most_read(with_unit.relation, known.most_stored),
@@ -455,6 +460,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         kept_totals=tuple(kept_totals(draft.aggregates, draft.context)),
         top=draft.block.top,
         row_choices=draft.block.row_choices,
+        reach=draft.reach,
         unit_name=draft.ownership.identifier if isinstance(draft.ownership, UnitRows) else "",
         most_stored=draft.most_stored,
         present=draft.present,

@@ -299,6 +299,7 @@ def _mean_of_deviations(aggregate: Aggregate, priced: Priced) -> DeviationMean:
         # With the policy's bound the number of rows would be cut where deviations are not.
         declared=None,
         loss=Loss(priced.loss.epsilon, Fraction(0)),
+        never_null=aggregate.operand is not None and never_null(aggregate.operand, context),
         square_share=priced.square_share,
     )
 

@@ -17,7 +17,16 @@ from proxy.base.sql_types import SqlType
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.computed_columns import computed_column
-from proxy.planner.facts import ColumnFacts, Facts, RelationWithUnit, UnitRows, Untruncated, typed
+from proxy.planner.facts import (
+    ColumnFacts,
+    Facts,
+    PlanningContext,
+    RelationWithUnit,
+    UnitRows,
+    Untruncated,
+    typed,
+)
+from proxy.planner.fixed_by_units import are_fixed
 from proxy.planner.narrowing import key_values, narrowed
 from proxy.planner.open_values import kept_range, open_rows
 from proxy.planner.possible_truth import listed_value
@@ -32,7 +41,9 @@ _DAY = 86_400
 _ADDED = (*_COUNTS, AggregateKind.SUM)
 
 
-def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit:
+def per_unit(
+    grouped: GroupByUnit, source: RelationWithUnit, context: PlanningContext
+) -> RelationWithUnit:
     """
     Refuses  UNSUPPORTED: rows that are no identifier's; aggregates and keys that are not available per unit
     """
@@ -55,6 +66,7 @@ def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit
         planned_key, known = _key(typed(key, source.facts), public, own)
         keys.append(planned_key)
         facts[grouped.alias, key_column(number)] = known
+    is_one_row = are_fixed(keys, source, context)
     aggregates: list[Aggregate] = []
     for number, aggregate in enumerate(grouped.aggregates, start=1):
         if grouped.is_compared:
@@ -62,7 +74,7 @@ def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit
         else:
             started = _first_start(aggregate, source.facts, public, own)
             planned, known = started or unit_aggregate(aggregate, ownership, source.facts)
-        if grouped.keys and aggregate.kind in _ADDED:
+        if not is_one_row and aggregate.kind in _ADDED:
             known = _added_by_keys(known)
         aggregates.append(planned)
         facts[grouped.alias, aggregate_column(number)] = known
@@ -77,7 +89,7 @@ def per_unit(grouped: GroupByUnit, source: RelationWithUnit) -> RelationWithUnit
         keys=tuple(keys),
     )
     unit = ColumnRef(UNIT_COLUMN, ownership.column.type, None, grouped.alias)
-    return RelationWithUnit(relation, facts, _gathered(grouped, ownership, unit))
+    return RelationWithUnit(relation, facts, _gathered(grouped, ownership, unit, is_one_row))
 
 
 def _added_by_keys(known: ColumnFacts) -> ColumnFacts:
@@ -87,9 +99,12 @@ def _added_by_keys(known: ColumnFacts) -> ColumnFacts:
     return replace(known, per_unit=known.kept or known.bounds)
 
 
-def _gathered(grouped: GroupByUnit, ownership: UnitRows, unit: ColumnRef) -> UnitRows:
-    """Without further keys one row; with them as many as the unit had at most, to be cut below a join again."""
-    if not grouped.keys:
+def _gathered(
+    grouped: GroupByUnit, ownership: UnitRows, unit: ColumnRef, is_one_row: bool
+) -> UnitRows:
+    """One row, unless there are keys that the unit does not fix: then as many as the unit had at most, to be
+    cut below a join again."""
+    if is_one_row:
         return replace(
             ownership,
             column=unit,

@@ -62,7 +62,7 @@ def track(relation: Relation, known: PlanningContext) -> RelationWithUnit:
                     refusal if refusal.position is not None else refusal.at(relation.position)
                 ) from None
         case GroupByUnit():
-            return per_unit(relation, track(relation.source, known))
+            return per_unit(relation, track(relation.source, known), known)
         case UnionAll():
             return _union(relation, [track(part, known) for part in relation.parts])
         case Truncate():

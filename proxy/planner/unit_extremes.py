@@ -96,4 +96,5 @@ def _of_one_value(aggregate: Aggregate, context: MeasureContext) -> Measured:
 def _keeps_one_group(context: MeasureContext) -> bool:
     """A unit that may have rows in several groups keeps one of them. With more of them each group would lose as
     many ranks as it gains units."""
-    return context.shape.is_spread and isinstance(context.neighbours, UnitNeighbours)
+    is_of_units = isinstance(context.neighbours, UnitNeighbours)
+    return is_of_units and context.shape.is_spread and context.shape.reach != 1

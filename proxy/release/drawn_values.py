@@ -30,7 +30,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.mechanisms import deviation_mean, discrete_gaussian, discrete_laplace, recentred_mean
-from proxy.mechanisms.deviation_mean import NoisyDeviations
+from proxy.mechanisms.deviation_mean import NoisyDeviations, NoisyRows
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
@@ -87,9 +87,13 @@ class DrawnBlock:
     groups: tuple[DrawnGroup, ...]
 
 
-def noisy_value(drawn: Drawn, release: Release) -> NoisyValue:
-    """
-    Given    release: that it was drawn for, of the very plan
+def noisy_value(drawn: Drawn, release: Release, rows: NoisyRows | None = None) -> NoisyValue:
+    """Write what was drawn as an answer.
+
+    Args:
+        drawn: What was drawn.
+        release: That it was drawn for, of the very plan.
+        rows: Of a mean of deviations: a better number of its rows than its own.
     """
     kind = release.aggregate.type
     if isinstance(drawn, DrawnNothing):
@@ -104,7 +108,7 @@ def noisy_value(drawn: Drawn, release: Release) -> NoisyValue:
         case RecentredMean():
             return _mean(drawn, release)
         case DeviationMean():
-            return _mean_of_deviations(drawn, release)
+            return _mean_of_deviations(drawn, release, rows)
         case OrderStatistic() | UnitExtreme():
             return _quantile(drawn, release)
         case KeptUnits():
@@ -182,7 +186,7 @@ def _mean(drawn: Drawn, release: RecentredMean) -> NoisyValue:
     return on_grid(found.times(measured.grid), release.output_grid, kind)
 
 
-def _mean_of_deviations(drawn: Drawn, release: DeviationMean) -> NoisyValue:
+def _mean_of_deviations(drawn: Drawn, release: DeviationMean, rows: NoisyRows | None) -> NoisyValue:
     """NULL if the noisy numbers show no rows; without an error if nothing bounds it."""
     measured, grid, kind = release.measured, release.output_grid, release.aggregate.type
     if isinstance(drawn, DrawnNumber):  # bounds that meet: the mean is public
@@ -191,16 +195,16 @@ def _mean_of_deviations(drawn: Drawn, release: DeviationMean) -> NoisyValue:
         drawn = drawn.mean
     assert isinstance(drawn, NoisyDeviations), "of another release"
     drawn_with = (measured.low, measured.high, release.epsilon_of_mean, release.declared)
-    if not deviation_mean.exists(drawn, release.epsilon_of_mean, release.declared):
+    if not deviation_mean.exists(drawn, release.epsilon_of_mean, release.declared, rows):
         is_rough = drawn.bound is None
         reason = NullReason.TOO_FEW if is_rough else NullReason.EMPTY_GROUP
         return replace(missing(grid, kind), null_reason=reason)
-    value = deviation_mean.mean(drawn, *drawn_with) * measured.grid
+    value = deviation_mean.mean(drawn, *drawn_with, rows) * measured.grid
     if drawn.bound is None:
         return NoisyValue(round(value / grid), grid, kind, None)
 
     def at(level: Fraction | float) -> Estimate:
-        half = Fraction(deviation_mean.half_width(drawn, *drawn_with, float(level)))
+        half = Fraction(deviation_mean.half_width(drawn, *drawn_with, float(level), rows))
         half *= measured.grid
         return Estimate(value=value, least=value - half, most=value + half, at=at)
 

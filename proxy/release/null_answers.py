@@ -2,45 +2,34 @@
 
 The rule compares released numbers with public numbers. No exact count and no smooth sensitivity is read, so
 NULL is post-processing. A smoothed median has a gate of its own, and the gate alone decides. Whether a mean of
-deviations has rows, its own numbers say (drawn_values.py); whether it is too inexact is decided here.
+deviations has rows, all counts of these together say (counted_rows.py). Whether it is too inexact: here.
+"It may be empty" is said of no group of which another number says clearly that it is not.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-
-from typing_extensions import assert_never
 
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     DeviationMean,
     DistinctCount,
-    KeptUnits,
-    NoisyStatistic,
     OrderStatistic,
     RecentredMean,
     Release,
     SampleAggregate,
-    UnitExtreme,
 )
-from proxy.kernel.statistics import Counted, Measured, Statistic
-from proxy.mechanisms import deviation_mean, order_statistic, recentred_mean
-from proxy.mechanisms.deviation_mean import NoisyDeviations
-from proxy.mechanisms.deviation_variance import NoisySquares
+from proxy.kernel.statistics import Measured, Statistic
+from proxy.mechanisms import order_statistic
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
-from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.release.counted_rows import ReleasedCount, counts_of, has_rows, released_count
 from proxy.release.deriving import answered
 from proxy.release.drawn_values import (
-    Drawn,
     DrawnGroup,
-    DrawnNumber,
-    DrawnQuantile,
-    noise_half_width,
     noisy_value,
 )
 from proxy.release.noisy_relation import NoisyValue, missing
@@ -54,18 +43,6 @@ _RANKED = (
 )
 _TARGETS = 2  # ranks at which MIN and MAX aim, in a group that has enough rows for them
 _RANK_ERRORS = 2  # of a quantile: its rank may be off by half of the rows at most
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReleasedCount:
-    """A released number of rows or people. half_width: of its 95 % interval."""
-
-    count: int
-    half_width: int
-
-    @property
-    def is_clearly_positive(self) -> bool:
-        return self.count > self.half_width
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,12 +134,21 @@ def with_nulls(
         reason = None if value.is_missing else null_reason(_evidence(plan, rule, group, value))
         if reason is not None:
             shown[rule.position] = replace(missing(value.grid, value.type), null_reason=reason)
+    if any(one.null_reason is NullReason.EMPTY_GROUP for one in shown) and has_rows(plan, group):
+        return tuple(map(_of_unclear_rows, shown))
     return tuple(shown)
+
+
+def _of_unclear_rows(value: NoisyValue) -> NoisyValue:
+    """Some other number says clearly that the group is not empty."""
+    if value.null_reason is not NullReason.EMPTY_GROUP:
+        return value
+    return replace(value, null_reason=NullReason.UNCLEAR_ROWS)
 
 
 def _evidence(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup, value: NoisyValue) -> Evidence:
     def counts(numbers: Sequence[int]) -> list[ReleasedCount]:
-        found = (_released_count(plan.releases[n], group.values[n]) for n in numbers)
+        found = (released_count(plan.releases[n], group.values[n]) for n in numbers)
         return [one for one in found if one is not None]
 
     return Evidence(
@@ -207,7 +193,7 @@ def _in_the_middle(plan: BlockPlan, answer: Answer, group: DrawnGroup) -> NoisyV
 
 
 def _answer_rule(plan: BlockPlan, position: int, answer: Answer) -> AnswerRule:
-    counts, first = tuple(_counts_of(plan, answer)), answer.releases[0]
+    counts, first = tuple(counts_of(plan, answer)), answer.releases[0]
     release = plan.releases[first]
     if isinstance(release, OrderStatistic):
         counts = (first, *counts)
@@ -241,98 +227,3 @@ def _measured(answer: Answer, release: Release) -> Measured | None:
     if isinstance(release, OrderStatistic | RecentredMean | DeviationMean):
         return release.measured
     return None
-
-
-def _counts_of(plan: BlockPlan, answer: Answer) -> Iterator[int]:
-    """Releases that count the rows of an answer; where there are none, those that count more rows than that."""
-    aggregate = answer.aggregate
-    own, wider = [], []
-    for number, release in enumerate(plan.releases):
-        match _rows_counted(release):
-            case None:
-                continue
-            case operand, condition:
-                if operand == aggregate.operand and condition == aggregate.condition:
-                    own.append(number)
-                elif operand is None and condition in (None, aggregate.condition):
-                    wider.append(number)
-    yield from own or wider
-
-
-def _rows_counted(
-    release: Release,
-) -> tuple[Expression | None, Expression | None] | None:
-    """Operand and FILTER of the rows that a release counts; operand None: all rows; None: it counts none.
-
-    A new kind of release that counts rows or people is named here and in `_released_count`.
-    """
-    match release:
-        case NoisyStatistic():
-            return _of_statistic(release)
-        case RecentredMean() | DeviationMean():
-            return release.aggregate.operand, release.aggregate.condition
-        case DistinctCount():
-            return (None, release.aggregate.condition) if release.of_unit else None
-        case OrderStatistic():  # its size says something of its own answer only
-            return None
-        case SampleAggregate():
-            return None
-        case UnitExtreme() | KeptUnits():  # of one value of each unit, with a gate of their own
-            return None
-        case _:
-            assert_never(release)
-
-
-def _of_statistic(release: NoisyStatistic) -> tuple[Expression | None, Expression | None] | None:
-    """As `_rows_counted`. A count of a pair is of other rows than that of either operand."""
-    aggregate = release.aggregate
-    if release.statistic is not Statistic.ROWS or len(aggregate.operands) > 1:
-        return None
-    is_of_all = isinstance(release.of, Counted) and release.of.never_null
-    return None if is_of_all else aggregate.operand, aggregate.condition
-
-
-def _released_count(release: Release, drawn: Drawn) -> ReleasedCount | None:
-    match release, drawn:
-        case NoisyStatistic(), DrawnNumber():
-            half_width = noise_half_width(release.noise)
-            return ReleasedCount(
-                count=drawn.index // release.parts, half_width=-(-half_width // release.parts)
-            )
-        case DistinctCount(), DrawnNumber():
-            return ReleasedCount(count=drawn.index, half_width=noise_half_width(release.noise))
-        case RecentredMean(measured=measured), NoisyMeanSums():
-            return ReleasedCount(
-                count=drawn.count,
-                half_width=recentred_mean.count_half_width(
-                    drawn, measured.low, measured.high, release.loss.epsilon, measured.rows
-                ),
-            )
-        case OrderStatistic(), DrawnQuantile(size=int() as size):
-            return _size(release, size)
-        case DeviationMean(), NoisyDeviations() | NoisySquares():
-            return _count_of_deviations(release, drawn)
-        case _:
-            return None
-
-
-def _size(release: OrderStatistic, size: int) -> ReleasedCount:
-    """With weights by what the rows of a unit weigh on average, as units are counted."""
-    each = Fraction(1, release.parts)
-    if release.weights is not None:
-        each *= release.weights.rows_of_unit
-    half_width = noise_half_width(release.size.noise)
-    return ReleasedCount(count=math.floor(size * each), half_width=math.ceil(half_width * each))
-
-
-def _count_of_deviations(
-    release: DeviationMean, drawn: NoisyDeviations | NoisySquares
-) -> ReleasedCount | None:
-    """A rough mean counts units, each divided over its groups. That is compared with nothing."""
-    mean = drawn.mean if isinstance(drawn, NoisySquares) else drawn
-    if mean.bound is None:
-        return None
-    return ReleasedCount(
-        count=mean.count // deviation_mean.PARTS,
-        half_width=deviation_mean.count_half_width(mean, release.epsilon_of_mean, release.declared),
-    )

@@ -9,5 +9,6 @@ class NullReason(Enum):
     """The values are the words of the NOTICE."""
 
     EMPTY_GROUP = "the noisy number of rows is not clearly above 0"
+    UNCLEAR_ROWS = "the noisy number of rows that it is made of is not clearly above 0"
     TOO_FEW = "the noisy number of rows is too small"
     TOO_INEXACT = "the error is more than half of the column's bounds"

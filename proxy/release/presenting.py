@@ -8,8 +8,10 @@ from fractions import Fraction
 
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.kernel.plan import Answer, BlockPlan
+from proxy.mechanisms.deviation_mean import NoisyRows
 from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
 from proxy.release.agreement import agreed, operand_answers
+from proxy.release.counted_rows import better_rows, counts_of_means
 from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys, noisy_value
 from proxy.release.expression_intervals import BlockIntervals
@@ -22,6 +24,7 @@ from proxy.release.value_ranges import value_ranges
 from proxy.release.window_intervals import WindowGroups
 
 # An expression over the answers, and the number of the row.
+_NO_ROWS: Mapping[int, NoisyRows] = {}
 _IntervalOf = Callable[[NoisyExpression, int], NoisyInterval | NoInterval]
 
 
@@ -30,9 +33,10 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     Given    drawn: for this plan, its bounds chosen
     """
     rules, operands = answer_rules(plan), operand_answers(plan.answers)
-    values = []
+    values, counts = [], counts_of_means(plan)
     for group in drawn.groups:
-        stated = with_nulls(plan, rules, group, tuple(group_values(plan, group)))
+        rows = better_rows(plan, counts, group)
+        stated = with_nulls(plan, rules, group, tuple(group_values(plan, group, rows)))
         found = agreed(operands, stated)
         values.append(tuple(map(_unstated, found)) if plan.has_uncertain_rows else found)
     interval: _IntervalOf = _too_many
@@ -49,15 +53,23 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     )
 
 
-def group_values(plan: BlockPlan, group: DrawnGroup) -> Iterator[NoisyValue]:
-    """The noisy answers of one group, in the order of the plan's, each by itself."""
+def group_values(
+    plan: BlockPlan, group: DrawnGroup, rows: Mapping[int, NoisyRows] = _NO_ROWS
+) -> Iterator[NoisyValue]:
+    """Write the answers of one group, in the order of the plan's, each by itself.
+
+    Args:
+        plan: The block.
+        group: What was drawn.
+        rows: Better numbers of the rows of means, by release.
+    """
     by_release = {
-        number: noisy_value(drawn, release)
+        number: noisy_value(drawn, release, rows.get(number))
         for number, (drawn, release) in enumerate(zip(group.values, plan.releases, strict=True))
     }
     clipped = dict(plan.clipped)
     for answer in plan.answers:
-        value = _own_value(answer, plan, group) or answered(answer, plan, by_release)
+        value = _own_value(answer, plan, group, rows) or answered(answer, plan, by_release)
         if plan.is_rounded:
             value = rounded(value)
         if not plan.unstated.isdisjoint(answer.releases):
@@ -67,12 +79,15 @@ def group_values(plan: BlockPlan, group: DrawnGroup) -> Iterator[NoisyValue]:
         yield value
 
 
-def _own_value(answer: Answer, plan: BlockPlan, group: DrawnGroup) -> NoisyValue | None:
+def _own_value(
+    answer: Answer, plan: BlockPlan, group: DrawnGroup, rows: Mapping[int, NoisyRows]
+) -> NoisyValue | None:
     """Of a variance or a deviation that shares a release with a mean."""
     release = spread_release(answer, plan)
     if release is None:
         return None
-    return spread_value(group.values[answer.releases[0]], release, answer.aggregate)
+    number = answer.releases[0]
+    return spread_value(group.values[number], release, answer.aggregate, rows.get(number))
 
 
 def _row(

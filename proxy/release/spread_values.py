@@ -8,6 +8,7 @@ from fractions import Fraction
 from proxy.base.errors import Fault
 from proxy.kernel.plan import Answer, BlockPlan, DeviationMean
 from proxy.mechanisms import deviation_mean, deviation_variance
+from proxy.mechanisms.deviation_mean import NoisyRows
 from proxy.mechanisms.deviation_variance import NoisySquares, SpreadRange
 from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -31,10 +32,13 @@ def units_needed(release: DeviationMean, aggregate: Aggregate) -> int:
     return of(release.epsilon_of_mean)
 
 
-def spread_value(drawn: Drawn, release: DeviationMean, aggregate: Aggregate) -> NoisyValue:
+def spread_value(
+    drawn: Drawn, release: DeviationMean, aggregate: Aggregate, rows: NoisyRows | None = None
+) -> NoisyValue:
     """VARIANCE or STDDEV, of the release that they share with the mean.
 
     NULL if the noisy numbers show no rows, if no bound could be chosen, or if the deviation may be anything.
+    rows: as of `drawn_values.noisy_value`.
     """
     measured, grid, kind = release.measured, release.output_grid, aggregate.type
     if isinstance(drawn, DrawnNothing):
@@ -47,6 +51,7 @@ def spread_value(drawn: Drawn, release: DeviationMean, aggregate: Aggregate) -> 
         high=measured.high,
         epsilons=(release.epsilon_of_mean, release.epsilon_of_squares),
         declared=release.declared,
+        rows=rows,
     )
     reason = _no_spread(drawn, of)
     if reason is not None:

@@ -78,7 +78,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
     DeviationMean: (
         frozenset({"measured", "output_grid", "declared", "square_share"}),
         frozenset({"loss"}),
-        frozenset({"aggregate", "centres"}),
+        frozenset({"aggregate", "centres", "never_null"}),
     ),
     OrderStatistic: (
         frozenset({"measured", "weights"}),
@@ -122,6 +122,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "coarse",
                 "kept_totals",
                 "unit_name",
+                "reach",  # which follows from the source and the keys
                 "top",
                 "row_choices",
             }

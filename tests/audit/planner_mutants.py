@@ -131,11 +131,18 @@ def delta_not_grown_for_k_rows(patch: pytest.MonkeyPatch) -> None:
 def k_rows_treated_as_one(patch: pytest.MonkeyPatch) -> None:
     real = neighbours.neighbours_of
 
-    def one(ownership: RowOwnership, groups: int | None, chosen: int | None) -> Neighbours:
-        found = real(ownership, groups, chosen)
+    def one(
+        ownership: RowOwnership, groups: int | None, chosen: int | None, reach: int | None = None
+    ) -> Neighbours:
+        found = real(ownership, groups, chosen, reach)
         return replace(found, rows=1) if isinstance(found, RowNeighbours) else found
 
     patch.setattr(planning, "neighbours_of", one)
+
+
+def any_key_taken_for_fixed(patch: pytest.MonkeyPatch) -> None:
+    """A unit is in one group, whatever the keys are."""
+    patch.setattr(planning, "reach_of", lambda *_: 1)
 
 
 def multiplicity_of_a_join_ignored(patch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (planner_mutants.rows_of_a_shared_sum_not_paid, neighbours_complain),
     (planner_mutants.delta_not_grown_for_k_rows, cost_complains),
     (planner_mutants.k_rows_treated_as_one, neighbours_complain),
+    (planner_mutants.any_key_taken_for_fixed, neighbours_complain),
     (compiler_mutants.partition_by_row_order, neighbours_complain),
     (compiler_mutants.clamp_left_out, neighbours_complain),
     (compiler_mutants.null_becomes_a_bound, own_answer_complains),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from proxy.kernel.refusals import NotPrivate
@@ -61,8 +59,10 @@ def test_rows_per_unit_and_key_are_not_one(
     assert not _moves(_KEYS, auditor)
     real = rows_per_unit._gathered
 
-    def as_one(grouped: GroupByUnit, ownership: UnitRows, unit: ColumnRef) -> UnitRows:
-        return real(replace(grouped, keys=()), ownership, unit)
+    def as_one(
+        grouped: GroupByUnit, ownership: UnitRows, unit: ColumnRef, is_one_row: bool
+    ) -> UnitRows:
+        return real(grouped, ownership, unit, True)
 
     monkeypatch.setattr(rows_per_unit, "_gathered", as_one)
     with pytest.raises(NotPrivate):

@@ -77,8 +77,10 @@ def rows_of_a_side_forgotten(patch: pytest.MonkeyPatch) -> None:
 def partitions_of_a_cut_join_paid_once(patch: pytest.MonkeyPatch) -> None:
     real = neighbours.neighbours_of
 
-    def one(ownership: RowOwnership, groups: int | None, chosen: int | None) -> Neighbours:
-        found = real(ownership, groups, chosen)
+    def one(
+        ownership: RowOwnership, groups: int | None, chosen: int | None, reach: int | None = None
+    ) -> Neighbours:
+        found = real(ownership, groups, chosen, reach)
         if isinstance(found, RowNeighbours) and found.partitions is not None:
             found = replace(found, partitions=1)
         return found
@@ -90,8 +92,10 @@ def partitions_by_row_after_a_cut_join(patch: pytest.MonkeyPatch) -> None:
     """Rows of one key are not together, though the plan pays for the keys only."""
     real = neighbours.neighbours_of
 
-    def by_row(ownership: RowOwnership, groups: int | None, chosen: int | None) -> Neighbours:
-        found = real(ownership, groups, chosen)
+    def by_row(
+        ownership: RowOwnership, groups: int | None, chosen: int | None, reach: int | None = None
+    ) -> Neighbours:
+        found = real(ownership, groups, chosen, reach)
         if isinstance(found, RowNeighbours) and found.partitions is not None:
             key = found.hashed_by[0]
             if key.column == "t":

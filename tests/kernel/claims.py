@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from proxy.kernel.fixed_columns import fixed_columns
 from proxy.kernel.owners import ColumnName, ColumnNames, Known, OfUnit, Public, Rows
 from proxy.query.ir.relations import Relation
 from tests.kernel.made_relations import DELETIONS, Deletion
@@ -92,6 +93,18 @@ class Claims:
                 if len(set(found)) < len(found):
                     yield f"{number} does not number the rows of a unit"
             yield from self._named(owner, column)
+        yield from self._fixed(owner)
+
+    def _fixed(self, owner: OfUnit) -> Iterator[str]:
+        """Values are compared as they print: 1 and 1.00 are two."""
+        for column in fixed_columns(self._known) & self._place.keys():
+            values: dict[object, set[str]] = {}
+            for row in self._here:
+                for unit in owner.columns:
+                    found = values.setdefault(row[self._place[unit]], set())
+                    found.add(repr(row[self._place[column]]))
+            if any(len(found) > 1 for unit, found in values.items() if unit is not None):
+                yield f"{column} has several values in the rows of a unit"
 
     def _named(self, owner: OfUnit, column: ColumnName) -> Iterator[str]:
         for name, table in owner.named:

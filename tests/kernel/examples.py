@@ -8,6 +8,7 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
+from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -105,7 +106,11 @@ def numbered_visits(*partition: str) -> Subquery:
 
 
 def shape(
-    count: int | None, groups: int | None, rows: int = 6, rows_per_group: int | None = None
+    count: int | None,
+    groups: int | None,
+    rows: int = 6,
+    rows_per_group: int | None = None,
+    reach: int | None = None,
 ) -> Shape:
     """Of units, whose rows are counted over all groups."""
     units = UnitNeighbours(
@@ -115,7 +120,16 @@ def shape(
         rows_per_group=rows_per_group,
         is_summed=True,
     )
-    return Shape(neighbours=units, count=count, is_spread=count != 1)
+    return Shape(neighbours=units, count=count, is_spread=count != 1, reach=reach)
+
+
+def key_plan(name: str, values: tuple[str, ...] | None) -> KeyPlan:
+    """A column of the visits as a key."""
+    expression = of_table("r1", "visits", name)
+    kind = expression.type
+    return KeyPlan(
+        expression=expression, type=kind, type_name=kind.sql, values=values, is_long=False
+    )
 
 
 def row_shape(changed: int) -> Shape:

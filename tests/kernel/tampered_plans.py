@@ -11,6 +11,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.bound_choices import UnitTotal, WeightChoice
+from proxy.kernel.fixed_columns import fixed_columns, most_groups
 from proxy.kernel.join_rules import on_one_unit
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.owners import OfUnit, Owner, Public, Rows, name
@@ -903,6 +904,24 @@ def join_loses_the_unit(of: Tampered) -> BlockPlan | None:
         return replace(join, equal=kept) if len(kept) < len(join.equal) else None
 
     return of.below(Join, change)
+
+
+@kind
+def key_of_another_side(of: Tampered) -> BlockPlan | None:
+    """A key that the unit fixes becomes a column of a table of many rows a unit."""
+    context = relation_of(of.block.source, of.world)
+    fixed = fixed_columns(context)
+    if not isinstance(context.owner, OfUnit) or not of.has_answers_of_units:
+        return None
+    others = [column for column in context.types if column not in fixed and column[1] != "ctid"]
+    is_spread = most_groups(of.block.keys, of.block.combinations, frozenset()) != 1
+    is_fixed_now = most_groups(of.block.keys, of.block.combinations, fixed) == 1
+    if not others or not is_spread or not is_fixed_now:
+        return None
+    alias, column = others[0]
+    moved = ColumnRef(column, context.types[others[0]], None, alias)
+    keys = (replace(of.block.keys[0], expression=moved), *of.block.keys[1:])
+    return replace(of.block, keys=keys)
 
 
 @kind

@@ -11,7 +11,8 @@ from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.release.drawn_values import ordered_groups
-from tests.kernel.holes import HOLES, Hole, Shown
+from tests.kernel.holes import Hole, Shown
+from tests.kernel.holes_of_groups import HOLES
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 

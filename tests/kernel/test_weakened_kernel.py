@@ -21,6 +21,7 @@ from proxy.kernel import (
     attribution,
     block_price,
     column_types,
+    fixed_columns,
     join_rules,
     measurements,
     row_numbers,
@@ -32,7 +33,7 @@ from proxy.kernel.owners import Known
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from tests.kernel.claims import Claims
-from tests.kernel.holes import HOLES
+from tests.kernel.holes_of_groups import HOLES
 from tests.kernel.made_relations import POLICY, RelationMaker
 from tests.kernel.tampered_plans import KINDS, Tampered
 from tests.kernel.test_golden_plans import EQUIVALENT, golden_blocks
@@ -40,9 +41,8 @@ from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 
 _MODULES = (
-    *(attribution, column_types, join_rules, measurements, block_price, row_numbers, shape),
-    sensitivities,
-    truncation_rules,
+    *(attribution, column_types, fixed_columns, join_rules, measurements, block_price, row_numbers),
+    *(shape, sensitivities, truncation_rules),
 )
 
 
@@ -157,6 +157,39 @@ _OF_HOLES = {
     "alias_of_an_inner_scan": _weak(
         join_rules._is_of_one_unit, "(y, table) in b.named for", "y[1] == 'id' for"
     ),
+    "key_of_several_rows": _weak(fixed_columns.fixed_columns, "if owner.alone:", "if True:"),
+    "key_of_a_table_of_rows": _weak(fixed_columns.fixed_columns, "if owner.alone:", "if True:"),
+    "key_of_a_partner_of_some_rows": _weak(
+        fixed_columns._is_met_alike, "is_fixed(join.rest, fixed)", "True"
+    ),
+    "key_of_a_partner_by_another_column": _weak(
+        fixed_columns._is_met_alike, "is_of_unit(pair) or fixed.issuperset(pair)", "True"
+    ),
+    "key_of_a_partner_of_a_partner": _weak(
+        fixed_columns._is_met_alike, "pair[0] in a.columns", "True"
+    ),
+    "key_of_a_place_of_a_row": _weak(fixed_columns._fixed_partners, "if x in fixed", ""),
+    "key_made_of_both_sides": _weak(
+        fixed_columns.is_fixed, "columns_in(expression) <= fixed", "columns_in(expression) & fixed"
+    ),
+    "key_of_a_running_window": _weak(
+        fixed_columns._is_of_all_rows, "return is_whole", "return True"
+    ),
+    "key_of_a_window_by_more": _weak(
+        fixed_columns._is_of_all_rows, "or not by_unit.issuperset(parts)", ""
+    ),
+    "key_of_a_row_number": _weak(
+        fixed_columns._is_of_all_rows,
+        "case _:\n            return False",
+        "case _:\n            return True",
+    ),
+    "key_of_a_union": _weak(
+        attribution.union_rule,
+        "named=frozenset(named),",
+        "named=frozenset(named), fixed=frozenset(types),",
+    ),
+    "key_of_a_group_of_a_unit": _weak(fixed_columns.fixed_by_keys, "if is_fixed(key, fixed)", ""),
+    "key_beside_one_that_is_fixed": _weak(fixed_columns.most_groups, "if not kept]", "if False]"),
 }
 _OF_KINDS = {
     "number_over_a_column": _weak(
@@ -286,6 +319,7 @@ _OF_KINDS = {
         "min(touched, default=owner.changed) > rows.partitions",
         "False",
     ),
+    "key_of_another_side": _weak(fixed_columns.is_fixed, "columns_in(expression) <= fixed", "True"),
     "gathered_by_another_column": _weak(
         block_price.check_units, "or name(units.column) not in owner.columns", ""
     ),
@@ -311,6 +345,23 @@ _OF_RELATIONS = {
     "a_side_names_joined_rows": _weak(join_rules._keys, "if once_right:", "if True:"),
     "outer_partners_are_touched": _weak(
         join_rules._joined_by, "a.filled if join.left_outer else", ""
+    ),
+    "public_partners_of_any_column_are_fixed": _weak(
+        fixed_columns._fixed_partners, "if x in fixed", ""
+    ),
+    "several_public_partners_are_fixed": _weak(
+        fixed_columns._fixed_partners, "if is_one else NO_COLUMNS", ""
+    ),
+    "functions_of_any_column_are_fixed": _weak(
+        fixed_columns.is_fixed, "columns_in(expression) <= fixed", "True"
+    ),
+    "windows_over_some_rows_are_fixed": _weak(
+        fixed_columns._is_of_all_rows, "return is_whole", "return True"
+    ),
+    "parts_of_a_union_fix_alike": _weak(
+        attribution.union_rule,
+        "named=frozenset(named),",
+        "named=frozenset(named), fixed=frozenset(types),",
     ),
 }
 _HOLES = {hole.name: hole for hole in HOLES}

@@ -164,8 +164,8 @@ def test_what_noise_makes_impossible_is_said(sales: LiveProxy, listeners: BothLi
         above += sum(found)
         groups = f"puts m above n in {sum(found)} of 3 groups"
         assert (groups in told) == any(found)
-        for _, _, _, share, low, high in rows:
-            assert low is None or low <= share <= high  # type: ignore[operator]
+        for _, _, _, quotient, low, high in rows:
+            assert low is None or low <= quotient <= high  # type: ignore[operator]
     assert above > 0
     answer = listeners.query(text, database="agreeing", analyst=sales.servers.new_analyst()).json()
     assert any("groups may be empty" in line for line in answer["notices"])

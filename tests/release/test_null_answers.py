@@ -11,7 +11,7 @@ import pytest
 from proxy.engine.answer_notices import answer_notices
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations, units_needed
-from proxy.release import null_answers
+from proxy.release import counted_rows, null_answers
 from proxy.release.drawn_values import (
     DrawnBlock,
     DrawnGroup,
@@ -65,7 +65,7 @@ def test_by_rank_a_group_without_rows_has_no_answer(sql: str) -> None:
 
 def test_a_size_that_is_not_looked_at_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The guard of the test above."""
-    monkeypatch.setattr(null_answers, "_size", lambda release, size: None)
+    monkeypatch.setattr(counted_rows, "_size", lambda release, size: None)
     with pytest.raises(AssertionError):
         test_by_rank_a_group_without_rows_has_no_answer("min(i4)")
 

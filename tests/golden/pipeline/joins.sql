@@ -48,11 +48,11 @@ SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "avg" FROM pg_catalog.j
 -- case: join with a table of one row per unit
 SELECT m.t, count(*), max(o.i4) FROM members m JOIN orders o USING (uid) GROUP BY m.t
 -- => plan
--- w.members, w.orders, unit r1."uid": rows 6, groups 2, per group 2; keys expression of 4; cells 93
---   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
---   max: 0 .. 100 steps of 1, fill 0, 93 partitions, gate 774 units, scale 10, epsilon 4 delta 1/2000, each epsilon 19/10 delta 0.00025
+-- w.members, w.orders, unit r1."uid": rows 6, groups None, per group 2; keys expression of 4; cells 45
+--   count(*): sensitivity 2, scale 1/2, epsilon 4 delta 0
+--   max: 0 .. 100 steps of 1, fill 0, 45 partitions, gate 375 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1), pg_catalog.count(v1) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p10)s::bigint), %(p10)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p5)s::integer))::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p4)s::integer), %(p3)s::integer) AS v1 FROM ((SELECT r1."t" AS c1, r1."uid" AS c2, r2."i4" AS c3, r2."uid" AS c4 FROM ((SELECT r1."t", r1."uid" FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p5)s::integer))::text = ANY(%(p9)s::text[]) OR pg_catalog.left(r1."t"::text, %(p5)s::integer) IS NULL)) AS r1 FULL JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "t", j1.c2 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "i4", j1.c4 AS "uid") AS r2) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1), pg_catalog.count(v1) FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p5)s::integer))::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(r2."i4"), %(p4)s::integer), %(p3)s::integer) AS v1 FROM ((SELECT r1."t" AS c1, r1."uid" AS c2, r2."i4" AS c3, r2."uid" AS c4 FROM ((SELECT r1."t", r1."uid" FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p5)s::integer))::text = ANY(%(p9)s::text[]) OR pg_catalog.left(r1."t"::text, %(p5)s::integer) IS NULL)) AS r1 FULL JOIN "w"."orders" AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "t", j1.c2 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "i4", j1.c4 AS "uid") AS r2) GROUP BY r1."uid", 2) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 0
@@ -60,9 +60,8 @@ SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.max(v1), 
 --   p5 = 2
 --   p6 = random
 --   p7 = 2147483647
---   p8 = 93
+--   p8 = 45
 --   p9 = ['x', 'y', 'z']
---   p10 = random
 -- => loss
 -- epsilon 8 delta 1/2000
 -- => residual

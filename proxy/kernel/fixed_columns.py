@@ -1,0 +1,176 @@
+"""Columns that a unit fixes: they have one value in all of its rows.
+
+A customer has one state, whatever the number of orders: in `orders JOIN customers` the state is fixed by the
+customer. A unit is in one group of keys that are functions of fixed columns.
+
+Proof: PROOFS.md 27 K5. A row of nobody fixes nothing, and is in no group of a unit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import prod
+
+from proxy.kernel.column_types import columns_in, has_one_form
+from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.owners import NO_COLUMNS, ColumnName, ColumnNames, Known, OfUnit, Public, name
+from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.relations import GroupByUnit, Join, Subquery
+from proxy.query.ir.windows import Frame, WindowColumn, WindowFunction
+
+Pairs = Sequence[tuple[ColumnName, ColumnName]]
+
+
+def fixed_columns(context: Known) -> ColumnNames:
+    """List the columns that have one value in all rows of a unit, in one form.
+
+    Privacy: a unit that has one row has one value in each column. A column that holds the unit has one value,
+        if equal values of its type have one form; of 1 and 1.00 a function could tell them apart.
+
+    >>> from proxy.kernel.attribution import relation_of
+    >>> from tests.kernel.examples import WORLD, scan
+    >>> members = fixed_columns(relation_of(scan("r1", "members"), WORLD))
+    >>> ("r1", "t") in members
+    True
+    >>> sorted(fixed_columns(relation_of(scan("r1", "orders"), WORLD)))
+    [('r1', 'uid')]
+    """
+    owner = context.owner
+    if not isinstance(owner, OfUnit):
+        return NO_COLUMNS
+    if owner.alone:
+        return frozenset(context.types)
+    units = (column for column in owner.columns if has_one_form(context.types[column]))
+    return owner.fixed | frozenset(units)
+
+
+def is_fixed(expression: Expression, fixed: ColumnNames) -> bool:
+    """Say whether an expression has one value in all rows of a unit: all columns in it are fixed."""
+    return columns_in(expression) <= fixed
+
+
+def fixed_by_subquery(subquery: Subquery, inner: Known) -> ColumnNames:
+    """List the outputs that a unit fixes: functions of fixed columns, and values of all of its rows."""
+    owner, fixed = inner.owner, fixed_columns(inner)
+    if not isinstance(owner, OfUnit):
+        return NO_COLUMNS
+    found = [output for output, expression in subquery.outputs if is_fixed(expression, fixed)]
+    by_unit = owner.columns | fixed
+    found += [one.name for one in subquery.windows if _is_of_all_rows(one, by_unit)]
+    return frozenset((subquery.alias, output) for output in found)
+
+
+def _is_of_all_rows(window: WindowColumn, by_unit: ColumnNames) -> bool:
+    """Whether all rows of a unit are one partition, and have one value there."""
+    columns = [*window.partition, *(() if window.present is None else (window.present,))]
+    parts = [name(part) for part in columns if isinstance(part, ColumnRef)]
+    if len(parts) < len(columns) or not by_unit.issuperset(parts):
+        return False
+    is_whole = window.frame is Frame.WHOLE or (window.frame is Frame.DEFAULT and not window.order)
+    match window.function:
+        case WindowFunction.FIRST_VALUE:  # all frames begin with the first row of the partition
+            return True
+        case WindowFunction.LAST_VALUE | WindowFunction.AGGREGATE:
+            return is_whole
+        case _:
+            return False
+
+
+def fixed_by_keys(grouped: GroupByUnit, keys: Iterable[ColumnName], inner: Known) -> ColumnNames:
+    """List the keys of GROUP BY the unit that the unit fixes.
+
+    Args:
+        grouped: The node.
+        keys: The names of its keys, in their order.
+        inner: What is known of its source.
+    """
+    fixed = fixed_columns(inner)
+    pairs = zip(keys, grouped.keys, strict=True)
+    return frozenset(column for column, key in pairs if is_fixed(key, fixed))
+
+
+def fixed_by_join(join: Join, left: Known, right: Known, pairs: Pairs) -> ColumnNames:
+    """List the columns of a join on the unit, or with a public side, that a unit fixes.
+
+    Stability: a row of a unit meets rows of the same unit alone. Of an inner join each row has a row of both
+        sides, so what either side fixes stays fixed. Of a LEFT JOIN the right side has NULL where there is no
+        partner. It is fixed only where ON compares nothing but fixed columns: then all left rows of the unit
+        have a partner, or none has.
+
+    Args:
+        join: The join.
+        left: What is known of the left side.
+        right: What is known of the right side.
+        pairs: What ON compares so that equal values are one value.
+
+    >>> from proxy.kernel.attribution import relation_of
+    >>> from tests.kernel.examples import WORLD, joined
+    >>> fixed = fixed_columns(relation_of(joined("orders", "uid", "members", "uid"), WORLD))
+    >>> ("b", "t") in fixed, ("a", "t") in fixed
+    (True, False)
+    """
+    here, there = fixed_columns(left), fixed_columns(right)
+    if isinstance(left.owner, Public):
+        return there | _fixed_partners(left, there, [(y, x) for x, y in pairs])
+    if isinstance(right.owner, Public):
+        there = _fixed_partners(right, here, pairs)
+    if join.left_outer and not _is_met_alike(join, left, right, here | there, pairs):
+        return here
+    return here | there
+
+
+def _fixed_partners(public: Known, fixed: ColumnNames, pairs: Pairs) -> ColumnNames:
+    """The columns of a public side of which all rows of a unit meet the same row, if they meet any."""
+    compared = {y for x, y in pairs if x in fixed}
+    is_one = any(key <= compared for key in (*public.keys, *public.nullable_keys))
+    return frozenset(public.types) if is_one else NO_COLUMNS
+
+
+def _is_met_alike(join: Join, left: Known, right: Known, fixed: ColumnNames, pairs: Pairs) -> bool:
+    """Whether ON holds for all left rows of a unit with a right row, or for none of them."""
+
+    def is_of_unit(pair: tuple[ColumnName, ColumnName]) -> bool:
+        a, b = left.owner, right.owner
+        are_units = isinstance(a, OfUnit) and isinstance(b, OfUnit) and pair in pairs
+        return are_units and pair[0] in a.columns and pair[1] in b.columns  # type: ignore[union-attr]
+
+    compared = [(name(x), name(y)) for x, y in join.equal]
+    if not all(is_of_unit(pair) or fixed.issuperset(pair) for pair in compared):
+        return False
+    return join.rest is None or is_fixed(join.rest, fixed)
+
+
+def most_groups(
+    keys: Sequence[KeyPlan],
+    combinations: Sequence[tuple[str | None, ...]] | None,
+    fixed: ColumnNames,
+) -> int | None:
+    """Bound the groups in which one unit has rows.
+
+    Privacy: a key that is a function of fixed columns has one value for a unit (PROOFS.md 27 K5).
+
+    Args:
+        keys: The keys of a block.
+        combinations: The groups that are answered; None: all combinations of the values of keys.
+        fixed: The columns that the unit fixes.
+
+    Returns:
+        The bound; None where some other key is private.
+
+    >>> from tests.kernel.examples import key_plan
+    >>> keys = (key_plan("t", None), key_plan("i2", ("1", "2")))
+    >>> most_groups(keys, None, frozenset({("r1", "t")})), most_groups(keys, None, frozenset())
+    (2, None)
+    """
+    is_kept = [is_fixed(key.expression, fixed) for key in keys]
+    if combinations is not None:
+        alike = Counter(
+            tuple(value for value, kept in zip(group, is_kept, strict=True) if kept)
+            for group in combinations
+        )
+        return max([1, *alike.values()])
+    others = [key.values for key, kept in zip(keys, is_kept, strict=True) if not kept]
+    if any(values is None for values in others):
+        return None
+    return max(1, prod(len(values or ()) for values in others))
