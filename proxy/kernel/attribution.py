@@ -373,7 +373,7 @@ def group_rule(grouped: GroupByUnit, inner: Known, world: World) -> Known:
     Stability: of units. The rows of a group have one unit, not NULL (`compiler.relation_sql`), and each
     aggregate is an exact function of them, whatever their order. Unit and keys name a row; where the unit
     alone is the key, or fixes all keys, or has one row already, it has one row here (PROOFS.md 17 "Asked of
-    each row", 27 K5).
+    each row", 27 K6).
 
     Raises:
         NotPrivate: Rows are not grouped by a column that holds their unit.

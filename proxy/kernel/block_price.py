@@ -88,7 +88,7 @@ def _prices(block: BlockPlan, shape: Shape, is_bounded: bool) -> Iterator[Price]
 def check_reach(block: BlockPlan, source: Known) -> None:
     """Let a block pass whose units are in no more groups than it says.
 
-    Privacy: a unit has one value of each key that is a function of columns that it fixes (PROOFS.md 27 K5).
+    Privacy: a unit has one value of each key that is a function of columns that it fixes (PROOFS.md 27 K6).
 
     Raises:
         NotPrivate: A unit may be in more groups.

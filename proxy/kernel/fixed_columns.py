@@ -3,7 +3,7 @@
 A customer has one state, whatever the number of orders: in `orders JOIN customers` the state is fixed by the
 customer. A unit is in one group of keys that are functions of fixed columns.
 
-Proof: PROOFS.md 27 K5. A row of nobody fixes nothing, and is in no group of a unit.
+Proof: PROOFS.md 27 K6. A row of nobody fixes nothing, and is in no group of a unit.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def most_groups(
 ) -> int | None:
     """Bound the groups in which one unit has rows.
 
-    Privacy: a key that is a function of fixed columns has one value for a unit (PROOFS.md 27 K5).
+    Privacy: a key that is a function of fixed columns has one value for a unit (PROOFS.md 27 K6).
 
     Args:
         keys: The keys of a block.

@@ -28,7 +28,7 @@ class Shape:
         """Bound the groups that one unit, or all rows that change, are in.
 
         Privacy: SQL keeps so many of a unit (PROOFS.md 18 U3), or no more are answered, or the unit has rows in
-            no more (27 K5). A row is in one group.
+            no more (27 K6). A row is in one group.
 
         >>> from tests.kernel.examples import shape
         >>> shape(count=5, groups=2).groups, shape(count=5, groups=None).groups
@@ -55,7 +55,7 @@ class Shape:
 
         Privacy: the value of a unit in a group is a function of its own rows there. SQL keeps one group of each
             unit (PROOFS.md 18 U8); else the unit may be in all that are answered, or in which it has rows (27
-            K5), as SQL cuts no others here. A row has one value in one group.
+            K6), as SQL cuts no others here. A row has one value in one group.
 
         Args:
             keeps_one_group: Whether SQL does.

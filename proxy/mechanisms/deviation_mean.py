@@ -538,10 +538,20 @@ def cost(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyRows:
-    """A released number of the rows of one group. scale: of its noise, as of Laplace noise."""
+    """A released number of the rows of one group.
+
+    Attributes:
+        number, scale: The number, and the scale of its noise, as of Laplace noise.
+        least: So many rows there are at least, by another number that is released; 0: by none.
+    """
 
     number: float
     scale: float
+    least: float = 0.0
+
+    @property
+    def likely(self) -> float:
+        return max(self.number, self.least)
 
 
 def own_rows(noisy: NoisyDeviations, epsilon: Fraction, declared: int | None) -> NoisyRows:
@@ -555,7 +565,7 @@ def averaged(counts: Sequence[NoisyRows]) -> NoisyRows:
     The noise of the average is lighter in its tails than Laplace noise of this scale.
 
     >>> averaged([NoisyRows(number=90, scale=6), NoisyRows(number=140, scale=8)])
-    NoisyRows(number=108.0, scale=4.8)
+    NoisyRows(number=108.0, scale=4.8, least=0.0)
     """
     weights = [one.scale**-2 for one in counts]
     number = sum(one.number * weight for one, weight in zip(counts, weights, strict=True))
@@ -618,7 +628,7 @@ def half_width(
     of_total = reach * noisy.bound * step / float(spent.deviations)
     of_rows = reach * rows.scale
     cut = noisy.lost * step + size * noisy.lost_rows
-    least = rows.number + math.log(min(1.0, 2 * missed)) * rows.scale
+    least = max(rows.least, rows.number + math.log(min(1.0, 2 * missed)) * rows.scale)
     if least <= 0:
         return float(high - low)
     found = (math.hypot(of_total, size * of_rows) + cut) / least + (1 - kept) * size
@@ -635,7 +645,7 @@ def exists(
     if noisy.bound is None:
         return noisy.units >= units_needed(epsilon)
     if rows is not None:
-        return rows.number > _EXISTS_BESIDE * rows.scale
+        return rows.least > 0 or rows.number > _EXISTS_BESIDE * rows.scale
     own = own_rows(noisy, epsilon, declared)
     return own.number > _EXISTS * own.scale
 
@@ -692,7 +702,7 @@ def _deviation(
 ) -> tuple[float, float]:
     """The mean deviation in half steps, and how much of it counts: what is mostly noise counts little."""
     assert noisy.bound is not None
-    rows = max(of.number, _LEAST_ROWS * of.scale)
+    rows = max(of.likely, _LEAST_ROWS * of.scale)
     step = fine_step(noisy, low, high)
     error = math.sqrt(2) * noisy.bound * step / float(spent.deviations) / rows
     kept = 1 / (1 + (error / (_PRIOR * 2 * (high - low))) ** 2)

@@ -222,7 +222,7 @@ def population(noisy: NoisySquares, of: SpreadRange, level: Fraction | float = L
     """
     assert noisy.bound is not None and noisy.mean.bound is not None, "nothing was released"
     missed = max(1.0 - float(level), 1e-12)
-    rows = max(of.rows_of(noisy).number, 1.0)
+    rows = max(of.rows_of(noisy).likely, 1.0)
     step = deviation_mean.fine_step(noisy.mean, of.low, of.high) / fineness(of.low, of.high)
     square = max(0.0, noisy.total / PARTS * step / rows)
     mean, off = _mean(noisy, of, missed * _OF_MEAN)
@@ -244,7 +244,7 @@ def _mean_square(
     """
     assert noisy.bound is not None
     counted = of.rows_of(noisy)
-    reach, rows = -math.log(missed), max(counted.number, 1.0)
+    reach, rows = -math.log(missed), max(counted.likely, 1.0)
     of_rows = reach * counted.scale / rows
     spent = shares(of.epsilons[1])
     of_squares = reach * noisy.bound * step / float(spent.squares) / rows
@@ -271,7 +271,7 @@ def sample_variance(
     noisy: NoisySquares, of: SpreadRange, level: Fraction | float = LEVEL
 ) -> Estimate:
     """VAR_SAMP: VAR_POP n/(n-1), with at least two rows."""
-    rows = max(Fraction(of.rows_of(noisy).number), Fraction(2))
+    rows = max(Fraction(of.rows_of(noisy).likely), Fraction(2))
     return population(noisy, of, level).times(rows / (rows - 1))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -60,10 +60,10 @@ class ReleasedCount:
 
 
 def counts_of_means(plan: BlockPlan) -> Mapping[int, tuple[int, ...]]:
-    """List the releases that count the very rows of each mean of deviations, but the mean itself.
+    """List the releases that count the very rows of each mean of deviations, or their units.
 
     Returns:
-        By the number of the mean's release; means without any are left out.
+        By the number of the mean's release, without that itself; means without any are left out.
     """
     found = {}
     for number, release in plan.deviation_means.items():
@@ -71,7 +71,7 @@ def counts_of_means(plan: BlockPlan) -> Mapping[int, tuple[int, ...]]:
             other
             for other, counted in enumerate(plan.releases)
             if other != number
-            and isinstance(counted, NoisyStatistic | DeviationMean)
+            and isinstance(counted, NoisyStatistic | DeviationMean | DistinctCount)
             and other not in plan.withheld | plan.unstated
             and _rows_counted(counted) == _rows_counted(release)
         )
@@ -98,9 +98,17 @@ def better_rows(
         known = [_noisy_rows(plan.releases[n], group.values[n]) for n in (number, *others)]
         own, *more = known
         rows = [one for one in more if one is not None]
-        if own is not None and rows:
-            found[number] = averaged([own, *rows])
+        least = max(_least_rows(plan.releases[n], group.values[n]) for n in others)
+        if own is not None and (rows or least > 0):
+            found[number] = replace(averaged([own, *rows]), least=least)
     return found
+
+
+def _least_rows(release: Release, drawn: Drawn) -> float:
+    """So many rows there are at least, clearly: each unit that is counted has one. 0: nothing is clear."""
+    if not isinstance(release, DistinctCount) or not isinstance(drawn, DrawnNumber):
+        return 0.0
+    return max(0.0, float(drawn.index - noise_half_width(release.noise)))
 
 
 def _noisy_rows(release: Release, drawn: Drawn) -> NoisyRows | None:

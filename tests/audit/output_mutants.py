@@ -33,6 +33,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.deviation_mean import NoisyRows
 from proxy.mechanisms.loss import Loss
 from proxy.planner import planning
 from proxy.planner.facts import PlanningContext
@@ -217,8 +218,8 @@ def same_seeds_for_every_statement(patch: pytest.MonkeyPatch) -> None:
 def _with_values(
     patch: pytest.MonkeyPatch, change: Callable[[Release, NoisyValue], NoisyValue]
 ) -> None:
-    def changed(drawn: Drawn, release: Release) -> NoisyValue:
-        return change(release, noisy_value(drawn, release))
+    def changed(drawn: Drawn, release: Release, rows: NoisyRows | None = None) -> NoisyValue:
+        return change(release, noisy_value(drawn, release, rows))
 
     patch.setattr("proxy.release.presenting.noisy_value", changed)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 from typing_extensions import assert_never
 
+from proxy.base.sql_types import SqlType
+from proxy.kernel.column_types import columns_in
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan
-from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,
@@ -57,6 +61,8 @@ _TABLES: Mapping[str, Reach] = {
 }
 
 
+_MANY = 10**9
+
 # Columns that the server keeps unique.
 _KEYS = ("id", "uid of members", "code of places", "k of rates", "e of moods")
 
@@ -65,7 +71,50 @@ def by_policy(block: BlockPlan) -> Reach:
     """From the tables of a FROM clause that reaches protected rows."""
     found = _reach(block.source)
     assert found is not None
-    return found
+    return replace(found, groups=min(found.groups, _groups(block))) if found.by_unit else found
+
+
+def _groups(block: BlockPlan) -> int:
+    """In how many groups a unit can be that has one value of the keys of its one row; many where none is known.
+
+    Simpler than the kernel's rule: keys of tables and subqueries of one row a unit, joined on the unit alone.
+    """
+    free = [
+        n for n, key in enumerate(block.keys) if not _is_of_one_row(block.source, key.expression)
+    ]
+    if block.combinations is None:
+        values = [block.keys[n].values for n in free]
+        if any(one is None for one in values):
+            return _MANY
+        return max(1, prod(len(one or ()) for one in values))
+    fixed = [n for n in range(len(block.keys)) if n not in free]
+    alike = Counter(tuple(group[n] for n in fixed) for group in block.combinations)
+    return max([1, *alike.values()])
+
+
+def _is_of_one_row(relation: Relation, key: Expression) -> bool:
+    names = columns_in(key)
+    if not all(_is_on_one_pair(join) for join in _outer_joins(relation)):
+        return False
+    found = (_origin(relation, ColumnRef(n, SqlType.TEXT, None, alias)) for alias, n in names)
+    return all(table in ("members", "one row per unit") for table, _ in found)
+
+
+def _is_on_one_pair(join: Join) -> bool:
+    return len(join.equal) == 1 and join.rest is None
+
+
+def _outer_joins(relation: Relation) -> Iterator[Join]:
+    match relation:
+        case Join():
+            if relation.left_outer:
+                yield relation
+            yield from _outer_joins(relation.left)
+            yield from _outer_joins(relation.right)
+        case Subquery() | Truncate() | GroupByUnit():
+            yield from _outer_joins(relation.source)
+        case _:
+            return
 
 
 def by_plan(block: BlockPlan) -> Reach:
@@ -218,10 +267,12 @@ def _origin(relation: Relation, column: ColumnRef) -> tuple[str, str]:
         case Truncate():
             return _origin(relation.source, column)
         case Subquery() if relation.alias == column.relation:
-            below = dict(relation.outputs)[column.column]
+            below = dict(relation.outputs).get(column.column)
             return _origin(relation.source, below) if isinstance(below, ColumnRef) else ("", "")
         case GroupByUnit() if relation.alias == column.relation and column.column == "unit":
             return "one row per unit", "uid"
+        case GroupByUnit() if relation.alias == column.relation and not relation.keys:
+            return "one row per unit", column.column
         case UnionAll() if relation.alias == column.relation:
             first = relation.parts[0]
             place = [name for name, _ in first.outputs].index(column.column)

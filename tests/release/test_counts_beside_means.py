@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -168,7 +169,8 @@ def test_the_notice_says_no_more_than_is_known() -> None:
         ("avg(i4), count(*)", 0),  # i4 may be NULL
         ("avg(id), count(*) FILTER (WHERE b)", 0),
         ("avg(id) FILTER (WHERE b), count(*) FILTER (WHERE b)", 1),
-        ("avg(id), count(DISTINCT uid)", 0),
+        ("avg(id), count(DISTINCT uid)", 1),  # at least as many rows as people
+        ("avg(i4), count(DISTINCT uid)", 0),
         ("avg(id), sum(i4)", 0),
         ("stddev(id), count(*)", 1),
     ],
@@ -195,10 +197,25 @@ def test_a_clear_count_gives_the_mean() -> None:
     assert row.values[0].half_width is not None
 
 
+def test_a_clear_number_of_people_gives_the_mean() -> None:
+    """Each of them has a row. The error is that of a mean of as few rows."""
+    block = block_of("SELECT avg(id), count(DISTINCT uid) FROM orders", epsilon="1")
+    mean, count = block.releases
+    errors = []
+    for widths in (_BELOW, 10 * _ABOVE, 40 * _ABOVE):
+        group = DrawnGroup((), (_drawn(mean, _BELOW), _drawn(count, widths)))
+        (row,) = presented(block, DrawnBlock((group,))).rows
+        assert row.values[0].is_missing == (widths == _BELOW)
+        errors.append(row.values[0].half_width or 0)
+    _, few, many = errors
+    assert 3 * many < few < 5 * many
+
+
 def test_without_the_count_the_test_above_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(presenting, "counts_of_means", lambda plan: {})
-    with pytest.raises(AssertionError):
-        test_a_clear_count_gives_the_mean()
+    for test in (test_a_clear_count_gives_the_mean, test_a_clear_number_of_people_gives_the_mean):
+        with pytest.raises(AssertionError):
+            test()
 
 
 def test_a_count_that_may_be_cut_does_not_outweigh_the_mean() -> None:
@@ -231,8 +248,9 @@ def test_the_average_is_as_exact_as_it_says() -> None:
 
 
 @pytest.mark.every(2)
+@pytest.mark.parametrize("is_of_people", [False, True])
 @pytest.mark.parametrize("name", ["by 48, uneven", "1,000 units by 50"])
-def test_intervals_of_means_beside_a_count_hold(name: str) -> None:
+def test_intervals_of_means_beside_a_count_hold(name: str, is_of_people: bool) -> None:
     """Of groups of few rows, many of which have no mean without the count."""
     (rows,) = (one for one in sets() if one.shape.name == name)
     epsilon, bits = Fraction(1), SeededBits(3)
@@ -247,6 +265,10 @@ def test_intervals_of_means_beside_a_count_hold(name: str) -> None:
             scale = math.hypot(bound, counted_rows._CUT * number)
             own = own_rows(one, epsilon, None)
             better = averaged([own, NoisyRows(number=number, scale=scale)])
+            if is_of_people:
+                people = int((rows.counts[:, place] > 0).sum())
+                noisy = people + discrete_laplace.sample(bits, Fraction(20))
+                better = replace(own, least=max(0, noisy - 60))
             alone += deviation_mean.exists(one, epsilon, None)
             if not deviation_mean.exists(one, epsilon, None, better):
                 continue
