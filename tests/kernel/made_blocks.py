@@ -13,7 +13,7 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.bound_choices import UnitTotal
-from proxy.kernel.fixed_columns import fixed_columns
+from proxy.kernel.fixed_columns import fixed_columns, most_groups
 from proxy.kernel.key_plans import KeyPlan, Selection
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.owners import Known, OfUnit, Rows
@@ -96,8 +96,9 @@ class BlockMaker:
             combinations=None,
             rows_choice=None,
             sub_partitions=0,
+            reach=most_groups(keys, None, fixed_columns(known)),
         )
-        shape = shape_of(plan, is_open=False, fixed=fixed_columns(known))
+        shape = shape_of(plan)
         try:
             if any(key.values is None for key in keys):
                 selection = self._selection(shape)
