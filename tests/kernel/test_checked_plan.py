@@ -157,7 +157,7 @@ def test_noise_is_computed_in_the_kernel() -> None:
 
 def test_who_charges_is_known() -> None:
     names = {file.relative_to(_ROOT).as_posix() for file in _ROOT.rglob("*.py")}
-    names -= {name for name in names if name.startswith("audit/")}  # of addresses
+    names -= {name for name in names if name.startswith("audit/")}  # of other things
     assert {name for name in names if "reserve" in _called(name, "")} == _CHARGES
 
 
