@@ -10,12 +10,21 @@ import pytest
 
 from proxy.base.sql_types import SqlType
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.answer_notices import answer_notices
-from proxy.engine.clipped_units import ClippedUnits, with_places
-from proxy.engine.column_errors import ColumnError, column_errors, large_errors, reported
+from proxy.engine.answer_conditions import conditions, stored_rows_matter
+from proxy.engine.answer_notices import advised_once, answer_notices
+from proxy.engine.clipped_units import ClippedUnits, clipped_lines, with_places
+from proxy.engine.column_errors import (
+    ColumnError,
+    column_errors,
+    large_errors,
+    reported,
+    with_lower_ends,
+)
 from proxy.engine.cut_directions import is_cut_below
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.policy_limits import PolicyLimit, limits_text, policy_limits
+from proxy.engine.unit_words import MORE
+from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.policy.policy_model import Bounds
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, DrawnQuantile
@@ -299,3 +308,70 @@ def test_bounds_of_several_queries_are_told_apart() -> None:
     assert places == [" of w.people", " of w.events"]
     alone = [_clipped(1, "count(*)"), _clipped(1, "sum")]
     assert [one.place for one in with_places(alone, rollup.plan.blocks)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("units", "above", "is_visible"),
+    [(2_398, 169, True), (2_881, 0, False), (4_959, 902, True), (5_000, 100, False)],
+)
+def test_a_bound_that_cuts_visibly_makes_a_least_number(
+    units: int, above: int, is_visible: bool
+) -> None:
+    half_width = 959 if above == 169 else 479
+    cut = replace(
+        _clipped(1, "count(*) FILTER"),
+        units=units,
+        above=above,
+        half_width=half_width,
+        is_lower=True,
+        columns=("recent",),
+        plain=((1, "recent"),),
+    )
+    assert cut.cuts_visibly == is_visible
+    column = ColumnError(
+        place=1, name="recent", groups=1, without=0, least=Fraction(80), most=Fraction(80)
+    )
+    other = replace(column, place=2, name="other")
+    marked, same = with_lower_ends([column, other], [cut])
+    assert same == other and marked.at_least == marked.as_json()["at_least"] == is_visible
+    shown = "recent: at least, -80 and no upper end" if is_visible else "recent: +-80"
+    assert marked.text() == shown
+    (line,) = clipped_lines([cut])
+    assert line.column == "recent" and line.text.startswith("at most 5 rows of a customer count")
+    assert ("would only make it larger" in line.text) != is_visible  # said once
+    signed, _ = with_lower_ends([column, other], [replace(cut, is_lower=False)])
+    assert signed == column
+
+
+def test_bounds_have_the_names_of_the_columns_that_they_cut() -> None:
+    """Two of one kind are told apart, and levels with one bound are one line."""
+    named = [replace(_clipped(1, "sum"), columns=(name,)) for name in ("pieces", "value")]
+    assert [one.named for one in clipped_lines(named)] == ["pieces", "value"]
+    unnamed = replace(_clipped(1, "sum(total)"), columns=("sum",))
+    assert [one.named for one in clipped_lines([unnamed])] == ["sum(total)"]
+    levels = [
+        replace(_clipped(n, "count(*)"), columns=("n",), place=place)
+        for n, place in ((1, " by a"), (2, " in total"))
+    ]
+    (line,) = clipped_lines(levels)
+    assert line.text == (
+        "at most 5 rows of a customer count, more have about 3 +-2 of 100 customers by a, 3 +-2 of 100"
+        " customers in total"
+    )
+
+
+def test_the_same_advice_is_given_once() -> None:
+    lines = [f"a is NULL. {MORE}", "b", f"c is NULL. {MORE}", "b"]
+    assert list(advised_once(lines)) == ["a is NULL.", "b", f"c is NULL. {MORE}"]
+
+
+@pytest.mark.parametrize(("most", "told"), [(5_388, False), (1_000, False), (999, True), (3, True)])
+def test_rows_that_are_read_are_told_if_they_may_be_seen(most: int, told: bool) -> None:
+    """Of a unit without a bound in the policy; EXPLAIN says it always."""
+    block = replace(block_of("SELECT avg(i4) FROM orders"), most_stored=most)
+    assert isinstance(block.neighbours, UnitNeighbours)
+    free = replace(block, neighbours=replace(block.neighbours, rows=1_000_000))
+    assert any("are read" in one for one in conditions(free))
+    assert any("are read" in one for one in conditions(free, are_all=False)) == told
+    bounded = replace(block, neighbours=replace(block.neighbours, rows=6, is_unbounded=False))
+    assert stored_rows_matter(bounded) == (most < 6)

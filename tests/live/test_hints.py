@@ -236,6 +236,14 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.low(count(*)) > 9000",
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.high(count(*)) < 9000",
     ),
+    " HAVING dp.low({}) > 0 leaves them out.": (
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.low(count(*)) > 0",
+        f"SELECT quantity, count(total) {_ORDERS} GROUP BY quantity HAVING dp.low(count(total)) > 0",
+        f"SELECT status, count(DISTINCT quantity) {_ORDERS} GROUP BY status"
+        " HAVING dp.low(count(DISTINCT quantity)) > 0",
+        f"SELECT status, quantity, count(*) {_ORDERS} GROUP BY ROLLUP (status, quantity)"
+        " HAVING dp.low(count(*)) > 0",
+    ),
     "ORDER BY {} LIMIT {}: NULL comes first, in {} of the {} rows. Write NULLS LAST to have it behind all"
     " numbers.": (
         f"SELECT status, avg(total) AS a {_ORDERS} GROUP BY status ORDER BY a DESC NULLS LAST LIMIT 2",
