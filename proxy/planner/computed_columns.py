@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import grids
-from proxy.planner.bounds import bounded, condition
+from proxy.planner.bounds import Bounded, bounded, condition
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.mapped_texts import depends_on_locale
 from proxy.planner.narrowing import key_values
@@ -32,29 +33,43 @@ def computed_column(
     if isinstance(expression, Arithmetic) and kind in _SECONDS:
         kind = SqlType.NUMERIC
         expression = replace(expression, type=kind)
-    if kind.is_number:
-        try:
-            found = bounded(expression, facts)
-        except Refusal as refusal:
-            if refusal.code is not Code.NO_BOUNDS:
-                raise
-        else:
-            interval = found.interval
-            grid, rows = None, open_rows(expression, facts)
-            if interval is not None:
-                grid = grids.of_expression(found.expression, interval, facts)
-                grid = grid_of_open(expression, facts, grid)
-            values = key_values(expression, facts, where)
-            return found.expression, ColumnFacts(
-                SqlType.NUMERIC,
-                interval,
-                grid,
-                values,
-                open_rows=rows,
-                kept=kept_range(expression, facts),
-            )
+    found = _bounded(expression, facts) if kind.is_number or kind.is_time else None
+    if kind.is_number and isinstance(found, Bounded):
+        return found.expression, _number_facts(expression, found, facts, where)
+    unbounded = found if isinstance(found, Refusal) else None
     planned = condition(expression, facts)
     number = SqlType.NUMERIC if kind.is_number else kind
     most = characters(expression, facts) if kind.is_text else None
     values = None if depends_on_locale(expression) else key_values(expression, facts, where)
-    return planned, ColumnFacts(number, values=values, characters=most)
+    if kind.is_time and isinstance(found, Bounded):
+        # Left as it is, like a stored time beyond its bounds: what is made of it clamps it.
+        return planned, ColumnFacts(kind, found.interval, Fraction(1), values)
+    return planned, ColumnFacts(number, values=values, characters=most, unbounded=unbounded)
+
+
+def _bounded(expression: Expression, facts: Facts) -> Bounded | Refusal:
+    """The expression with its bounds, or why it has none."""
+    try:
+        return bounded(expression, facts)
+    except Refusal as refusal:
+        if refusal.code is not Code.NO_BOUNDS:
+            raise
+        return refusal
+
+
+def _number_facts(
+    expression: Expression, found: Bounded, facts: Facts, where: Expression | None
+) -> ColumnFacts:
+    interval = found.interval
+    grid = None
+    if interval is not None:
+        grid = grids.of_expression(found.expression, interval, facts)
+        grid = grid_of_open(expression, facts, grid)
+    return ColumnFacts(
+        SqlType.NUMERIC,
+        interval,
+        grid,
+        key_values(expression, facts, where),
+        open_rows=open_rows(expression, facts),
+        kept=kept_range(expression, facts),
+    )

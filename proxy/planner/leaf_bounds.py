@@ -32,6 +32,8 @@ def of_column(column: ColumnRef, columns: Facts) -> Bounds:
     known = columns.get((column.relation, column.column))
     bounds = None if known is None else known.bounds or known.held
     if bounds is None:
+        if known is not None and known.unbounded is not None:
+            raise _of_computed(column, known.unbounded)
         raise Refusal(
             Code.NO_BOUNDS,
             f'column "{column.column}" has no bounds in the policy, so its values cannot be aggregated',
@@ -39,3 +41,13 @@ def of_column(column: ColumnRef, columns: Facts) -> Bounds:
             column.position,
         )
     return bounds
+
+
+def _of_computed(column: ColumnRef, reason: Refusal) -> Refusal:
+    """No policy can bound what a subquery computes: its own expression can."""
+    return Refusal(
+        Code.NO_BOUNDS,
+        f'column "{column.column}" of a subquery cannot be aggregated: {reason.message}',
+        f"{reason.hint.removesuffix('.')}, in the subquery that computes it.",
+        column.position,
+    )

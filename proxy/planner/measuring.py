@@ -368,7 +368,7 @@ def _measured(
         raise Refusal(
             Code.UNSUPPORTED,
             f"{aggregate.kind.value} of an expression of {kind.sql} is not available",
-            "Take the plain column, with the condition in FILTER (WHERE ...).",
+            "Name it in a subquery: SELECT max(t) FROM (SELECT created::date AS t FROM table) q.",
         )
     facts = context.facts_of(aggregate)
     found = bounded(operand, facts)
