@@ -4,12 +4,11 @@ CASE, COALESCE, LEAST and GREATEST.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.planner import intervals
-from proxy.planner.facts import Facts
+from proxy.planner.facts import ColumnFacts, Facts, Range
 from proxy.planner.possible_truth import Within, constant_value
 from proxy.planner.time_intervals import result_within
 from proxy.policy.policy_model import Bounds, BoundsKind
@@ -29,6 +28,7 @@ from proxy.query.ir.expressions import (
 )
 
 _DAY = 86_400
+_ANY = Within(None, None)
 
 
 def time_bounds(time: Expression, columns: Facts) -> Bounds | None:
@@ -43,73 +43,121 @@ def time_bounds(time: Expression, columns: Facts) -> Bounds | None:
     Returns:
         None: a column has no bounds, or they are not known of a function.
     """
-    found = _seconds(time, columns)
-    if found is None or time.type is None:
+    found = _within(time, columns, _bounds_of)
+    if found is None or found.low is None or found.high is None or time.type is None:
         return None
     if time.type is SqlType.DATE:
         return Bounds(found.low / _DAY, found.high / _DAY, BoundsKind.DATE)
     return Bounds(found.low, found.high, BoundsKind.TIMESTAMP)
 
 
-def _seconds(time: Expression, columns: Facts) -> Bounds | None:
-    """In seconds, whatever the type. None: not known, or always NULL."""
+def time_ranges(time: Expression, columns: Facts) -> tuple[Range, ...] | None:
+    """Where conditions on the columns leave a computed time, beyond bounds as well.
+
+    Args:
+        columns: Their facts, narrowed by the conditions.
+
+    Returns:
+        None: anywhere.
+    """
+    found = _within(time, columns, _range_of)
+    if found is None or found == _ANY:
+        return None
+    scale = _DAY if time.type is SqlType.DATE else 1
+    low, high = (None if end is None else end / scale for end in (found.low, found.high))
+    return (Range(low, high),)
+
+
+def _bounds_of(known: ColumnFacts) -> Within | None:
+    bounds = known.bounds or known.held
+    return None if bounds is None else Within(bounds.low, bounds.high)
+
+
+def _range_of(known: ColumnFacts) -> Within | None:
+    """The hull of its ranges."""
+    if not known.ranges:
+        return _ANY
+    lows, highs = [one.low for one in known.ranges], [one.high for one in known.ranges]
+    return Within(
+        None if None in lows else min(end for end in lows if end is not None),
+        None if None in highs else max(end for end in highs if end is not None),
+    )
+
+
+_OfColumn = Callable[[ColumnFacts], Within | None]
+
+
+def _within(time: Expression, columns: Facts, of: _OfColumn) -> Within | None:
+    """In seconds, whatever the type. None: not known."""
     if time.type is None or not time.type.is_time:
         return None
     match time:
         case ColumnRef():
             known = columns.get((time.relation, time.column))
-            bounds = None if known is None else known.bounds or known.held
-            return None if bounds is None else _in_seconds(bounds.low, bounds.high, time.type)
+            found = None if known is None else of(known)
+            return None if found is None else _in_seconds(found, time.type)
         case Clamped():
-            return _in_seconds(time.low, time.high, time.type)
+            return _in_seconds(Within(time.low, time.high), time.type)
         case Constant():
             value = constant_value(time, time.type)
-            return Bounds(value, value) if isinstance(value, Fraction) else None
+            return Within(value, value) if isinstance(value, Fraction) else None
         case Cast() | DateTrunc() | Shift() | TimeBin():
-            return _computed(time, _seconds(time.operand, columns))
+            inner = _within(time.operand, columns, of)
+            return None if inner is None else _in_order(result_within(time, inner))
         case Choose():
-            return _chosen(time, columns)
+            return _chosen(time, columns, of)
         case Case():
-            return _hull((*(result for _, result in time.whens), time.otherwise), columns)
+            return _hull((*(result for _, result in time.whens), time.otherwise), columns, of)
         case NullIf():
-            return _seconds(time.operand, columns)
+            return _within(time.operand, columns, of)
         case _:
             return None
 
 
-def _in_seconds(low: Fraction, high: Fraction, kind: SqlType) -> Bounds:
+def _in_seconds(found: Within, kind: SqlType) -> Within:
     scale = _DAY if kind is SqlType.DATE else 1
-    return Bounds(low * scale, high * scale)
+    low, high = (None if end is None else end * scale for end in (found.low, found.high))
+    return Within(low, high)
 
 
-def _computed(time: Expression, operand: Bounds | None) -> Bounds | None:
-    if operand is None:
-        return None
-    found = result_within(time, Within(operand.low, operand.high))
-    if found is None or found.low is None or found.high is None or found.low > found.high:
-        return None
-    return Bounds(found.low, found.high)
-
-
-def _chosen(choose: Choose, columns: Facts) -> Bounds | None:
-    """LEAST and GREATEST pass over NULL, so a constant is an end: not the bounds of the other operands."""
-    found = _hull(choose.operands, columns)
-    if found is None or choose.choice is Choice.COALESCE:
+def _in_order(found: Within | None) -> Within | None:
+    if found is None or found.low is None or found.high is None:
         return found
-    constants = [one for one in choose.operands if isinstance(one, Constant)]
-    ends = [one for one in (_seconds(part, columns) for part in constants) if one is not None]
-    if not ends:
+    return found if found.low <= found.high else None
+
+
+def _chosen(choose: Choose, columns: Facts, of: _OfColumn) -> Within | None:
+    """LEAST and GREATEST pass over NULL. So a constant is an end, and the bounds of other operands are none."""
+    found = _hull(choose.operands, columns, of)
+    constants = [_within(part, columns, of) for part in choose.operands if _is_constant(part)]
+    ends = [one.low for one in constants if one is not None and one.low is not None]
+    if found is None or not ends or choose.choice is Choice.COALESCE:
         return found
     if choose.choice is Choice.LEAST:
-        most = min(found.high, *(one.high for one in ends))
-        return Bounds(min(found.low, most), most)
-    least = max(found.low, *(one.low for one in ends))
-    return Bounds(least, max(found.high, least))
+        return Within(found.low, min(ends))
+    return Within(max(ends), found.high)
 
 
-def _hull(parts: Iterable[Expression], columns: Facts) -> Bounds | None:
-    known = [_seconds(part, columns) for part in parts if not _is_null(part)]
-    return None if None in known else intervals.hull(known)
+def _hull(parts: Iterable[Expression], columns: Facts, of: _OfColumn) -> Within | None:
+    known: list[Within] = []
+    for part in parts:
+        found = None if _is_null(part) else _within(part, columns, of)
+        if found is not None:
+            known.append(found)
+        elif not _is_null(part):
+            return None
+    lows, highs = [one.low for one in known], [one.high for one in known]
+    if not known:
+        return None
+    return Within(
+        None if None in lows else min(end for end in lows if end is not None),
+        None if None in highs else max(end for end in highs if end is not None),
+    )
+
+
+def _is_constant(part: Expression) -> bool:
+    inner = part.operand if isinstance(part, Cast) else part
+    return isinstance(inner, Constant)
 
 
 def _is_null(part: Expression) -> bool:

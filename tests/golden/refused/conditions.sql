@@ -16,9 +16,9 @@ SELECT count(*) FROM people WHERE s LIKE $1
 -- case: trailing escape below extract
 SELECT sum(extract(month FROM CASE WHEN s LIKE 'SECRET\' THEN d END)) FROM people
 -- => refused
--- UNSUPPORTED at 8: sum(extract(month
--- extract() inside an aggregate takes a column
--- Put the CASE around extract(), or the condition into FILTER (WHERE ...).
+-- UNSUPPORTED at 48: 'SECRET\'
+-- a LIKE pattern cannot end with an escape character
+-- Remove the last backslash, or double it.
 
 -- case: escape clause
 SELECT count(*) FROM people WHERE s LIKE 'a' ESCAPE 'a'
