@@ -72,8 +72,7 @@ class MeasureContext:
 
     def facts_of(self, aggregate: Aggregate) -> Facts:
         """Of what it aggregates. Conditions are computed with `facts`."""
-        found = self.operands.get(aggregate.condition, self.facts)
-        return found if aggregate.kind in _EXTREMES else kept_facts(found)
+        return kept_facts(self.operands.get(aggregate.condition, self.facts))
 
     @property
     def rows(self) -> int:

@@ -106,7 +106,7 @@ def kept_totals(
 ) -> Iterator[tuple[Aggregate, Bounds]]:
     """Give the aggregates of totals that the policy's own bounds cut, and these bounds."""
     for aggregate in aggregates:
-        if not has_range(aggregate, context):
+        if not has_range(aggregate, context) and aggregate.kind not in _EXTREMES:
             continue
         for operand in aggregate.operands:
             kept = kept_range(operand, context.facts)
