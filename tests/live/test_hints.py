@@ -168,6 +168,9 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     ),
     "Ask for avg, min or max by smooth_median, or count(DISTINCT unit), or ask the data owner for"
     " max_rows_per_unit: auto.": (f"SELECT count(DISTINCT customer_id) {_ORDERS}",),
+    "Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column.": (
+        f"SELECT status, max(total) {_ORDERS} GROUP BY status",
+    ),
     "Name it in a subquery: SELECT max(t) FROM (SELECT created::date AS t FROM table) q.": (
         "SELECT max(t) FROM (SELECT (birth_date + 7)::timestamp AS t FROM shop.customers) q",
     ),

@@ -1,4 +1,4 @@
-"""DISTINCT and DISTINCT ON of a SELECT with GROUP BY: PostgreSQL groups first, so that they choose among groups."""
+"""DISTINCT and DISTINCT ON of a SELECT with GROUP BY: they choose among groups, which come first."""
 
 from __future__ import annotations
 

@@ -155,9 +155,9 @@ SELECT * FROM regions WHERE t IN (SELECT t FROM people)
 -- case: distinct on
 SELECT DISTINCT ON (t) t FROM people
 -- => refused
--- UNSUPPORTED at 17: ON
--- an output column of this query on a protected table is not supported
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- RAW_ROWS at 1: SELECT
+-- DISTINCT ON reads rows
+-- Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column.
 
 -- case: unit column in the output
 SELECT uid, count(*) FROM orders GROUP BY t
