@@ -171,6 +171,12 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column.": (
         f"SELECT status, max(total) {_ORDERS} GROUP BY status",
     ),
+    "Rows without a partner are those WHERE {} IS NULL; count({}) counts the others.": (
+        "SELECT count(*) FROM shop.customers c LEFT JOIN shop.orders o ON o.customer_id = c.id"
+        " WHERE o.customer_id IS NULL",
+        "SELECT count(o.customer_id) FROM shop.customers c LEFT JOIN shop.orders o ON o.customer_id = c.id",
+    ),
+    "SELECT * FROM dp.columns lists what each can be used for.": ("SELECT * FROM dp.columns",),
     "Name it in a subquery: SELECT max(t) FROM (SELECT created::date AS t FROM table) q.": (
         "SELECT max(t) FROM (SELECT (birth_date + 7)::timestamp AS t FROM shop.customers) q",
     ),

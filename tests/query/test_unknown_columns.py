@@ -23,7 +23,8 @@ def _hint(text: str, message: str) -> str | None:
 def test_it_names_the_columns_of_the_alias(alias: str, table: str, join: str) -> None:
     on = "WHERE" if join == "," else "ON"
     named = alias.strip('"')
-    text = f"SELECT count(*) FROM members m {join} {table} {alias} {on} {alias}.uid = m.uid AND {alias}.secret = 1"
+    condition = f"{alias}.uid = m.uid AND {alias}.secret = 1"
+    text = f"SELECT count(*) FROM members m {join} {table} {alias} {on} {condition}"
     found = _hint(text, f"column {named}.secret does not exist")
     assert found is not None
     assert found.startswith("Columns of w.orders") and "uid" in found and found.endswith(_ALL)
