@@ -315,7 +315,16 @@ def _no_interval(release: OrderStatistic | UnitExtreme, of: str) -> str:
     one = release.measured
     steps = one.width if isinstance(release, OrderStatistic) else release.places.last
     beyond = order_statistic.target_rank(steps, release.own_loss.epsilon, one.rows)
+    if isinstance(release, UnitExtreme) and release.is_open:
+        return f"about {beyond:,} {of} lie beyond it; {_open_range(release)}"
     return f"about {beyond:,} {of} lie beyond it; {_INTERVAL_COSTS}"
+
+
+def _open_range(release: UnitExtreme) -> str:
+    """With a bound of the analyst's own dp.error() has an end."""
+    is_max = release.aggregate.kind is AggregateKind.MAX
+    form = "max(least(column, 1000))" if is_max else "min(greatest(column, -1000))"
+    return f"nothing bounds what they add up to: write dp.error({form})"
 
 
 def _ends(interval: RankInterval) -> str:

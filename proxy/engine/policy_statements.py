@@ -38,6 +38,7 @@ from proxy.query.syntax.constant_spans import EXACT_PRESENT, ConstantSpan, Prese
 from proxy.query.syntax.copied_operands import check_copies
 from proxy.query.syntax.role_statements import check_role_statement
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
+from proxy.query.unknown_columns import unknown_column_hint
 
 _EMPTY = (
     "differential privacy: rows of the protected table {table} are not shown, so this preview is empty whatever"
@@ -161,6 +162,10 @@ class PolicyStatements:
             check_assignment(assigned.name, assigned.value, self._privacy, self._mechanisms)
             return None
         return look(text, self._names)
+
+    def unknown_column_hint(self, statement: Statement, message: str) -> str | None:
+        """The hint for PostgreSQL's error that a column does not exist; None: as PostgreSQL has it."""
+        return unknown_column_hint(statement, self._exposed, message)
 
     def read(
         self,

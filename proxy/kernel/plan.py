@@ -240,7 +240,8 @@ class UnitExtreme:
 
     measured: `rows` is how many values of a unit count, over all groups; keeps_one_group: whether SQL keeps
     one group of each unit, by a keyed hash of unit and key, whatever its rows hold; loss: with that of its
-    interval.
+    interval; is_open: the bound at its end is that of as many rows as a unit may have, so that it is no end of
+    an interval.
     """
 
     aggregate: Aggregate
@@ -248,6 +249,7 @@ class UnitExtreme:
     keeps_one_group: bool
     loss: Loss
     interval: RankInterval | None = None
+    is_open: bool = False
 
     @property
     def own_loss(self) -> Loss:

@@ -18,7 +18,7 @@ a long Read take long: they are for a thread, and the machine of the relay waits
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
@@ -43,6 +43,8 @@ class Inspect:
     relations: tuple[str, ...]
     analyse: str
     handle: Any
+    # Of PostgreSQL's message about an unknown column: which columns there are.
+    column_hint: Callable[[str], str | None] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

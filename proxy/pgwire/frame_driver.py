@@ -8,7 +8,7 @@ handing them out of the machine.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from typing_extensions import assert_never
@@ -151,6 +151,7 @@ def _analysed(
 ) -> Generator[Wait, Any, Analysis | Refuse | Failed]:
     encoding = session.answers.client_encoding
     wording = message.wording if step.is_placed else Wording(has_position=False)
+    wording = replace(wording, column_hint=step.inspect.column_hint)
     analysis = yield from analyse(session, step, wording)
     if isinstance(analysis, Failed):
         return analysis

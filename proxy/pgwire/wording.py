@@ -9,6 +9,7 @@ names. A table whose rows may not be read gets a hint, as PostgreSQL has none.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from proxy.pgwire.frames import ProtocolError, decode_report, encode_report, frame
@@ -21,7 +22,8 @@ _REHEARSAL = re.compile(rb"PL/pgSQL function (?:dp\.)?(?:rehearse|try_answer)\("
 _MARKED = re.compile(rb"\A(.*)\x1f([0-9]*)\Z", re.DOTALL)
 
 # undefined_column, undefined_table (manual, appendix A)
-UNKNOWN_NAMES = (b"42703", b"42P01")
+UNKNOWN_COLUMN = b"42703"
+UNKNOWN_NAMES = (UNKNOWN_COLUMN, b"42P01")
 UNKNOWN_NAME_HINT = b"SELECT * FROM dp.columns lists what can be queried."
 _PLAIN = re.compile(rb"[a-z_][a-z0-9_$]*")  # needs no quotes, unless it is a keyword
 _DENIED = b"permission denied for table "  # in the language of lc_messages, which is C in a shadow
@@ -48,12 +50,14 @@ class Wording:
     """shift: characters to add to a position (the statement's offset in the client's string).
     has_position: False where the sent text is not the client's, so its positions mean nothing.
     names_hint: an unknown column or table gets a hint, if PostgreSQL has none.
+    column_hint: of the message about an unknown column, a hint in the place of PostgreSQL's.
     renamed: what stands for an internal name, if the client may read of it.
     """
 
     shift: int = 0
     has_position: bool = True
     names_hint: bool = False
+    column_hint: Callable[[str], str | None] | None = None
     renamed: tuple[tuple[bytes, bytes], ...] = ()
 
 
@@ -119,6 +123,10 @@ def _apply(fields: dict[bytes, bytes], wording: Wording) -> None:
         fields.pop(b"P", None)
     elif wording.shift and fields.get(b"P", b"").isdigit():
         fields[b"P"] = b"%d" % (int(fields[b"P"]) + wording.shift)
+    if wording.column_hint is not None and fields.get(b"C") == UNKNOWN_COLUMN:
+        found = wording.column_hint(fields.get(b"M", b"").decode(errors="replace"))
+        if found is not None:
+            fields[b"H"] = found.encode()
     if wording.names_hint and fields.get(b"C") in UNKNOWN_NAMES:
         fields.setdefault(b"H", UNKNOWN_NAME_HINT)
     for code in (b"M", b"W"):

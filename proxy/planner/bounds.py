@@ -32,6 +32,7 @@ from proxy.planner.intrinsic_bounds import clamped_by_type, is_of_day, unlimited
 from proxy.planner.leaf_bounds import of_column, of_constant, unbounded
 from proxy.planner.number_texts import cast_of_text, printed
 from proxy.planner.text_lengths import longest
+from proxy.planner.time_bounds import time_bounds
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import position_in
 from proxy.query.ir.expressions import (
@@ -137,6 +138,8 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             return Bounded(Clamped(expression, bounds.low, bounds.high, expression.type), bounds)
         case Clamped():
             return Bounded(expression, Bounds(expression.low, expression.high))
+        case _ if expression.type is not None and expression.type.is_time:
+            return _time(expression, columns)
         case Arithmetic():
             left, right = _factor(expression.left, columns), _factor(expression.right, columns)
             changed = replace(expression, left=left.expression, right=right.expression)
@@ -307,19 +310,32 @@ def _rounded(rounded: NumericCall, inner: Bounded) -> Bounded:
     return Bounded(changed, interval)
 
 
+def _time(time: Expression, columns: Facts) -> Bounded:
+    """A computed time. It is cut by itself: its columns can have values beyond their bounds."""
+    inside, found = condition(time, columns), time_bounds(time, columns)
+    if found is None:
+        below = column_below(time)
+        if below is not None:
+            of_column(below, columns)  # refuses a column without bounds by its name
+        unbounded("this expression", position_in(time))
+    return Bounded(Clamped(inside, found.low, found.high, _kind(time)), found)
+
+
+def _kind(time: Expression) -> SqlType:
+    assert time.type is not None
+    return time.type
+
+
 def _extracted(extract: Extract, columns: Facts) -> Bounded:
     if (value := constant_field(extract)) is not None:
         return Bounded(Constant(value, extract.type), Bounds(value, value))
-    # A CASE in here would reach the database unchecked: its conditions could raise on some rows.
     column = column_below(extract.operand)
-    if column is None:
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "extract() inside an aggregate takes a column",
-            "Put the CASE around extract(), or the condition into FILTER (WHERE ...).",
-        )
     interval = intervals.of_fixed_field(extract.field)
-    if interval is None:
+    if interval is None and column is None:
+        of = _time(extract.operand, columns).interval
+        assert of is not None
+        interval = intervals.of_calendar_field(extract.field, _kind(extract.operand), of)
+    elif interval is None and column is not None:
         of = of_column(column, columns)
         # Another clock shows another day, at most; what is added moves it further.
         slack = Fraction(
@@ -327,6 +343,7 @@ def _extracted(extract: Extract, columns: Facts) -> Bounded:
         )
         of = Bounds(of.low - slack, of.high + slack)
         interval = intervals.of_calendar_field(extract.field, column.type, of)
+    assert interval is not None
     # The operand is not clamped to its bounds, so an infinite date gives Infinity; it is cut here.
     inside = replace(extract, operand=condition(extract.operand, columns))
     return Bounded(Clamped(inside, interval.low, interval.high, extract.type), interval)
@@ -348,7 +365,5 @@ def _cast(cast: Cast, columns: Facts) -> Bounded:
         return Bounded(replace(cast, operand=inner), Bounds(Fraction(0), Fraction(1)))
     if cast.operand.type is not None and cast.operand.type.is_text:
         raise cast_of_text(cast)
-    if cast.type.is_time:
-        unbounded("a timestamp turned into another type", None)
     bounded_inner = bounded(cast.operand, columns)
     return Bounded(replace(cast, operand=bounded_inner.expression), bounded_inner.interval)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from proxy.base.errors import Refusal
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
@@ -83,6 +84,8 @@ class ColumnFacts:
     held: Bounds | None = None
     is_long: bool = False  # a number of which the type lets any digits stand after the point
     is_clamped: bool = False  # a stored value can lie beyond the bounds, which are the policy's
+    # Of a computed column without bounds: why it has none.
+    unbounded: Refusal | None = field(default=None, compare=False, repr=False)
 
 
 # (alias of the relation, name of the column)

@@ -31,11 +31,32 @@ def of_constant(constant: Constant) -> Bounds | None:
 def of_column(column: ColumnRef, columns: Facts) -> Bounds:
     known = columns.get((column.relation, column.column))
     bounds = None if known is None else known.bounds or known.held
-    if bounds is None:
+    if bounds is not None:
+        return bounds
+    reason = None if known is None else known.unbounded
+    if reason is None or reason.message == _without_bounds(column.column):
         raise Refusal(
             Code.NO_BOUNDS,
-            f'column "{column.column}" has no bounds in the policy, so its values cannot be aggregated',
+            _without_bounds(column.column),
             "Ask the data owner for `bounds` on this column, or count its rows instead.",
             column.position,
         )
-    return bounds
+    raise Refusal(
+        Code.NO_BOUNDS,
+        f'column "{column.column}" of a subquery cannot be aggregated: {reason.message}',
+        reason.hint,
+        column.position,
+    )
+
+
+def stored_without_bounds(name: str) -> Refusal:
+    """Why a column of a subquery has no bounds that is this column of a table, or is computed of it."""
+    return Refusal(
+        Code.NO_BOUNDS,
+        _without_bounds(name),
+        f'Ask the data owner for `bounds` on column "{name}", or count its rows instead.',
+    )
+
+
+def _without_bounds(name: str) -> str:
+    return f'column "{name}" has no bounds in the policy, so its values cannot be aggregated'

@@ -176,10 +176,19 @@ def _beyond(expression: Expression, values: Values, facts: Facts) -> Iterator[st
     if not named or _is_any(expression, values, facts, named):
         return
     for name in named:
-        yield (
-            f"rows whose {name[1]} is {'beyond' if _can_be_above(facts[name]) else 'below'} its bounds in the"
-            f" policy {_where(expression, values, facts, name)}"
-        )
+        side = "beyond" if _can_be_above(facts[name]) else "below"
+        place = _where(expression, values, facts, name)
+        yield f"rows whose {_stored_names(name, facts)} is {side} its bounds in the policy {place}"
+
+
+def _stored_names(name: Name, facts: Facts) -> str:
+    """What the policy's bounds are of: of a column that a subquery computes, the columns in it."""
+    computed = facts[name].computed_of
+    if computed is None:
+        return name[1]
+    every = {**facts, **computed.facts}
+    stored = {_stored_names(one, every) for one in columns(computed.expression)}
+    return " or ".join(sorted(stored)) or name[1]
 
 
 _NONE = "are in no group"

@@ -71,8 +71,7 @@ class MeasureContext:
 
     def facts_of(self, aggregate: Aggregate) -> Facts:
         """Of what it aggregates. Conditions are computed with `facts`."""
-        found = self.operands.get(aggregate.condition, self.facts)
-        return found if aggregate.kind in _EXTREMES else kept_facts(found)
+        return kept_facts(self.operands.get(aggregate.condition, self.facts))
 
     @property
     def neighbours(self) -> Neighbours:
@@ -346,7 +345,7 @@ def _measured(
         raise Refusal(
             Code.UNSUPPORTED,
             f"{aggregate.kind.value} of an expression of {kind.sql} is not available",
-            "Take the plain column, with the condition in FILTER (WHERE ...).",
+            "Name it in a subquery: SELECT max(t) FROM (SELECT created::date AS t FROM table) q.",
         )
     facts = context.facts_of(aggregate)
     found = bounded(operand, facts)

@@ -106,12 +106,24 @@ def kept_totals(
 ) -> Iterator[tuple[Aggregate, Bounds]]:
     """Give the aggregates of totals that the policy's own bounds cut, and these bounds."""
     for aggregate in aggregates:
-        if not has_range(aggregate, context):
+        if not has_range(aggregate, context) and aggregate.kind not in _EXTREMES:
             continue
         for operand in aggregate.operands:
             kept = kept_range(operand, context.facts)
-            if kept is not None:
+            if kept is not None and _cuts_its_end(aggregate, operand, kept, context):
                 yield aggregate, kept
+
+
+def _cuts_its_end(
+    aggregate: Aggregate, operand: Expression, kept: Bounds, context: MeasureContext
+) -> bool:
+    """Whether a bound cuts what an aggregate looks for: MIN is not at the upper end, nor MAX at the lower."""
+    if aggregate.kind not in _EXTREMES:
+        return True
+    whole = bounded(operand, context.facts).interval
+    if whole is None:
+        return False
+    return kept.high < whole.high if aggregate.kind is AggregateKind.MAX else whole.low < kept.low
 
 
 def _open_operands(aggregate: Aggregate, context: MeasureContext) -> Iterator[Expression]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from fractions import Fraction
 
 from proxy.base.errors import Refusal
@@ -70,6 +71,36 @@ def open_rows(expression: Expression, facts: Facts) -> int | None:
     except Refusal:
         is_open = True
     return max(named.values()) if is_open else None
+
+
+class End(Enum):
+    """Of a range."""
+
+    LOW = "low"
+    HIGH = "high"
+
+
+def is_open_end(expression: Expression, facts: Facts, unnarrowed: Facts, end: End) -> bool:
+    """Find whether one end of the range of a number follows from how many rows a unit may have.
+
+    Args:
+        facts: As far as conditions leave them: what these leave of the range is the analyst's own bound.
+        unnarrowed: The same facts without conditions.
+    """
+    named = _open_columns(expression, facts)
+    if not named:
+        return False
+    try:
+        found = [
+            bounded(expression, one).interval
+            for one in (facts, unnarrowed, _scaled(facts, named, 2))
+        ]
+    except Refusal:
+        return True
+    own, whole, wider = (
+        None if one is None else one.low if end is End.LOW else one.high for one in found
+    )
+    return own == whole and own != wider
 
 
 def kept_facts(facts: Facts) -> Facts:

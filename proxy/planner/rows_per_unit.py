@@ -154,11 +154,10 @@ def _first_start(
         return None
     if operand.type is None or not operand.type.is_time:
         return None
-    if (
-        isinstance(operand, ColumnRef)
-        and facts[operand.relation, operand.column].bounds is not None
-    ):
-        return None
+    if isinstance(operand, ColumnRef):
+        known = facts[operand.relation, operand.column]
+        if known.bounds is not None and (known.is_clamped or known.values is None):
+            return None
     values = key_values(operand, public, where)
     times = [listed_value(value, operand.type) for value in values or ()]
     seconds = [time for time in times if isinstance(time, Fraction)]
@@ -171,7 +170,7 @@ def _first_start(
     if aggregate.condition is not None:
         only = condition(typed(aggregate.condition, facts), facts)
     planned = replace(aggregate, operand=condition(operand, facts), condition=only)
-    return planned, ColumnFacts(operand.type, span, values=values)
+    return planned, ColumnFacts(operand.type, span, Fraction(1), values)
 
 
 def unit_aggregate(

@@ -257,6 +257,7 @@ def _meet(parts: list[ColumnFacts]) -> ColumnFacts:
         is_long=is_long,
         open_rows=max((part.open_rows for part in parts if part.open_rows), default=None),
         kept=_hull([part.kept for part in parts]),
+        unbounded=next((part.unbounded for part in parts if part.bounds is None), None),
     )
 
 

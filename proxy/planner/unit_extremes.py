@@ -13,9 +13,10 @@ from proxy.kernel.sensitivities import laplace, of_kept_units
 from proxy.kernel.statistics import Measured
 from proxy.mechanisms.loss import Loss
 from proxy.planner.measuring import MeasureContext, Priced, is_unit_extreme, measured_of, never_null
+from proxy.planner.open_values import End, is_open_end, kept_facts
 from proxy.planner.order_statistics import rank_interval_of
 from proxy.query.ir.expressions import Expression
-from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 # Of what MIN and MAX of one operand may spend together: for the number of units that have a value.
 _OF_UNITS = Fraction(6, 100)
@@ -61,13 +62,23 @@ def unit_extreme(aggregate: Aggregate, priced: Priced) -> UnitExtreme:
         Refusal: As measuring the operand does.
     """
     loss = Loss(priced.loss.epsilon, Fraction(0))
+    is_open = _is_open(aggregate, priced.context)
     return UnitExtreme(
         aggregate=aggregate,
         measured=_of_one_value(aggregate, priced.context),
         keeps_one_group=_keeps_one_group(priced.context),
         loss=loss,
-        interval=rank_interval_of(aggregate, loss, priced.level),
+        interval=None if is_open else rank_interval_of(aggregate, loss, priced.level),
+        is_open=is_open,
     )
+
+
+def _is_open(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether its end is that of a total of as many rows as a unit may have. An interval that ends with it
+    would say nothing."""
+    (operand,) = aggregate.operands
+    side = End.HIGH if aggregate.kind is AggregateKind.MAX else End.LOW
+    return is_open_end(operand, context.facts_of(aggregate), kept_facts(context.facts), side)
 
 
 def kept_units(first: Aggregate, context: MeasureContext, loss: Loss) -> KeptUnits:

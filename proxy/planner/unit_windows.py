@@ -341,6 +341,7 @@ def _of_another_row(known: ColumnFacts) -> ColumnFacts:
         held=known.held,
         open_rows=known.open_rows,
         kept=known.kept,
+        unbounded=known.unbounded,
     )
 
 

@@ -93,7 +93,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
     UnitExtreme: (
         frozenset({"measured", "keeps_one_group"}),
         frozenset({"loss", "interval"}),
-        frozenset({"aggregate"}),  # but for its kind
+        frozenset({"aggregate", "is_open"}),  # but for its kind
     ),
     KeptUnits: (
         frozenset({"measured", "keeps_one_group"}),

@@ -90,7 +90,8 @@ class EngineAdapter:
             case Execute():
                 return ExecutePrepared(found.name, tuple(map(settled, found.arguments)))
             case Statement():
-                return Inspect(found.relations, found.analysed_text(), found)
+                hint = partial(self._statements.unknown_column_hint, found)
+                return Inspect(found.relations, found.analysed_text(), found, hint)
 
     @refuses("prepared")
     def prepared(self, source: str, name: str) -> str | None:

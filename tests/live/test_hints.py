@@ -155,10 +155,6 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Cast one operand to numeric first: column::numeric * ...": (
         f"SELECT sum(quantity::numeric * 2000000000) {_ORDERS}",
     ),
-    "Put the CASE around extract(), or the condition into FILTER (WHERE ...).": (
-        f"SELECT count(CASE WHEN total > 5 THEN extract(year FROM created_at) END) {_ORDERS}",
-        f"SELECT count(extract(year FROM created_at)) FILTER (WHERE total > 5) {_ORDERS}",
-    ),
     "Write them of the plain column; put CASE and COALESCE around them.": (
         f"SELECT count(CASE WHEN total > 5 THEN date_trunc('month', created_at) END) {_ORDERS}",
         f"{_COUNT} WHERE coalesce(extract(year FROM created_at), 0) > 2024",
@@ -173,8 +169,17 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     ),
     "Ask for avg, min or max by smooth_median, or count(DISTINCT unit), or ask the data owner for"
     " max_rows_per_unit: auto.": (f"SELECT count(DISTINCT customer_id) {_ORDERS}",),
-    "Take the plain column, with the condition in FILTER (WHERE ...).": (
-        "SELECT max(birth_date) FILTER (WHERE state = 'CA') FROM shop.customers",
+    "Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column.": (
+        f"SELECT status, max(total) {_ORDERS} GROUP BY status",
+    ),
+    "Rows without a partner are those WHERE {} IS NULL; count({}) counts the others.": (
+        "SELECT count(*) FROM shop.customers c LEFT JOIN shop.orders o ON o.customer_id = c.id"
+        " WHERE o.customer_id IS NULL",
+        "SELECT count(o.customer_id) FROM shop.customers c LEFT JOIN shop.orders o ON o.customer_id = c.id",
+    ),
+    "SELECT * FROM dp.columns lists what each can be used for.": ("SELECT * FROM dp.columns",),
+    "Name it in a subquery: SELECT max(t) FROM (SELECT created::date AS t FROM table) q.": (
+        "SELECT max(t) FROM (SELECT (birth_date + 7)::timestamp AS t FROM shop.customers) q",
     ),
     "Ask the data owner for `values` of {}; or name those that you want, CASE {} WHEN {} THEN {}"
     " WHEN {} THEN {} END; or ask the data owner for max_groups_per_unit. Of a time or number with bounds"

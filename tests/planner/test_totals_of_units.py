@@ -185,8 +185,10 @@ def test_the_policys_bound_on_a_total_is_kept_in_answers_alone() -> None:
         "The error leaves out what the policy cuts: at most 300 of a person in avg(t), which would only make"
         " it larger; at most 100 of a person in avg."
     ]
-    largest, _ = _block(f"max(t) FROM {_TOTALS}", policy).releases
-    assert isinstance(largest, UnitExtreme) and largest.measured.clamp.high > 300
+    block = _block(f"max(t), min(t) FROM {_TOTALS}", policy)
+    largest = block.releases[0]
+    assert isinstance(largest, UnitExtreme) and largest.measured.clamp.high == 300
+    assert [limit.partition(":")[0] for limit in policy_limits(block)] == ["max(t)"]
 
 
 def test_how_many_units_the_policys_bound_on_a_total_cuts_can_be_asked() -> None:
@@ -262,3 +264,36 @@ def test_rows_that_change_together_have_no_bound_to_choose() -> None:
         ).choices
         == {}
     )
+
+
+_CHOSEN_ROWS = POLICIES["chosen"]  # which bounds no rows
+_MANY = "(SELECT uid, sum(i4) AS t, count(*) AS n, sum(n2) AS m FROM orders GROUP BY uid) q"
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "where", "is_open"),
+    [
+        ("max(t)", "", True),
+        ("max(n)", "", True),
+        ("max(t / n)", "WHERE n > 0", True),
+        ("min(t)", "", False),  # no number is below 0
+        ("min(n)", "", False),
+        ("min(-t)", "", True),
+        ("max(-t)", "", False),
+        ("max(least(t, 1000))", "", False),
+        ("max(t)", "WHERE t < 3000", False),
+        ("max(t)", "WHERE t > 3000", True),
+        ("max(CASE WHEN t > 5 THEN 1 ELSE 0 END)", "", False),
+    ],
+)
+def test_an_interval_does_not_end_with_a_million_rows(
+    aggregate: str, where: str, is_open: bool
+) -> None:
+    """A bound on the rows of a unit that is chosen is no bound on what it adds up to."""
+    block = _block(f"{aggregate}, dp.error({aggregate}) FROM {_MANY} {where}", _CHOSEN_ROWS)
+    found = block.releases[0]
+    assert isinstance(found, UnitExtreme)
+    assert found.is_open is is_open
+    assert (found.interval is None) is is_open
+    if not is_open:
+        assert max(abs(found.measured.clamp.low), abs(found.measured.clamp.high)) <= 10**6

@@ -103,9 +103,8 @@ def _of_output(sources: Sources, select: Select, node: exp.Column, scope: Scope)
 
 def is_distinct_keys(sources: Sources, select: Select) -> bool:
     """DISTINCT, of which every output is a key."""
-    is_on = sources.lexed.lexemes[select.keyword + 2].word == "on"
     aggregates = aggregates_rows(sources.lexed, replace(select, distinct=False))
-    return select.distinct and not is_on and not aggregates
+    return select.distinct and not select.is_distinct_on and not aggregates
 
 
 def key_spans(sources: Sources, select: Select) -> Iterator[Span]:

@@ -28,6 +28,10 @@ from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse
 from proxy.query.syntax.tokens import Lexeme, fold
 
+_GROUPED = (
+    "Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class WrittenKey:
@@ -123,8 +127,8 @@ def group_items(context: SelectContext) -> Iterator[tuple[exp.Expr, Span]]:
 def _sets(context: SelectContext) -> tuple[tuple[Span, ...], ...]:
     clauses = context.select.clauses
     if context.select.distinct and "group" not in clauses:
-        if context.lexed.lexemes[context.select.keyword + 2].word == "on":
-            raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _RUN_BY_ITSELF, context.start())
+        if context.select.is_distinct_on and not _has_aggregate(context):
+            raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _GROUPED, context.start())
         items = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
         return (items,)
     return grouping_sets(context.lexed, clauses["group"]) if "group" in clauses else ((),)

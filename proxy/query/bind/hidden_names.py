@@ -173,11 +173,8 @@ class HiddenNames:
 
 
 def items_of(lexed: Lexed, select: Select) -> tuple[Span, ...]:
-    """The items of a list, without what DISTINCT ON has in its brackets."""
-    first, last = select.items
-    if select.distinct and lexed.lexemes[first].word == "on" and is_call(lexed, first):
-        first = lexed.partner[first + 1] + 1
-    return split_commas(lexed, first, last)
+    """The items of a list."""
+    return split_commas(lexed, *select.items)
 
 
 def _renamed(found: KnownColumns, listed: tuple[str, ...]) -> KnownColumns:

@@ -42,6 +42,7 @@ DISTINCT_ON = "DISTINCT ON"
 TOP = "ORDER BY with LIMIT"
 _CUTS = ("limit", "offset", "fetch")
 # What says nothing of noise, or says how far it goes.
+_PUBLIC = (KeyValue, GroupingValue)
 _SURE = (ExpressionInterval, IntervalValue, KeyValue, GroupingValue)
 _COMPARATORS: dict[type[exp.Expr], str] = {
     exp.LT: "<",
@@ -96,8 +97,34 @@ def _own_choices(
         )
         comparisons = _comparisons(sources, having, read) if is_noisy else None
         yield RowChoice(clause="HAVING", is_noisy=is_noisy, comparisons=comparisons)
+    if select.is_distinct_on:
+        yield RowChoice(clause=DISTINCT_ON, is_noisy=_is_noise_in_order(context, found))
     if top is None and any(name in select.clauses for name in _CUTS):
         yield RowChoice(clause="LIMIT", is_noisy=False)
+
+
+def _is_noise_in_order(context: SelectContext, found: FoundSpans) -> bool:
+    """Whether noise has a part in which row of several DISTINCT ON keeps, or in what tells them apart."""
+    lexed, clauses = context.lexed, context.select.clauses
+    noisy = [first for (first, _), one in found.meanings.items() if not isinstance(one, _PUBLIC)]
+    items = {
+        place: any(item.inner[0] <= first < item.inner[1] for first in noisy)
+        for place, item in enumerate(context.items, start=1)
+    }
+    names = {item.alias: items[place] for place, item in enumerate(context.items, start=1)}
+    for item, is_noisy in zip(context.items, items.values(), strict=True):
+        implied = output_name(lexed, item.inner) if item.alias is None else None
+        if implied is not None:
+            names[implied.name] = is_noisy
+    for clause in ("on", "order"):
+        for first, last in split_commas(lexed, *clauses[clause]) if clause in clauses else ():
+            text = lexed.lexemes[first].token.text
+            place = int(text) if text.isascii() and text.isdecimal() else 0
+            if items.get(place) or names.get(lexed.lexemes[first].name):
+                return True
+            if any(first <= one < last for one in noisy):
+                return True
+    return False
 
 
 def _choices_around(
@@ -127,14 +154,10 @@ def _choices_around(
                 comparisons = _comparisons(sources, clauses[name], read_inside)
             yield RowChoice(clause=name.upper(), is_noisy=is_noisy, comparisons=comparisons)
         is_ordered = "order" in clauses and names.order(select)
-        if _is_distinct_on(sources, select):
+        if select.is_distinct_on:
             yield RowChoice(clause=DISTINCT_ON, is_noisy=is_ordered)
         elif any(name in clauses for name in _CUTS) and not (is_result and top is not None):
             yield RowChoice(clause=TOP, is_noisy=is_ordered)
-
-
-def _is_distinct_on(sources: Sources, select: Select) -> bool:
-    return select.distinct and sources.lexed.lexemes[select.items[0]].word == "on"
 
 
 def _selects_around(context: SelectContext) -> Iterator[Select]:

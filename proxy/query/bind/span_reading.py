@@ -92,10 +92,10 @@ def read_spans(
         spans.read(span)
     clauses = context.select.clauses
     names = context.output_names()
-    for name in ("having", "window", "order", "limit", "offset", "fetch"):
+    for name in ("on", "having", "window", "order", "limit", "offset", "fetch"):
         if name not in clauses:
             continue
-        if name != "order":
+        if name not in ("on", "order"):  # of which PostgreSQL reads names and numbers alike
             spans.read(clauses[name])
             continue
         for part in split_commas(context.lexed, *clauses[name]):

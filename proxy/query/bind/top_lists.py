@@ -70,7 +70,7 @@ def _of_column(
 def _shown_rows(lexed: Lexed, select: Select) -> int | None:
     """After how many rows a list is cut, if these are the first ones of all groups."""
     clauses = select.clauses
-    if "limit" not in clauses or {"offset", "having"} & set(clauses):
+    if select.distinct or "limit" not in clauses or {"offset", "having"} & set(clauses):
         return None
     return _number(lexed, clauses["limit"])
 

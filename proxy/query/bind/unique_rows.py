@@ -61,8 +61,11 @@ def _of_query(sources: Sources, span: Span) -> frozenset[str] | None:
         return frozenset()
     items = dict(_items(sources, select))
     if select.distinct:
-        is_on = sources.lexed.lexemes[select.keyword + 2].word == "on"
-        return None if is_on or None in items.values() else frozenset(filter(None, items.values()))
+        return (
+            None
+            if select.is_distinct_on or None in items.values()
+            else frozenset(filter(None, items.values()))
+        )
     if not all(_gives_one_value(sources, inner) for inner in items):
         return None
     if "group" in select.clauses:

@@ -66,7 +66,9 @@ def error_columns(subqueries: Iterable[AggregateSubquery]) -> tuple[int, ...]:
     for subquery in subqueries:
         outputs = subquery.block.outputs
         places = tuple(n for n, one in enumerate(outputs, start=1) if one.expression is not None)
-        is_changed = subquery.select.distinct or "into" in subquery.select.clauses
+        select = subquery.select
+        is_compared = select.distinct and not select.is_distinct_on
+        is_changed = is_compared or "into" in select.clauses
         if places and not is_changed and len(outputs) + len(places) <= COLUMNS_PER_RESULT:
             return places
     return ()

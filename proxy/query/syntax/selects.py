@@ -34,7 +34,8 @@ _SET_OPERATIONS = frozenset({TokenType.UNION, TokenType.INTERSECT, TokenType.EXC
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """One SELECT. clauses: name -> span of its content, keyword excluded; items is always there."""
+    """One SELECT. clauses: name -> span of its content, keyword excluded; items is always there, and `on` is
+    what DISTINCT ON has in its brackets."""
 
     keyword: int
     end: int  # exclusive
@@ -45,6 +46,10 @@ class Select:
     @property
     def items(self) -> Span:
         return self.clauses["items"]
+
+    @property
+    def is_distinct_on(self) -> bool:
+        return "on" in self.clauses
 
 
 def selects(statement: Statement) -> tuple[Select, ...]:
@@ -65,6 +70,10 @@ def _select(lexed: Lexed, keyword: int, last: int) -> Select:
     distinct = start < last and lexemes[start].word == "distinct"
     if start < last and lexemes[start].word in ("distinct", "all"):
         start += 1
+    if distinct and start + 1 < last and lexemes[start].word == "on" and is_call(lexed, start):
+        close = lexed.partner[start + 1]
+        clauses["on"] = (start + 2, close)
+        start = close + 1
     name = "items"
     index = start
     while index < last:
@@ -164,7 +173,9 @@ def aggregates_rows(lexed: Lexed, select: Select) -> bool:
     if "group" in select.clauses or select.distinct:
         return True
     spans = [
-        select.clauses[name] for name in ("items", "having", "order") if name in select.clauses
+        select.clauses[name]
+        for name in ("on", "items", "having", "order")
+        if name in select.clauses
     ]
     words = ANSWERED | OTHER_AGGREGATES
     return any(

@@ -15,7 +15,7 @@ from typing_extensions import ParamSpec, assert_never
 from proxy.base.errors import Code, Refusal
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.sessions import AnalystSession, PostgresError, ResultRows
+from proxy.engine.sessions import Analysed, AnalystSession, PostgresError, ResultRows
 from proxy.engine.threads import in_thread
 from proxy.pgwire.calls import (
     Analyse,
@@ -41,6 +41,7 @@ from proxy.pgwire.held_timeouts import TOO_OLD
 from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
 from proxy.pgwire.shadow_exchanges import JSONB_OID
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
+from proxy.pgwire.wording import UNKNOWN_COLUMN
 from proxy.query.syntax.explain_options import judging
 from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
@@ -188,7 +189,7 @@ class LibpqDriver:
         session = self._session
         match step:
             case Analyse():
-                analysed = await session.analyse(step.inspect.analyse, names_hint=True)
+                analysed = await self._analysed(step)
                 resolved = await session.resolve(step.inspect.relations)
                 return Analysis(
                     resolved.relation_oids,
@@ -226,6 +227,15 @@ class LibpqDriver:
                 return answered
             case _:
                 assert_never(step)
+
+    async def _analysed(self, step: Analyse) -> Analysed:
+        inspect = step.inspect
+        try:
+            return await self._session.analyse(inspect.analyse, names_hint=True)
+        except PostgresError as error:
+            if error.sqlstate.encode() == UNKNOWN_COLUMN and inspect.column_hint is not None:
+                error.hint = inspect.column_hint(error.message) or error.hint
+            raise
 
     async def _arguments(self, step: ReadArguments, decided: Rewritten) -> Arguments:
         given, oids = self._request.params, step.parameter_oids

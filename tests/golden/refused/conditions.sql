@@ -16,9 +16,9 @@ SELECT count(*) FROM people WHERE s LIKE $1
 -- case: trailing escape below extract
 SELECT sum(extract(month FROM CASE WHEN s LIKE 'SECRET\' THEN d END)) FROM people
 -- => refused
--- UNSUPPORTED at 8: sum(extract(month
--- extract() inside an aggregate takes a column
--- Put the CASE around extract(), or the condition into FILTER (WHERE ...).
+-- UNSUPPORTED at 48: 'SECRET\'
+-- a LIKE pattern cannot end with an escape character
+-- Remove the last backslash, or double it.
 
 -- case: escape clause
 SELECT count(*) FROM people WHERE s LIKE 'a' ESCAPE 'a'
@@ -229,6 +229,6 @@ WITH places(code) AS (VALUES ('x')) SELECT count(*) FROM people WHERE t IN (SELE
 -- case: values of a public table that depend on their order
 SELECT count(*) FROM people WHERE t IN (SELECT DISTINCT ON (zone) code FROM places)
 -- => refused
--- UNSUPPORTED at 57: ON
--- an output column of this query on a protected table is not supported
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- UNSUPPORTED at 40: (SELECT
+-- this subquery inside a condition on a protected table is not available
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.

@@ -115,7 +115,7 @@ SELECT max(greatest(d, ts)) FROM people
 -- => refused
 -- UNSUPPORTED at 8: max(greatest(d,
 -- max of an expression of timestamp without time zone is not available
--- Take the plain column, with the condition in FILTER (WHERE ...).
+-- Name it in a subquery: SELECT max(t) FROM (SELECT created::date AS t FROM table) q.
 
 -- case: extremes of an enumeration
 SELECT max(e) FROM people

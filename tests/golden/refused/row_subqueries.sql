@@ -211,9 +211,9 @@ SELECT DISTINCT uid, t FROM orders
 -- case: distinct on the unit
 SELECT count(*) FROM (SELECT DISTINCT ON (uid) uid, t FROM orders) q
 -- => refused
--- UNSUPPORTED at 39: ON
--- an output column of this query on a protected table is not supported
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- RAW_ROWS at 23: SELECT
+-- DISTINCT ON reads rows
+-- Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column.
 
 -- case: per unit without all keys
 SELECT avg(n) FROM (SELECT uid, t, b, count(*) AS n FROM orders GROUP BY uid, t) q

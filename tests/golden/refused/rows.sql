@@ -135,8 +135,8 @@ SELECT count(*), rank() OVER (ORDER BY i4) FROM people
 SELECT sum(x) FROM (SELECT uid AS x FROM orders) q
 -- => refused
 -- NO_BOUNDS at 12: x)
--- column "x" has no bounds in the policy, so its values cannot be aggregated
--- Ask the data owner for `bounds` on this column, or count its rows instead.
+-- column "x" of a subquery cannot be aggregated: column "uid" has no bounds in the policy, so its values cannot be aggregated
+-- Ask the data owner for `bounds` on column "uid", or count its rows instead.
 
 -- case: rows in a union
 SELECT count(*) FROM people UNION SELECT i4 FROM people
@@ -155,9 +155,9 @@ SELECT * FROM regions WHERE t IN (SELECT t FROM people)
 -- case: distinct on
 SELECT DISTINCT ON (t) t FROM people
 -- => refused
--- UNSUPPORTED at 17: ON
--- an output column of this query on a protected table is not supported
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- RAW_ROWS at 1: SELECT
+-- DISTINCT ON reads rows
+-- Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column.
 
 -- case: unit column in the output
 SELECT uid, count(*) FROM orders GROUP BY t

@@ -45,6 +45,8 @@ ANSWERED = (
     "VALUES (1, 'a')",
 )
 REFUSED = (
+    "SELECT count(*) FROM shop.customers c LEFT JOIN shop.orders o ON o.customer_id = c.id WHERE o.idd IS NULL",
+    "SELECT count(DISTINCT o.name) FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id",
     f"SELECT * FROM {_ORDERS}",
     f"SELECT id FROM {_ORDERS} WHERE total > 5",
     f"select\n\n   total from {_ORDERS}",
