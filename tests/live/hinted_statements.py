@@ -55,10 +55,11 @@ HINTED: dict[str, HintedStatement] = {
         ),
     ),
     "Ask several questions, or narrow the keys in WHERE (=, IN, BETWEEN).": _case(
-        " UNION ALL ".join([f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1"] * 6),
+        " UNION ALL ".join(f"SELECT {_HOUR}, count(*) + {n} {_THINGS} GROUP BY 1" for n in range(6)),
         f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1",
         " UNION ALL ".join(
-            [f"SELECT {_HOUR}, count(*) {_THINGS} WHERE at < '2020-01-09' GROUP BY 1"] * 6
+            f"SELECT {_HOUR}, count(*) + {n} {_THINGS} WHERE at < '2020-01-09' GROUP BY 1"
+            for n in range(6)
         ),
     ),
     "Group by its hour, extract(hour FROM column), or by bins of its seconds, floor(extract(epoch FROM column)"

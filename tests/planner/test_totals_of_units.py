@@ -188,7 +188,7 @@ def test_the_policys_bound_on_a_total_is_kept_in_answers_alone() -> None:
     block = _block(f"max(t), min(t) FROM {_TOTALS}", policy)
     largest = block.releases[0]
     assert isinstance(largest, UnitExtreme) and largest.measured.clamp.high == 300
-    assert [limit.partition(":")[0] for limit in policy_limits(block)] == ["max(t)"]
+    assert [limit.of for limit in policy_limits(block)] == ["max(t)"]
 
 
 def test_how_many_units_the_policys_bound_on_a_total_cuts_can_be_asked() -> None:
