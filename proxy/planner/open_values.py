@@ -73,14 +73,14 @@ def open_rows(expression: Expression, facts: Facts) -> int | None:
     return max(named.values()) if is_open else None
 
 
-class End(Enum):
+class RangeEnd(Enum):
     """Of a range."""
 
     LOW = "low"
     HIGH = "high"
 
 
-def is_open_end(expression: Expression, facts: Facts, unnarrowed: Facts, end: End) -> bool:
+def is_open_end(expression: Expression, facts: Facts, unnarrowed: Facts, end: RangeEnd) -> bool:
     """Find whether one end of the range of a number follows from how many rows a unit may have.
 
     Args:
@@ -98,7 +98,7 @@ def is_open_end(expression: Expression, facts: Facts, unnarrowed: Facts, end: En
     except Refusal:
         return True
     own, whole, wider = (
-        None if one is None else one.low if end is End.LOW else one.high for one in found
+        None if one is None else one.low if end is RangeEnd.LOW else one.high for one in found
     )
     return own == whole and own != wider
 

@@ -13,7 +13,7 @@ from proxy.kernel.sensitivities import laplace, of_kept_units
 from proxy.kernel.statistics import Measured
 from proxy.mechanisms.loss import Loss
 from proxy.planner.measuring import MeasureContext, Priced, is_unit_extreme, measured_of, never_null
-from proxy.planner.open_values import End, is_open_end, kept_facts
+from proxy.planner.open_values import RangeEnd, is_open_end, kept_facts
 from proxy.planner.order_statistics import rank_interval_of
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -77,7 +77,7 @@ def _is_open(aggregate: Aggregate, context: MeasureContext) -> bool:
     """Whether its end is that of a total of as many rows as a unit may have. An interval that ends with it
     would say nothing."""
     (operand,) = aggregate.operands
-    side = End.HIGH if aggregate.kind is AggregateKind.MAX else End.LOW
+    side = RangeEnd.HIGH if aggregate.kind is AggregateKind.MAX else RangeEnd.LOW
     return is_open_end(operand, context.facts_of(aggregate), kept_facts(context.facts), side)
 
 

@@ -275,7 +275,7 @@ _MANY = "(SELECT uid, sum(i4) AS t, count(*) AS n, sum(n2) AS m FROM orders GROU
     [
         ("max(t)", "", True),
         ("max(n)", "", True),
-        ("max(t / n)", "WHERE n > 0", True),
+        ("max(t + n)", "WHERE n > 0", True),
         ("min(t)", "", False),  # no number is below 0
         ("min(n)", "", False),
         ("min(-t)", "", True),
