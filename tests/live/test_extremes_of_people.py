@@ -99,8 +99,9 @@ def test_few_people_have_no_answer_and_a_notice(live: LiveProxy) -> None:
     draws = (_told(live, _FEW) for _ in range(10))
     (text,) = next(heard for rows, heard in draws if rows == [(None, None)])
     for line, name in zip(text.splitlines(), ("min(total)", "max(quantity)"), strict=True):
-        said = r"it takes about \d+ people with a value, and a noisy count found fewer\. Raise dp\.epsilon,"
+        said = r"it takes about \d+ people with a value, and a noisy count found fewer\."
         assert re.match(rf"{re.escape(name)} is NULL: {said}", line), line
+    assert text.count("Raise dp.epsilon,") == 1 and "Raise dp.epsilon," in text.splitlines()[-1]
 
 
 def test_the_interval_holds_the_exact_ones(live: LiveProxy) -> None:
