@@ -57,6 +57,7 @@ def test_the_demo_leaves_a_production_as_it_is(production: Path, check: tuple[st
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_a_mark_in_a_productions_folder_does_not_give_its_ledger(
     production: Path, tmp_path: Path
 ) -> None:

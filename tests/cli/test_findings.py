@@ -355,6 +355,7 @@ def test_a_table_that_is_nowhere_is_not_granted(lazy: Superuser, tmp_path: Path)
     assert "did you mean 'c.kept'?" in done.err
 
 
+@pytest.mark.long
 def test_serve_refuses_a_column_that_came_since_the_last_start(
     lazy: Superuser, tmp_path: Path
 ) -> None:

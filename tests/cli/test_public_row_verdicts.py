@@ -162,6 +162,7 @@ def _refusal(act: Callable[[], object]) -> str:
     return f"{refused.value.diag.message_primary}"
 
 
+@pytest.mark.long
 def test_a_copy_asks_for_the_verdict_again(club: Club) -> None:
     """A view that was defined anew over people is not copied, seen by a reload before or not."""
     assert club.shown() == _HONEST
@@ -192,6 +193,7 @@ def test_nothing_of_people_is_an_answers_group(club: Club) -> None:
     assert 200 < int(str(club.shown(listed)[0][0])) < 400
 
 
+@pytest.mark.long
 def test_a_rebuilt_shadow_shows_nothing_that_is_refused(club: Club) -> None:
     club.run(_PEOPLE)
     told = club.rebuild()
@@ -433,6 +435,7 @@ def test_whatever_makes_a_public_table_one_of_people(club: Club, change: str) ->
     assert "not what the policy" in _refusal(lambda: club.shown("SELECT * FROM club.halls"))
 
 
+@pytest.mark.long
 @pytest.mark.long
 def test_a_change_between_verdict_and_copy_is_noticed(
     club: Club, monkeypatch: pytest.MonkeyPatch

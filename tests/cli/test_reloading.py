@@ -255,6 +255,7 @@ def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> Non
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> None:
     reused = with_chosen_slots(f"reuse: 24h\n{_TABLES}")  # one slot for all of them
     assert served.value(_SUM) != served.value(_SUM)
@@ -928,6 +929,7 @@ def _is_publishing(served: Served) -> bool:
     return served.database.publishing is not None
 
 
+@pytest.mark.long
 def test_what_is_published_changes_while_serving(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -974,6 +976,7 @@ def test_a_policy_that_cannot_be_looked_at_says_so(served: Served, pair: Servers
     assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
 
 
+@pytest.mark.long
 def test_a_look_that_fails_says_so_everywhere(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

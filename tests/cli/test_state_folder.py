@@ -89,6 +89,7 @@ def test_a_refused_serve_makes_nothing_and_without_state_the_path_is_reported(
     assert ".state/serve" in _run("ledger", "show", "--help").out
 
 
+@pytest.mark.long
 def test_serve_brings_a_state_of_0_1_over(tmp_path: Path) -> None:
     """Which has no ledger, but is no mistyped folder."""
     old = EmbeddedPostgres(tmp_path, "shadow")

@@ -40,6 +40,7 @@ def test_the_parts_of_all_sessions_are_the_share() -> None:
     assert AnalystLimits().memory_bytes >= MEMORY_PER_SESSION * SESSIONS_PER_ANALYST
 
 
+@pytest.mark.long
 @only_linux
 def test_no_moment_is_above_the_limit(tmp_path: Path) -> None:
     """Without a limit of the kernel these took 3.7 GB in the second until the monitor looked."""

@@ -410,7 +410,7 @@ def test_broken_plans_get_through(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 _RELATIONS = 4_000
 
 
-@pytest.mark.every(7)
+@pytest.mark.every(14)
 @pytest.mark.parametrize("name", _OF_RELATIONS)
 def test_a_claim_does_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of relations of which the weakened kernel claims something else than the real one."""
