@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
@@ -45,6 +46,8 @@ PREFERRED = 25  # of the 26 that may be answered or refused
 RUNS = 10
 FILTERED = {"mb-17"}  # by their noisy numbers, so that a row may be missing
 FALSE_ALARM = 1e-6
+# Means whose error follows from noisy numbers of their own, not from the plan.
+OWN_ERRORS = ("snrun-02", "mb-09")
 
 
 @pytest.fixture(scope="module")
@@ -182,6 +185,20 @@ def test_answers(public: BothListeners) -> None:
     _judge(checked)
 
 
+@pytest.mark.parametrize("name", OWN_ERRORS)
+def test_means_are_within_their_own_errors(public: BothListeners, name: str) -> None:
+    """Of 10 numbers with an error at 95 %, fewer than half hold once in 300,000 runs of this test."""
+    (sql,) = (query["sql"] for query in queries() if query["id"] == name)
+    with psycopg.connect(public.proxy.servers.protected.dsn(), dbname=NAME) as owner:
+        exact = {row[:-1]: float(row[-1]) for row in owner.execute(sql.encode())}
+    held = []
+    for _ in range(RUNS):
+        body = public.query(sql, database=NAME).json()
+        pairs = zip(body["rows"], body["errors"]["rows"], strict=True)
+        held += [abs(row[-1] - exact[tuple(row[:-1])]) <= errors[-1] for row, errors in pairs]
+    assert len(held) == RUNS * len(exact) and sum(held) >= 0.5 * len(held)
+
+
 def _judge(checked: Sequence[Checked]) -> None:
     """At most as many misses as honest intervals have but once in a million runs of this test: half of that is
     for all of them together, half for the queries, each alone."""
@@ -196,8 +213,9 @@ def _judge(checked: Sequence[Checked]) -> None:
     for one in checked:
         most = allowed_misses(one.counted.numbers, FALSE_ALARM / 2 / len(checked))
         assert one.counted.misses <= most, (one.name, one.counted, most)
-        # Of private keys with few units no group may be left.
-        assert one.counted.numbers >= RUNS or _has_private_keys(one.plan), one.name
+        # Of private keys with few units no group may be left, and means of deviations have errors of their own.
+        is_known = one.counted.numbers >= RUNS or _has_private_keys(one.plan)
+        assert is_known or one.name in OWN_ERRORS, one.name
     assert every.misses <= allowed
 
 
