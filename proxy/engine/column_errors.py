@@ -55,13 +55,13 @@ class ColumnError:
     def text(self) -> str:
         if self.least is None or self.most is None:
             return f"{self.name}: {'no groups' if not self.groups else self.reason}"
-        sign = "-" if self.at_least else "+-"
+        sign = "" if self.at_least else "+-"
         found = sign + self._width(self.least)
         most = sign + self._width(self.most)
         if most != found:
             found = f"{found} to {most}, by group"
         if self.at_least:
-            found = f"at least, {found} and no upper end"
+            found = f"at least the number less {found}"
         if self.without:
             behind = " (shown or not)" if self.is_behind else ""
             found = f"{found}; in {self.without} of {self.groups} groups{behind} {self.reason}"

@@ -334,7 +334,7 @@ def test_a_bound_that_cuts_visibly_makes_a_least_number(
     other = replace(column, place=2, name="other")
     marked, same = with_lower_ends([column, other], [cut])
     assert same == other and marked.at_least == marked.as_json()["at_least"] == is_visible
-    shown = "recent: at least, -80 and no upper end" if is_visible else "recent: +-80"
+    shown = "recent: at least the number less 80" if is_visible else "recent: +-80"
     assert marked.text() == shown
     (line,) = clipped_lines([cut])
     assert line.column == "recent" and line.text.startswith("at most 5 rows of a customer count")
