@@ -46,6 +46,14 @@ def aggregate_column(number: int) -> str:
     return f"a{number}"
 
 
+def is_aggregate_column(name: str) -> bool:
+    """
+    >>> is_aggregate_column(aggregate_column(12)), is_aggregate_column("age")
+    (True, False)
+    """
+    return name[:1] == "a" and name[1:].isdecimal()
+
+
 def grouping_column(number: int) -> str:
     """Of a GROUPING() in the statement, from 1."""
     return f"g{number}"

@@ -15,6 +15,7 @@ from proxy.engine.answer_conditions import conditions
 from proxy.engine.clipped_units import ClippedUnits
 from proxy.engine.impossible_answers import whole_counts
 from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
+from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
 from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
@@ -174,7 +175,29 @@ def column_errors(
             if place > placed:
                 one = replace(one, place=None, name=names(number, one))
             found.append(one)
+        if any(column.expression is None and column.reason for column in block.outputs):
+            found += _of_hidden_answers(block, noisy, partial(of_block, number))
     return (*_together(found), *_outside(blocks, result))
+
+
+def _of_hidden_answers(
+    block: BlockPlan, noisy: NoisyTable, accuracy: Callable[[], Sequence[Accuracy]]
+) -> Iterator[ColumnError]:
+    """Why answers have no interval that stand in outputs of a form whose error is not known: what is said of
+    min(created_at) is true of its date as well."""
+    shown = [answers_in(one.expression) for one in block.outputs if one.expression is not None]
+    hidden = set(range(1, len(block.answers) + 1)).difference(*shown)
+    known = accuracy() if hidden and noisy.rows else ()
+    for number in sorted(hidden) if known else ():
+        entry = _at_bounds(known[number - 1], block, noisy, number)
+        if entry.described.no_interval:
+            yield ColumnError(
+                place=None,
+                name=aggregate_word(block.answers[number - 1].aggregate),
+                groups=len(noisy.rows),
+                without=len(noisy.rows),
+                reason=_of_answer(entry, is_single=True),
+            )
 
 
 def _inner_names(

@@ -23,6 +23,7 @@ from proxy.query.ir.noisy_expressions import (
     parts_of,
 )
 from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.relations import Scan
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
@@ -199,15 +200,19 @@ def whole_counts(block: BlockPlan) -> tuple[int, ...]:
     )
 
 
+_ALL_ROWS = "count(*)"
+
+
 def _may_be_0(value: NoisyValue) -> bool:
     return value.is_missing or value.index <= (value.half_width or 0)
 
 
 def _without(block: BlockPlan, numbers: Sequence[int]) -> str:
-    """A condition that leaves out such groups. It has to name one of the counts as SQL."""
+    """A condition that leaves out such groups. It has to name one of the counts as SQL: a column of several
+    tables may need a name in front of it, which is not known here."""
     aggregates = [block.answers[number - 1].aggregate for number in numbers]
     for aggregate in aggregates:
         word = aggregate_word(aggregate)
-        if "(" in word:
+        if word == _ALL_ROWS or ("(" in word and isinstance(block.source, Scan)):
             return f" HAVING dp.low({word}) > 0 leaves them out."
-    return ""
+    return " A condition on the low end of that count leaves them out."

@@ -70,6 +70,7 @@ from proxy.query.ir.expressions import (
 )
 from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.ir.rebuilding import rebuild
+from proxy.query.syntax.placeholders import ScalarAnswer
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.
 _LARGEST = Fraction(10) ** 300
@@ -186,6 +187,14 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
             if not is_of_day(expression):
                 raise unlimited(expression)
             return Bounded(by_type, Bounds(by_type.low, by_type.high))
+        case Parameter(source=ScalarAnswer()):
+            raise Refusal(
+                Code.NO_BOUNDS,
+                "nothing can be computed of the answer of a subquery in a condition",
+                "Compute on the other side, column / 2 > (SELECT avg(column) FROM table); or run the subquery"
+                " by itself and write the number.",
+                expression.position,
+            )
         case (
             Parameter()
             | Inside()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from proxy.base.result_columns import is_aggregate_column
 from proxy.planner.cut_years import cut_years
 from proxy.planner.facts import ColumnFacts, Facts, Values, typed
 from proxy.planner.narrowing import narrowed
@@ -62,7 +63,11 @@ def left_out_rules(expression: Expression, values: Values | None, facts: Facts) 
         return
     if None not in values:
         lacking = sorted({column for _, column in null_columns(expression, facts)})
-        if lacking:
+        if any(
+            map(is_aggregate_column, lacking)
+        ):  # of a subquery, which has no name of the client's
+            yield "rows for which a key is null are in no group"
+        elif lacking:
             yield f"rows whose {' or '.join(lacking)} is null are in no group"
     yield from _beyond(expression, values, facts)
 

@@ -375,3 +375,32 @@ def test_rows_that_are_read_are_told_if_they_may_be_seen(most: int, told: bool) 
     assert any("are read" in one for one in conditions(free, are_all=False)) == told
     bounded = replace(block, neighbours=replace(block.neighbours, rows=6, is_unbounded=False))
     assert stored_rows_matter(bounded) == (most < 6)
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ("min(d)::timestamp", {"min(d)"}),
+        ("extract(year FROM max(d)), min(d)::timestamp", {"max(d)", "min(d)"}),
+        ("min(d), max(d)::timestamp", {"max(d)"}),
+        ("min(d), max(d)", set()),
+        ("count(*) ^ 2", set()),  # a count has an interval
+    ],
+)
+def test_what_is_known_of_an_answer_is_told_of_a_form_whose_error_is_not(
+    columns: str, told: set[str]
+) -> None:
+    sql = f"SELECT {columns} FROM people"
+    found, pipeline = read(sql), walk(sql, POLICIES["best"])
+    assert found is not None and pipeline is not None
+    (block,), (plan,) = found[1].query.blocks, pipeline.plan.blocks
+    plan = replace(plan, outputs=reported(block).outputs)
+    drawn = tuple(
+        DrawnQuantile(9_000) if isinstance(one, OrderStatistic) else DrawnNumber(100)
+        for one in plan.releases
+    )
+    noisy = presented(plan, DrawnBlock((DrawnGroup((), drawn),)))
+    told_of = column_errors([(block, plan, noisy)], partial(accuracies, pipeline.plan), ())
+    inner = [one for one in told_of if one.place is None]
+    assert {one.name for one in inner} == told
+    assert all("lie beyond it" in one.text() for one in inner)

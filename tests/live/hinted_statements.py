@@ -54,6 +54,12 @@ HINTED: dict[str, HintedStatement] = {
             " SELECT count(*) FROM c WHERE few",
         ),
     ),
+    "Compute on the other side, column / 2 > (SELECT avg(column) FROM table); or run the subquery by itself and"
+    " write the number.": _case(
+        f"{_COUNT} WHERE total > 2 * (SELECT avg(total) {_ORDERS})",
+        f"{_COUNT} WHERE total / 2 > (SELECT avg(total) {_ORDERS})",
+        f"{_COUNT} WHERE total > 2 * 60",
+    ),
     "Ask several questions, or narrow the keys in WHERE (=, IN, BETWEEN).": _case(
         " UNION ALL ".join(f"SELECT {_HOUR}, count(*) + {n} {_THINGS} GROUP BY 1" for n in range(6)),
         f"SELECT {_HOUR}, count(*) {_THINGS} GROUP BY 1",
