@@ -165,6 +165,7 @@ def test_an_analyst_cannot_hold_their_own_role(pair: Servers, what: str) -> None
         psycopg.connect(pair.analyst_dsn("shop", name))
 
 
+@pytest.mark.long
 def test_one_role_that_fails_keeps_no_other(pair: Servers) -> None:
     stuck, changed, gone = (pair.new_analyst() for _ in range(3))
     set_password(pair.ledger_dsn, stuck, "another")

@@ -119,6 +119,7 @@ def test_only_passwords_before_authentication(relay: Running) -> None:
         assert b"FATAL" in answer(connection)
 
 
+@pytest.mark.long
 def test_a_slow_login_is_truncated() -> None:
     seconds = 3.0  # an honest login passes in it on a machine that stalls
     for relay in serve(Limits(authentication_seconds=seconds)):

@@ -101,6 +101,7 @@ def test_waiting_sockets_are_bounded_per_address() -> None:
                 assert _logs_in(hop.port, relay) < 1
 
 
+@pytest.mark.long
 def test_a_slow_shadow_is_no_clients_silence() -> None:
     """Many log in at once, so that all are waited for; each of the shadow's words takes three silences."""
     limits = Limits(silence_seconds=0.2, authentication_seconds=60)
