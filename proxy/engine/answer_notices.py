@@ -11,7 +11,7 @@ from proxy.engine.cut_questions import cut_questions
 from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.impossible_answers import empty_groups, impossible_answers
 from proxy.engine.shown_rows import choice_notices, groups_phrase, is_null, shown_rows
-from proxy.engine.unit_words import MORE, aggregate_word, units_word
+from proxy.engine.unit_words import MORE, aggregate_word, answer_name, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -65,6 +65,7 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
             yield from _rough_means(block, answer.aggregate, release, values)
         if isinstance(release, OrderStatistic):
             yield from _too_few(block, release, values)
+            yield from _open_ranks(block, position + 1, release, values)
         if isinstance(release, UnitExtreme):
             yield from _too_few_units(block, release, values)
         if isinstance(release, OrderStatistic | UnitExtreme):
@@ -127,6 +128,19 @@ def _too_few(
         yield (
             f"{aggregate_word(release.aggregate)} is NULL{_where(block, missing, values)}: it takes about"
             f" {rows_needed(release):,} rows, and the noisy count is lower. {MORE}"
+        )
+
+
+def _open_ranks(
+    block: BlockPlan, number: int, release: OrderStatistic, values: Sequence[NoisyValue]
+) -> Iterator[str]:
+    """Of quantiles that may be as far off as the rows go."""
+    found = sum(value.is_open for value in values)
+    if found:
+        side = "large" if 2 * release.aggregate.rank > 1 else "small"
+        yield (
+            f"{answer_name(block, number)}{_where(block, found, values)}: the error of its rank reaches the"
+            f" last of the rows, so it may be far too {side} there. {MORE}"
         )
 
 

@@ -42,7 +42,7 @@ class NoisyValue:
     NULL in its place; clipped: the share of units whose part in it was clamped, about, where that is known;
     ends: of its interval, where it is not the same to both sides; null_reason: why it is NULL, where a rule
     about released numbers says so; is_adjusted: whether it was moved, to agree with another answer of its
-    group."""
+    group; is_open: whether the error of its rank reaches the first or last row."""
 
     index: int
     grid: Fraction
@@ -54,6 +54,7 @@ class NoisyValue:
     ends: IntervalEnds | None = None
     null_reason: NullReason | None = None
     is_adjusted: bool = False
+    is_open: bool = False
 
     def json(self, index: int | None = None) -> str:
         """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""

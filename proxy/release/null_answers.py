@@ -8,6 +8,7 @@ deviations has rows, all counts of these together say (counted_rows.py). Whether
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -95,7 +96,8 @@ def _most_exact(counts: Sequence[ReleasedCount]) -> ReleasedCount:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRule:
     """What the plan says about one answer. counts: the releases that count its rows; sizes: those that count
-    rows and not people; needed, width: as of Evidence."""
+    rows and not people; needed, width: as of Evidence; to_the_end: with fewer rows the error of a rank reaches
+    the first or last of them."""
 
     position: int
     counts: tuple[int, ...]
@@ -103,6 +105,7 @@ class AnswerRule:
     needed: int
     width: Fraction
     has_error_limit: bool
+    to_the_end: int
 
 
 def answer_rules(plan: BlockPlan) -> tuple[AnswerRule, ...]:
@@ -134,9 +137,17 @@ def with_nulls(
         reason = None if value.is_missing else null_reason(_evidence(plan, rule, group, value))
         if reason is not None:
             shown[rule.position] = replace(missing(value.grid, value.type), null_reason=reason)
+        elif rule.to_the_end and not value.is_missing:
+            shown[rule.position] = replace(value, is_open=_is_open(plan, rule, group))
     if any(one.null_reason is NullReason.EMPTY_GROUP for one in shown) and has_rows(plan, group):
         return tuple(map(_of_unclear_rows, shown))
     return tuple(shown)
+
+
+def _is_open(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup) -> bool:
+    found = (released_count(plan.releases[n], group.values[n]) for n in rule.sizes)
+    sizes = [one for one in found if one is not None]
+    return bool(sizes) and _most_exact(sizes).count < rule.to_the_end
 
 
 def _of_unclear_rows(value: NoisyValue) -> NoisyValue:
@@ -205,7 +216,21 @@ def _answer_rule(plan: BlockPlan, position: int, answer: Answer) -> AnswerRule:
         needed=rows_needed(release) if isinstance(release, OrderStatistic) else 0,
         width=Fraction(0) if measured is None else measured.width * measured.grid,
         has_error_limit=answer.aggregate.kind is AggregateKind.AVG,
+        to_the_end=rows_to_the_end(release) if isinstance(release, OrderStatistic) else 0,
     )
+
+
+def rows_to_the_end(release: OrderStatistic) -> int:
+    """How many rows a quantile takes so that the error of its rank reaches neither the first nor the last; 0 of
+    what has no such rank."""
+    rank, measured = release.aggregate.rank, release.measured
+    is_end = release.aggregate.kind in (AggregateKind.MIN, AggregateKind.MAX)
+    if is_end or not measured.width or not 0 < rank < 1:
+        return 0
+    error = order_statistic.error_in_rank(
+        measured.width, release.own_loss.epsilon, measured.rows, q=rank
+    )
+    return math.ceil(error / min(rank, 1 - rank))
 
 
 def rows_needed(release: OrderStatistic) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -28,6 +29,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.policy.policy_model import Bounds
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, DrawnQuantile
+from proxy.release.null_answers import rows_needed, rows_to_the_end
 from proxy.release.presenting import presented
 from tests.pipeline_world import POLICIES, read, walk
 from tests.release.released_world import block_of
@@ -404,3 +406,30 @@ def test_what_is_known_of_an_answer_is_told_of_a_form_whose_error_is_not(
     inner = [one for one in told_of if one.place is None]
     assert {one.name for one in inner} == told
     assert all("lie beyond it" in one.text() for one in inner)
+
+
+@pytest.mark.parametrize(
+    ("rank", "rows", "told"),
+    [("0.9", None, "large"), ("0.1", None, "small"), ("0.9", 10**6, ""), ("0.5", 10**6, "")],
+)
+def test_a_rank_whose_error_reaches_the_last_rows_is_told(
+    rank: str, rows: int | None, told: str
+) -> None:
+    """A median that is not NULL has rows on both sides; of a 90th percentile there are few above it."""
+    sql = f"SELECT percentile_cont({rank}) WITHIN GROUP (ORDER BY i4) AS p FROM people"
+    found, pipeline = read(sql), walk(sql, POLICIES["best"])
+    assert found is not None and pipeline is not None
+    plan = replace(pipeline.plan.blocks[0], outputs=reported(found[1].query.blocks[0]).outputs)
+    (release,) = plan.releases
+    assert isinstance(release, OrderStatistic)
+    most = rows_to_the_end(release)
+    assert (rows_needed(release) < most) == (rank != "0.5")
+    size = rows or (rows_needed(release) + most) // 2
+    each = Fraction(1, release.parts)
+    each *= 1 if release.weights is None else release.weights.rows_of_unit
+    drawn = DrawnQuantile(100, size=math.ceil(size / each))
+    noisy = presented(plan, DrawnBlock((DrawnGroup((), (drawn,)),)))
+    lines = [line for line in answer_notices(plan, noisy) if "reaches the last" in line]
+    assert len(lines) == bool(told)
+    assert all(line.startswith("p: the error of its rank") for line in lines)
+    assert all(f"it may be far too {told} there" in line for line in lines)

@@ -169,8 +169,17 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     ),
     "Ask for avg, min or max by smooth_median, or count(DISTINCT unit), or ask the data owner for"
     " max_rows_per_unit: auto.": (f"SELECT count(DISTINCT customer_id) {_ORDERS}",),
-    "Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column.": (
+    "For one row of each unit number them in a subquery, row_number() OVER (PARTITION BY unit ORDER BY time"
+    " DESC) AS rn, and write WHERE rn = 1 around it; for one row of each group write GROUP BY with"
+    " aggregates.": (
+        "SELECT status, count(*) FROM (SELECT status, row_number() OVER (PARTITION BY customer_id ORDER BY"
+        f" created_at DESC) AS rn {_ORDERS}) q WHERE rn = 1 GROUP BY status",
         f"SELECT status, max(total) {_ORDERS} GROUP BY status",
+    ),
+    "Without it all groups of public keys are answered, empty ones too: SELECT date_trunc('month', column),"
+    " count(*) FROM table GROUP BY 1.": (
+        f"SELECT date_trunc('month', created_at), count(*) {_ORDERS}"
+        " WHERE created_at >= '2025-01-01' AND created_at < '2026-01-01' GROUP BY 1",
     ),
     "Rows without a partner are those WHERE {} IS NULL; count({}) counts the others.": (
         "SELECT count(*) FROM shop.customers c LEFT JOIN shop.orders o ON o.customer_id = c.id"

@@ -28,8 +28,9 @@ from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse
 from proxy.query.syntax.tokens import Lexeme, fold
 
-_GROUPED = (
-    "Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column."
+_ONE_ROW = (
+    "For one row of each unit number them in a subquery, row_number() OVER (PARTITION BY unit ORDER BY time"
+    " DESC) AS rn, and write WHERE rn = 1 around it; for one row of each group write GROUP BY with aggregates."
 )
 
 
@@ -128,7 +129,7 @@ def _sets(context: SelectContext) -> tuple[tuple[Span, ...], ...]:
     clauses = context.select.clauses
     if context.select.distinct and "group" not in clauses:
         if context.select.is_distinct_on and not _has_aggregate(context):
-            raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _GROUPED, context.start())
+            raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _ONE_ROW, context.start())
         items = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
         return (items,)
     return grouping_sets(context.lexed, clauses["group"]) if "group" in clauses else ((),)

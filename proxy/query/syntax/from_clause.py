@@ -193,7 +193,13 @@ def _primary(cursor: _TokenCursor) -> Item:
     if cursor.is_symbol(TokenType.STAR):
         cursor.at += 1
     if cursor.is_symbol(TokenType.L_PAREN):
-        _refuse(cursor.lexeme, "a function in FROM beside a protected table is not available")
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a function in FROM beside a protected table is not available",
+            "Without it all groups of public keys are answered, empty ones too:"
+            " SELECT date_trunc('month', column), count(*) FROM table GROUP BY 1.",
+            cursor.lexeme.position,
+        )
     alias, columns = _alias(cursor)
     return TableItem(first, tuple(chain), alias, columns, (start, cursor.at))
 

@@ -10,7 +10,7 @@ SELECT * FROM w.orders o, pg_catalog.generate_series(1, abs((SELECT count(*)::in
 -- => refused
 -- UNSUPPORTED at 53: (1,
 -- a function in FROM beside a protected table is not available
--- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+-- Without it all groups of public keys are answered, empty ones too: SELECT date_trunc('month', column), count(*) FROM table GROUP BY 1.
 
 -- case: ROWS FROM
 SELECT * FROM ROWS FROM (generate_series(1, (SELECT count(*) FROM w.orders)))

@@ -213,7 +213,7 @@ SELECT count(*) FROM (SELECT DISTINCT ON (uid) uid, t FROM orders) q
 -- => refused
 -- RAW_ROWS at 23: SELECT
 -- DISTINCT ON reads rows
--- Write GROUP BY with aggregates, e.g. SELECT column, max(other) FROM table GROUP BY column.
+-- For one row of each unit number them in a subquery, row_number() OVER (PARTITION BY unit ORDER BY time DESC) AS rn, and write WHERE rn = 1 around it; for one row of each group write GROUP BY with aggregates.
 
 -- case: per unit without all keys
 SELECT avg(n) FROM (SELECT uid, t, b, count(*) AS n FROM orders GROUP BY uid, t) q

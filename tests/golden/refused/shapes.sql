@@ -24,7 +24,7 @@ SELECT count(*) FROM people, generate_series(1, 100)
 -- => refused
 -- UNSUPPORTED at 45: (1,
 -- a function in FROM beside a protected table is not available
--- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+-- Without it all groups of public keys are answered, empty ones too: SELECT date_trunc('month', column), count(*) FROM table GROUP BY 1.
 
 -- case: tablesample
 SELECT count(*) FROM people TABLESAMPLE system (50)
