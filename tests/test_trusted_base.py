@@ -6,6 +6,7 @@ changes some lines of a file, and two branches would meet in this table each tim
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ from tests.trusted_base import (
     imports,
     makes_sql,
     members,
+    names_imported_in,
     sql_files,
     table_of,
     wiring,
@@ -44,6 +46,17 @@ def _written() -> str:
 
 def _numbers(table: str) -> list[int]:
     return [int(one.replace(",", "")) for one in _LINES.findall(table)]
+
+
+def test_imports_are_found_wherever_they_stand() -> None:
+    text = """
+import a.b
+if TYPE_CHECKING:
+    from c import d
+def f():
+    from e.f import g
+"""
+    assert list(names_imported_in(ast.parse(text))) == [("a.b", ""), ("c", "d"), ("e.f", "g")]
 
 
 def test_all_that_is_imported_is_listed_or_excused(base: Base) -> None:
@@ -81,7 +94,7 @@ def test_commands_that_hand_something_in_are_found() -> None:
 def test_each_sql_file_belongs_to_one_module() -> None:
     read = [file for module in MODULES for file in sql_files(module)]
     assert len(read) == len(set(read))
-    of_shadow = {one for one in (ROOT / "proxy" / "shadow").glob("*.sql")}
+    of_shadow = set((ROOT / "proxy" / "shadow").glob("*.sql"))
     assert set((ROOT / "proxy").rglob("*.sql")) - of_shadow <= set(read)
 
 

@@ -1,10 +1,10 @@
 """What a privacy reviewer has to read: the closure of imports of what guards the data, less what is excused.
 
-The closure begins at `ROOTS` and at the commands that hold sessions on the protected database or randomness. It
-follows every import, also inside functions and under TYPE_CHECKING. It does not follow what is excused: whatever
-an excused module answers has to be harmless, and so is whatever that answer was made with.
+The closure begins at `ROOTS` and at the commands that hold the protected database or randomness. It follows
+every import, also inside functions and under TYPE_CHECKING. It does not follow what is excused: whatever an
+excused module answers has to be harmless, and so is whatever that answer was made with.
 
-`tests/test_trusted_base.py` compares the closure with `PARTS` and `ALLOWED`, and writes the table of SECURITY.md.
+`tests/test_trusted_base.py` compares it with `PARTS` and `ALLOWED`, and writes the table of SECURITY.md.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ PARTS: Mapping[str, Part] = {
         decides="session, charge, query, release; who is shown what",
         names=_within(
             "engine",
-            "charged_queries noisy_answers bound_proposing publishing cached_answers derived_answers topped_up"
-            " questions_of_answers statement_parts undelivered_answers drawn_release public_lists listed_keys"
+            "charged_queries session_zone noisy_answers bound_proposing publishing cached_answers"
+            " derived_answers topped_up questions_of_answers statement_parts undelivered_answers drawn_release public_lists listed_keys"
             " taken_session charged_token query_pipeline remembered_plans ports published_ports os_random",
         ),
     ),
@@ -123,7 +123,8 @@ PARTS: Mapping[str, Part] = {
         decides="which policy, ledger, database and randomness an engine gets",
         names=_within(
             "cli",
-            "assembly building loading judging_rows proxy_servers publish_now bounds_command explain_command audit",
+            "assembly building loading judging_rows proxy_servers publish_now bounds_command"
+            " explain_command audit",
         ),
     ),
     "compiler": Part(decides="the SQL that runs on the data", names=("proxy.compiler",)),
@@ -131,14 +132,15 @@ PARTS: Mapping[str, Part] = {
         decides="that no row makes that SQL raise: what the planner clamps, cuts and casts",
         names=_within(
             "planner",
-            "planning blocks_with_units tracking table_rows joins lookups anti_joins truncation truncated_parts"
-            " unit_truncation rows_per_unit unit_windows computed_columns from_leaves later_rows lifting"
-            " bound_proposals measuring narrowed_operands open_operands open_values release_choice shared_releases"
-            " sample_aggregate order_statistics unit_extremes planned_keys computed_keys mapped_keys mapped_texts"
-            " public_keys narrowing column_buckets column_slices column_ranges bounds leaf_bounds intrinsic_bounds"
-            " intervals real_intervals divisors grids calendar_clamps time_bounds time_intervals shifted_times"
-            " time_windows time_labels possible_truth number_texts text_lengths long_texts"
-            " constant_sizes constant_checks constant_times facts label_evaluation private_bounds",
+            "planning blocks_with_units tracking table_rows joins lookups anti_joins truncation"
+            " truncated_parts unit_truncation rows_per_unit unit_windows computed_columns from_leaves"
+            " later_rows lifting bound_proposals measuring narrowed_operands open_operands open_values"
+            " release_choice shared_releases sample_aggregate order_statistics unit_extremes planned_keys"
+            " computed_keys mapped_keys mapped_texts public_keys narrowing column_buckets column_slices"
+            " column_ranges bounds leaf_bounds intrinsic_bounds intervals real_intervals divisors grids"
+            " calendar_clamps time_bounds time_intervals shifted_times time_windows time_labels"
+            " possible_truth number_texts text_lengths long_texts constant_sizes constant_checks"
+            " constant_times facts label_evaluation private_bounds",
         ),
     ),
 }
@@ -146,7 +148,7 @@ PARTS: Mapping[str, Part] = {
 _READER = "the reader: a mistake there gives a refusal, a wrong answer or a Fault of the kernel"
 _WORDS = "words, and errors that are computed of public and of drawn numbers"
 _DRAWN = "is computed from what is drawn, the plan and public numbers: post-processing"
-_CHOICE = "chooses what is measured, at what share of the price, or where its rows can be: the kernel counts anew"
+_CHOICE = "chooses what is measured, and at what share of the price: the kernel counts anew"
 _LABELS = (
     "which public labels are answered: it sees constants, policy and catalogue, and makes no SQL"
 )
@@ -167,7 +169,7 @@ ALLOWED: Mapping[str, str] = {
             *_within("query.ir", "binding"),
             *_within(
                 "engine",
-                "policy_statements policy_names arguments session_zone settings present_slots",
+                "policy_statements policy_names arguments settings present_slots",
             ),
             *_within("base", "session_settings"),
         ],
@@ -202,7 +204,8 @@ ALLOWED: Mapping[str, str] = {
         _CHOICE,
         _within(
             "planner",
-            "budget_allocation group_selection neighbours fixed_by_units foreign_key_joins same_unit column_origins",
+            "budget_allocation group_selection neighbours fixed_by_units foreign_key_joins same_unit"
+            " column_origins",
         ),
     ),
     **_excused(
@@ -233,11 +236,11 @@ ALLOWED: Mapping[str, str] = {
         ],
     ),
     **_excused(
-        "keeps texts of statements and answers from who reads the ledger: no part of the guarantee of an answer",
+        "keeps texts from who reads the ledger: no part of the guarantee of an answer",
         _within("ledger", "text_cipher text_keys"),
     ),
     "proxy.shadow": "holds no protected row: it gets noisy relations, and what `public rows` copies",
-    "proxy.servers": "carries statements in, and noisy relations out",
+    "proxy.servers": "carries statements in, and noisy relations out, of sessions that belong to somebody",
     "proxy.postgres": "runs the servers of the shadow and of the ledger, which are trusted as programs",
     "proxy.audit": "a test of all this, on databases that it makes itself",
     "proxy.base.errors": "texts of errors",
@@ -262,16 +265,22 @@ def tree_of(module: str) -> ast.Module:
     return ast.parse(MODULES[module].read_text(encoding="utf-8"))
 
 
-def imported_names(module: str) -> Iterator[tuple[str, str]]:
-    """What a module imports anywhere in its text: a module, and a name in it (or nothing)."""
-    for node in ast.walk(tree_of(module)):
+def names_imported_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """What is imported anywhere in a text: a module, and a name in it (or nothing)."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((one.name, "") for one in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module}: imports are absolute"
+            assert node.level == 0, "imports are absolute"
             yield from ((node.module or "", one.name) for one in node.names)
 
 
+@cache
+def imported_names(module: str) -> tuple[tuple[str, str], ...]:
+    return tuple(names_imported_in(tree_of(module)))
+
+
+@cache
 def imports_of(module: str) -> frozenset[str]:
     """The modules of the package that a module imports."""
     found = set()
@@ -403,6 +412,7 @@ _SOURCES_OF_ROWS = frozenset(
 _OF_OTHER_ROWS = "proxy.audit"
 
 
+@cache
 def reads_rows(module: str) -> bool:
     """Whether a module imports exact rows, or what reads them, or randomness."""
     if module.startswith(f"{_OF_OTHER_ROWS}."):
