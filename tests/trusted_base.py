@@ -61,7 +61,12 @@ HANDED_IN_BY_COMMANDS = (
 PARTS: Mapping[str, Part] = {
     "plan": Part(
         decides="what a plan can say: expressions, relations, types",
-        names=("proxy.query.ir", "proxy.query.syntax.placeholders", "proxy.base"),
+        names=(
+            "proxy.query.ir",
+            "proxy.query.syntax.placeholders",
+            "proxy.query.bind.time_zones",
+            "proxy.base",
+        ),
     ),
     "kernel": Part(
         decides="whose rows, sensitivity and price of every plan, before it runs",
@@ -83,8 +88,9 @@ PARTS: Mapping[str, Part] = {
         names=_within(
             "engine",
             "charged_queries session_zone noisy_answers bound_proposing publishing cached_answers"
-            " derived_answers topped_up questions_of_answers statement_parts undelivered_answers drawn_release public_lists listed_keys"
-            " taken_session charged_token query_pipeline remembered_plans ports published_ports os_random",
+            " derived_answers topped_up questions_of_answers statement_parts undelivered_answers"
+            " drawn_release public_lists listed_keys taken_session charged_token query_pipeline"
+            " remembered_plans ports published_ports os_random",
         ),
     ),
     "ledger": Part(
