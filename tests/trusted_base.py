@@ -301,6 +301,7 @@ def imports() -> Mapping[str, frozenset[str]]:
     return {module: imports_of(module) for module in MODULES}
 
 
+@cache
 def members(name: str) -> list[str]:
     """The modules of a package, or the module."""
     return [one for one in MODULES if one == name or one.startswith(f"{name}.")]
