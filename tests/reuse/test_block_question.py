@@ -120,11 +120,6 @@ def test_a_smaller_share_is_the_same_question_at_other_terms() -> None:
     assert more.releases in ((0, 1), (1, 0))
 
 
-def test_an_answer_that_hangs_on_another_has_no_question_yet() -> None:
-    *first, last = _questions("SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)")
-    assert last is None and all(first)
-
-
 @pytest.mark.parametrize(("characters", "is_known"), [(None, True), (3, True), (1, False)])
 def test_a_listed_text_that_is_cut_is_known_as_its_column(
     characters: int | None, is_known: bool
