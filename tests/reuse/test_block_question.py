@@ -13,7 +13,7 @@ from proxy.reuse.block_question import BlockQuestion, column_name, question_of
 from tests.pipeline_world import walk
 
 
-def _questions(statement: str) -> list[BlockQuestion | None]:
+def _questions(statement: str) -> list[BlockQuestion]:
     pipeline = walk(statement)
     assert pipeline is not None
     return [question_of(block) for block in pipeline.plan.blocks]
