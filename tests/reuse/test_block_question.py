@@ -21,7 +21,6 @@ def _questions(statement: str) -> list[BlockQuestion]:
 
 def _one(statement: str) -> tuple[str, str]:
     (found,) = _questions(statement)
-    assert found is not None
     return found.question, found.terms
 
 
@@ -116,7 +115,7 @@ def test_a_smaller_share_is_the_same_question_at_other_terms() -> None:
     alone, both = _one("SELECT count(*) FROM people"), _one("SELECT count(*), sum(i4) FROM people")
     assert alone[0] != both[0]
     (more,) = _questions("SELECT sum(i4), count(*) FROM people")
-    assert more is not None and (more.question, more.terms) == both
+    assert (more.question, more.terms) == both
     assert more.releases in ((0, 1), (1, 0))
 
 
