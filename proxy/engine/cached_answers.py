@@ -27,7 +27,7 @@ from proxy.kernel.price import Price
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
 from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_text
-from proxy.reuse.block_question import question_of
+from proxy.reuse.block_question import BlockQuestion, question_of
 from proxy.reuse.canonical_form import NotCanonical
 from proxy.reuse.derivable import Derivable, derivable
 from proxy.reuse.relied_on import ReliedOn
@@ -235,9 +235,12 @@ class CachedAnswers:
         order = Order(
             keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases)))
         )
+        wanted: BlockQuestion | None
         try:
-            wanted = question_of(block, names_answers=given is not None)
+            wanted = question_of(block)
         except NotCanonical:
+            wanted = None
+        if block.uses_answers and given is None:  # it hangs on answers that nothing names
             wanted = None
         too_large = wanted is not None and len(wanted.question) + len(wanted.terms) > _QUESTION
         if wanted is None or too_large or not block.releases:

@@ -152,15 +152,13 @@ class BlockQuestion:
     release_names: tuple[str, ...]
 
 
-def question_of(block: BlockPlan, *, names_answers: bool = False) -> BlockQuestion | None:
-    """None of a block whose answer hangs on an earlier one, which its text does not say.
+def question_of(block: BlockPlan) -> BlockQuestion:
+    """
+    Of a block that is compared with earlier answers the text does not say with which: the caller adds it.
 
-    Given    block: bound to its constants; where bounds are chosen, before they are; names_answers: the caller
-             adds to the question which answers these are
+    Given    block: bound to its constants; where bounds are chosen, before they are
     Refuses  NotCanonical
     """
-    if block.uses_answers and not names_answers:
-        return None
     form = CanonicalForm(_LEFT_OUT)
     form.number(_aliases(block.source))
 

@@ -13,7 +13,7 @@ from proxy.reuse.block_question import BlockQuestion, column_name, question_of
 from tests.pipeline_world import walk
 
 
-def _questions(statement: str) -> list[BlockQuestion | None]:
+def _questions(statement: str) -> list[BlockQuestion]:
     pipeline = walk(statement)
     assert pipeline is not None
     return [question_of(block) for block in pipeline.plan.blocks]
@@ -21,7 +21,6 @@ def _questions(statement: str) -> list[BlockQuestion | None]:
 
 def _one(statement: str) -> tuple[str, str]:
     (found,) = _questions(statement)
-    assert found is not None
     return found.question, found.terms
 
 
@@ -116,13 +115,8 @@ def test_a_smaller_share_is_the_same_question_at_other_terms() -> None:
     alone, both = _one("SELECT count(*) FROM people"), _one("SELECT count(*), sum(i4) FROM people")
     assert alone[0] != both[0]
     (more,) = _questions("SELECT sum(i4), count(*) FROM people")
-    assert more is not None and (more.question, more.terms) == both
+    assert (more.question, more.terms) == both
     assert more.releases in ((0, 1), (1, 0))
-
-
-def test_an_answer_that_hangs_on_another_has_no_question_yet() -> None:
-    *first, last = _questions("SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)")
-    assert last is None and all(first)
 
 
 @pytest.mark.parametrize(("characters", "is_known"), [(None, True), (3, True), (1, False)])

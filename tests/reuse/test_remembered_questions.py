@@ -54,3 +54,17 @@ def test_a_block_of_another_price_has_another_slot() -> None:
     for currency in ("rho", "delta", "epsilon", "gaussian_delta"):
         more = {currency: getattr(one.price, currency) + Fraction(1, 2)}
         assert digest(replace(one.price, **more)) not in (None, before)
+
+
+def test_a_block_that_hangs_on_an_answer_has_a_slot_where_the_answer_is_named() -> None:
+    """Who has paid for it under one earlier answer is not shown it under another."""
+    pipeline = walk("SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)")
+    assert pipeline is not None
+    cached = CachedAnswers(cast(Any, None), PlanningContext(POLICIES["world"], CATALOG, {}))
+    hanging = [one for one in pipeline.checked.blocks if one.block.uses_answers]
+    assert len(hanging) == 1
+    parts = asyncio.run(cached.parts(pipeline.checked))
+    digests = [one.digest for one in parts if one.block is hanging[0]]
+    assert digests == [None]
+    named = {asyncio.run(cached.part(hanging[0], given)).digest for given in ("a", "b")}
+    assert len(named) == 2 and None not in named

@@ -1,0 +1,482 @@
+"""What a privacy reviewer has to read: the closure of imports of what guards the data, less what is excused.
+
+The closure begins at `ROOTS` and at the commands that hold the protected database or randomness. It follows
+every import, also inside functions and under TYPE_CHECKING. It does not follow what is excused: whatever an
+excused module answers has to be harmless, and so is whatever that answer was made with.
+
+`tests/test_trusted_base.py` compares it with `PARTS` and `ALLOWED`, and writes the table of SECURITY.md.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import get_args
+
+from proxy.query.ir.expressions import ColumnRef, Constant, Expression
+from proxy.query.ir.relations import Relation
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A row of the table.
+
+    Attributes:
+        decides: What is wrong where it is wrong.
+        names: Of modules and packages. A package is all of it, but for what is excused by its own name.
+    """
+
+    decides: str
+    names: tuple[str, ...]
+
+
+def _within(package: str, names: str) -> tuple[str, ...]:
+    return tuple(f"proxy.{package}.{name}" for name in names.split())
+
+
+ROOTS: tuple[str, ...] = (
+    "proxy.kernel",
+    "proxy.mechanisms",
+    "proxy.compiler",
+    "proxy.exact",
+    *_within("release", "adding_noise choosing_bounds proposing_bounds deviation_means"),
+    *_within("engine", "charged_queries bound_proposing publishing"),
+    "proxy.protected",
+    *_within("ledger", "engine_ledger published_releases bounds_account"),
+    "proxy.policy_file.policy_yaml",
+    "proxy.planner.planning",
+)
+# Who imports one of these in `cli` puts it into an engine.
+HANDED_IN_BY_COMMANDS = (
+    ("proxy.engine.os_random", "OsRandom"),
+    ("proxy.protected.protected_database", "ProtectedDatabase"),
+)
+
+# In the order of reading.
+PARTS: Mapping[str, Part] = {
+    "plan": Part(
+        decides="what a plan can say: expressions, relations, types",
+        names=(
+            "proxy.query.ir",
+            "proxy.query.syntax.placeholders",
+            "proxy.query.bind.time_zones",
+            "proxy.base",
+        ),
+    ),
+    "kernel": Part(
+        decides="whose rows, sensitivity and price of every plan, before it runs",
+        names=("proxy.kernel",),
+    ),
+    "mechanisms": Part(decides="noise, selection, composition", names=("proxy.mechanisms",)),
+    "release": Part(
+        decides="exact results to noisy ones",
+        names=(
+            "proxy.exact",
+            *_within(
+                "release",
+                "adding_noise choosing_bounds proposing_bounds deviation_means ordering drawn_values",
+            ),
+        ),
+    ),
+    "order of charges": Part(
+        decides="session, charge, query, release; who is shown what",
+        names=_within(
+            "engine",
+            "charged_queries session_zone noisy_answers bound_proposing publishing cached_answers"
+            " derived_answers topped_up questions_of_answers statement_parts undelivered_answers"
+            " drawn_release public_lists listed_keys taken_session charged_token query_pipeline"
+            " remembered_plans ports published_ports os_random",
+        ),
+    ),
+    "ledger": Part(
+        decides="the decision of a charge and its durability",
+        names=(
+            "proxy.accounting",
+            *_within(
+                "ledger",
+                "engine_ledger ledger_tables cached_claims charge_queue charge_statements prepared_calls"
+                " published_releases bounds_account ledger_migrations ledger_sources ledger_lease ledger_mark"
+                " ledger_restored ledger_home lasting_connection state_of_0_1",
+            ),
+        ),
+    ),
+    "protected database": Part(
+        decides="what is read of it, and what is believed of its catalogue",
+        names=(
+            "proxy.protected",
+            "proxy.catalog",
+            *_within("ledger", "noted_columns public_columns unit_columns"),
+        ),
+    ),
+    "public rows": Part(
+        decides="that only public tables are copied for analysts",
+        names=_within("shadow", "shadow_database shadow_making shadow_tables shadow_columns"),
+    ),
+    "policy": Part(
+        decides="that the policy in force is the one that the owner wrote",
+        names=(
+            "proxy.policy_file",
+            *_within("policy", "policy_model grid moving_bounds key_texts public_labels"),
+            *_within("policy", "allowed_mechanisms publication"),
+        ),
+    ),
+    "wiring": Part(
+        decides="which policy, ledger, database and randomness an engine gets",
+        names=_within(
+            "cli",
+            "assembly building loading judging_rows proxy_servers publish_now bounds_command"
+            " explain_command audit",
+        ),
+    ),
+    "compiler": Part(decides="the SQL that runs on the data", names=("proxy.compiler",)),
+    "totality": Part(
+        decides="that no row makes that SQL raise: what the planner clamps, cuts and casts",
+        names=_within(
+            "planner",
+            "planning blocks_with_units tracking table_rows joins lookups anti_joins truncation"
+            " truncated_parts unit_truncation rows_per_unit unit_windows computed_columns from_leaves"
+            " later_rows lifting bound_proposals measuring narrowed_operands open_operands open_values"
+            " release_choice shared_releases sample_aggregate order_statistics unit_extremes planned_keys"
+            " computed_keys mapped_keys mapped_texts public_keys narrowing column_buckets column_slices"
+            " column_ranges bounds leaf_bounds intrinsic_bounds intervals real_intervals divisors grids"
+            " calendar_clamps time_bounds time_intervals shifted_times time_windows time_labels"
+            " possible_truth number_texts text_lengths long_texts constant_sizes constant_checks"
+            " constant_times facts label_evaluation private_bounds",
+        ),
+    ),
+}
+
+_READER = "the reader: a mistake there gives a refusal, a wrong answer or a Fault of the kernel"
+_WORDS = "words, and errors that are computed of public and of drawn numbers"
+_DRAWN = "is computed from what is drawn, the plan and public numbers: post-processing"
+_CHOICE = "chooses what is measured, and at what share of the price: the kernel counts anew"
+_LABELS = (
+    "which public labels are answered: it sees constants, policy and catalogue, and makes no SQL"
+)
+_PEOPLE = "who somebody is: whoever gets in spends the budget of that analyst"
+_OWNER = "tells the owner what looks wrong; what the owner says is taken as public"
+_FLOW = "when a statement runs and what is refused before it is planned; it sees no row"
+
+
+def _excused(reason: str, names: Iterable[str]) -> dict[str, str]:
+    return dict.fromkeys(names, reason)
+
+
+ALLOWED: Mapping[str, str] = {
+    **_excused(
+        _READER,
+        [
+            *_within("query", "syntax rewrite statement_reading copied_expressions"),
+            *_within("query.ir", "binding"),
+            *_within(
+                "engine",
+                "policy_statements policy_names arguments settings present_slots",
+            ),
+            *_within("base", "session_settings"),
+        ],
+    ),
+    **_excused(
+        _WORDS,
+        [
+            *_within("engine", "accuracy answer_accuracy answer_notices clipped_units"),
+            *_within("engine", "column_errors explain_json explain_summary explain_text"),
+            *_within("engine", "policy_limits unit_words"),
+            *_within("engine", "account_documents"),
+            *_within(
+                "planner",
+                "left_out_rows truncation_hints unowned_rows needed_loss wanted_intervals",
+            ),
+            *_within("cli", "bounds_report findings_report cli_error"),
+            "proxy.ledger.account_statements",
+            "proxy.ledger.budget_warnings",
+        ],
+    ),
+    **_excused(
+        _DRAWN,
+        [
+            *_within("release", "cached_block coarse_quantiles deriving"),
+            *_within("release", "noisy_relation null_reason"),
+            *_within("release", "plausible_answers presenting"),
+            *_within("engine", "published_answers combined_releases"),
+            "proxy.reuse",
+        ],
+    ),
+    **_excused(
+        _CHOICE,
+        _within(
+            "planner",
+            "budget_allocation group_selection neighbours fixed_by_units foreign_key_joins same_unit"
+            " column_origins",
+        ),
+    ),
+    **_excused(
+        _LABELS,
+        _within("planner", "computed_labels group_combinations label_work"),
+    ),
+    **_excused(
+        _FLOW,
+        [
+            *_within(
+                "engine",
+                "analyst_turns fair_share threads statement_time role_readiness machine_clock",
+            ),
+            *_within("engine", "engine_in_force read_tables statement_fingerprint"),
+            *_within("cli", "running state state_folder demo_folder publication_checks"),
+        ],
+    ),
+    **_excused(
+        _PEOPLE,
+        _within("ledger", "users admin_log demo_ledger analysts_role"),
+    ),
+    **_excused(
+        _OWNER,
+        [
+            "proxy.doctor",
+            *_within("policy", "check findings finding_names missing_grants policy_decimals"),
+            *_within("policy", "problem type_rules"),
+        ],
+    ),
+    **_excused(
+        "keeps texts from who reads the ledger: no part of the guarantee of an answer",
+        _within("ledger", "text_cipher text_keys"),
+    ),
+    "proxy.shadow": "holds no protected row: it gets noisy relations, and what `public rows` copies",
+    "proxy.servers": "carries statements in, and noisy relations out, of sessions that belong to somebody",
+    "proxy.postgres": "runs the servers of the shadow and of the ledger, which are trusted as programs",
+    "proxy.audit": "a test of all this, on databases that it makes itself",
+    "proxy.base.errors": "texts of errors",
+    "proxy.base.result_columns": "names of columns",
+}
+
+
+def module_files() -> dict[str, Path]:
+    """Every module of the package, by its name."""
+    found = {}
+    for file in sorted((ROOT / "proxy").rglob("*.py")):
+        parts = file.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+MODULES: Mapping[str, Path] = module_files()
+
+
+@cache
+def tree_of(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+def names_imported_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """What is imported anywhere in a text: a module, and a name in it (or nothing)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((one.name, "") for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from ((node.module or "", one.name) for one in node.names)
+
+
+@cache
+def imported_names(module: str) -> tuple[tuple[str, str], ...]:
+    return tuple(names_imported_in(tree_of(module)))
+
+
+@cache
+def imports_of(module: str) -> frozenset[str]:
+    """The modules of the package that a module imports."""
+    found = set()
+    for name, member in imported_names(module):
+        whole = f"{name}.{member}"
+        found.add(whole if whole in MODULES else name)
+    return frozenset(found & MODULES.keys())
+
+
+@cache
+def imports() -> Mapping[str, frozenset[str]]:
+    return {module: imports_of(module) for module in MODULES}
+
+
+@cache
+def members(name: str) -> list[str]:
+    """The modules of a package, or the module."""
+    return [one for one in MODULES if one == name or one.startswith(f"{name}.")]
+
+
+def wiring() -> list[str]:
+    """The commands that put the protected database or randomness into an engine."""
+    return [
+        module
+        for module in members("proxy.cli")
+        if not set(HANDED_IN_BY_COMMANDS).isdisjoint(imported_names(module))
+    ]
+
+
+def _up(module: str) -> Iterator[str]:
+    """The module, and the packages that it is in, from the inmost on."""
+    while module:
+        yield module
+        module = module.rpartition(".")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """The trusted base as it is declared, against the imports as they are.
+
+    Attributes:
+        parts: As of `PARTS`.
+        allowed: As of `ALLOWED`.
+        imports: By module.
+    """
+
+    parts: Mapping[str, Part]
+    allowed: Mapping[str, str]
+    imports: Mapping[str, frozenset[str]]
+
+    @cached_property
+    def _listed(self) -> Mapping[str, str]:
+        return {name: part for part, one in self.parts.items() for name in one.names}
+
+    def part_of(self, module: str) -> str | None:
+        """The part that lists a module. The more exact name decides between a part and an excuse."""
+        for name in _up(module):
+            if name in self._listed:
+                return self._listed[name]
+            if name in self.allowed:
+                return None
+        return None
+
+    def is_excused(self, module: str) -> bool:
+        return self.part_of(module) is None and any(one in self.allowed for one in _up(module))
+
+    @cached_property
+    def closure(self) -> frozenset[str]:
+        """All that is imported from the roots on, but behind what is excused."""
+        waiting = [*(one for root in ROOTS for one in members(root)), *wiring()]
+        found: set[str] = set()
+        while waiting:
+            module = waiting.pop()
+            if module not in found and not self.is_excused(module):
+                found.add(module)
+                waiting += self.imports[module]
+        return frozenset(found)
+
+    def unlisted(self) -> list[str]:
+        """Modules of the closure that are neither listed nor excused."""
+        return sorted(one for one in self.closure if self.part_of(one) is None)
+
+    def unreached(self) -> list[str]:
+        """Names in the table of which nothing of the closure imports anything."""
+        names = (name for part in self.parts.values() for name in part.names)
+        return sorted(name for name in names if self.closure.isdisjoint(members(name)))
+
+    def unused(self) -> list[str]:
+        """Excuses that nothing of the closure needs, and names that are no module."""
+        met = {one for module in self.closure for one in self.imports[module]}
+        met |= {one for root in ROOTS for one in members(root)}
+        return sorted(
+            name
+            for name in self.allowed
+            if not any(self.is_excused(one) for one in met.intersection(members(name)))
+        )
+
+    def excused_with_rows(self) -> list[str]:
+        """Modules that are excused, and have exact rows, what reads them, or randomness."""
+        return [one for one in MODULES if self.is_excused(one) and reads_rows(one)]
+
+    def modules_of(self, part: str) -> list[str]:
+        """What is to be read of a part."""
+        return [one for one in MODULES if one in self.closure and self.part_of(one) == part]
+
+
+def sql_files(module: str) -> list[Path]:
+    """The SQL that a module reads: files that its text names, and those of the folder of its name."""
+    file = MODULES[module]
+    if file.name == "__init__.py":
+        return []
+    texts = {node.value for node in ast.walk(tree_of(module)) if isinstance(node, ast.Constant)}
+    beside = [
+        one
+        for one in sorted(file.parent.glob("*.sql"))
+        if one.name in texts or (".sql" in texts and one.stem == file.stem)
+    ]
+    return [*beside, *sorted(file.with_suffix("").glob("*.sql"))]
+
+
+# Where exact rows, the protected database and randomness come from.
+_SOURCES_OF_ROWS = frozenset(
+    {
+        ("proxy.protected.protected_database", "ProtectedDatabase"),
+        ("proxy.protected.judged_rows", "JudgedRows"),
+        ("proxy.engine.os_random", "OsRandom"),
+    }
+)
+# Who may have these, and is excused: the audit makes its own rows.
+_OF_OTHER_ROWS = "proxy.audit"
+
+
+@cache
+def reads_rows(module: str) -> bool:
+    """Whether a module imports exact rows, or what reads them, or randomness."""
+    if module.startswith(f"{_OF_OTHER_ROWS}."):
+        return False
+    return any(
+        name.startswith("proxy.exact") or (name, member) in _SOURCES_OF_ROWS
+        for name, member in imported_names(module)
+    )
+
+
+_NODES = frozenset(
+    one.__name__
+    for one in (*get_args(Expression), *get_args(Relation))
+    if one not in (ColumnRef, Constant)
+)
+
+
+def makes_sql(module: str) -> bool:
+    """Whether a module makes nodes of which SQL is printed: others than columns and constants."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in _NODES | {"rebuild", "rewrite"}
+        for node in ast.walk(tree_of(module))
+    )
+
+
+def lines_of(modules: Iterable[str]) -> int:
+    files = [file for one in modules for file in (MODULES[one], *sql_files(one))]
+    return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
+
+
+BEGIN, END = "<!-- trusted base: generated -->", "<!-- trusted base: end -->"
+
+
+def table_of(base: Base) -> str:
+    """The table of SECURITY.md, with the files of each part and their lines."""
+    counted = {part: lines_of(base.modules_of(part)) for part in base.parts}
+    rows = [
+        f"| {part} | {one.decides} | {_files_of(base.modules_of(part))} | {counted[part]:,} |"
+        for part, one in base.parts.items()
+    ]
+    head = ["| part | what it decides | files | lines |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows, f"| all | | | {sum(counted.values()):,} |"])
+
+
+def _files_of(modules: Iterable[str]) -> str:
+    """Whole packages by their name, others with the names of their files."""
+    by_package: dict[str, list[str]] = {}
+    for module in modules:
+        package, _, name = module.rpartition(".")
+        if MODULES[module].name != "__init__.py":
+            by_package.setdefault(package, []).append(name)
+    return "; ".join(_package_text(one, names) for one, names in by_package.items())
+
+
+def _package_text(package: str, names: list[str]) -> str:
+    folder = f"`{package.replace('.', '/')}/`"
+    whole = {one.rpartition(".")[2] for one in members(package) if one != package}
+    return folder if set(names) == whole else f"{folder}: {', '.join(names)}"
