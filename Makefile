@@ -9,9 +9,9 @@ COMPILED_STAMP := $(VENV)/.compiled
 GENERATOR_STAMP := $(VENV)/.installed-generator
 # Compiled tests are kept: reading them takes half as long the second time.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
-# Three for two cores: tests wait a part of their time (for a limit to pass, a server to start, a lock to end), and each
+# Four for two cores: tests wait a part of their time (for a limit to pass, a server to start, a lock to end), and each
 # worker has servers of its own.
-WORKERS ?= 3
+WORKERS ?= 4
 BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
 .PHONY: demo quick test test-long test-clients test-majors coverage mutation nightly bench lint lock clean

@@ -145,6 +145,7 @@ def _of_all(key: str) -> BlockPlan:
     return pipeline.plan.blocks[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed, statements", _STATEMENTS)
 def test_no_group_is_lost(times: psycopg.Connection, seed: int, statements: int) -> None:
     draw = random.Random(seed)

@@ -69,6 +69,7 @@ def test_none_moves_further(seed: int) -> None:
     assert found["ROWS"] + found["STEPS"] + found["SQUARED"] > 2, found
 
 
+@pytest.mark.long
 def test_extremes_of_units_are_met_exactly() -> None:
     found = _verified(100, 120)
     assert found["UnitExtreme"] and found["KeptUnits"], found

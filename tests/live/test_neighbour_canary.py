@@ -136,6 +136,7 @@ def _some_of_the_lab() -> list[Asked]:
     return bases + list(variants(bases))[: _FEW * 2]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [4, pytest.param(_FEW, marks=pytest.mark.long)])
 def test_some_look_alike(count: int, lab: Neighbours) -> None:
     found, different = _accepted(lab, _some_of_the_lab(), count)

@@ -33,6 +33,7 @@ def _relations() -> Iterator[tuple[BlockPlan, tuple[Rows, ...]]]:
             yield block, tuple(one[subquery_name(number)] for one in relations)
 
 
+@pytest.mark.long
 def test_each_golden_plan_has_made_up_answers() -> None:
     checked = 0
     for block, relations in _relations():
