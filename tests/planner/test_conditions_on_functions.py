@@ -132,6 +132,7 @@ def test_rows_beyond_the_bounds_are_in_the_last_group() -> None:
     assert values is not None and "2020-01-01 00:00:00+00" in values
 
 
+@pytest.mark.timed
 def test_many_functions_are_planned_in_bounded_time() -> None:
     """What is too much to look at narrows nothing, and is not an error."""
     fields = ("dow", "doy", "day", "week", "isodow", "month", "quarter")

@@ -150,7 +150,8 @@ def test_a_line_of_the_notice_for_each_number(listeners: BothListeners) -> None:
     assert names[:4] == ["count", "mean", "max", "stddev"]
     count, mean, greatest, spread = (line.partition(": ")[2] for line in lines[:4])
     assert count.startswith("+-") and "group" not in count  # one error for all groups
-    assert mean.endswith("by group") and ", by group" in spread
+    # Of small groups a deviation may be NULL, in all but one of them by chance.
+    assert mean.endswith("by group") and (", by group" in spread or "NULL" in spread)
     beyond = (
         r"about [\d,]+ [a-z]+ lie beyond it|it is the policy's last value, and values beyond count"
     )
