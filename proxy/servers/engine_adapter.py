@@ -31,6 +31,7 @@ from proxy.pgwire.calls import (
     PlanTrial,
     QueryAnswer,
     Read,
+    Refuse,
     Rehearsal,
     RunQuery,
     Substitute,
@@ -226,6 +227,13 @@ def _settled(found: Rehearsal | None) -> Rehearsal | None:
 
 
 def _told(answer: NoisyAnswer) -> str | None:
+    """For the relay, which asks for it later: nothing is raised there either."""
+    found = _notices(answer)
+    return found.message if isinstance(found, Refuse) else found
+
+
+@refuses("notice")
+def _notices(answer: NoisyAnswer) -> str | None:
     charged = [_notice(answer)] if answer.notice else []
     return "\n".join((*charged, *answer.withheld)) or None
 

@@ -68,6 +68,7 @@ _STATEMENTS = {
     + "SELECT count(*) FROM people CROSS JOIN c399",
     "unused CTEs": _ctes("SELECT 1", "SELECT 1", 550) + "SELECT count(*) FROM people",
     "a condition on each of 400 columns": _columns(400),
+    "subqueries that ask the same": "SELECT " + ", ".join(["(SELECT count(*) FROM people)"] * 400),
     "400 conditions on a column": "SELECT count(*) FROM people WHERE "
     + " AND ".join(f"(i4 = {n}) IS NOT TRUE" for n in range(400)),
 }
@@ -79,10 +80,11 @@ _SLOWER = {
     + " AND ".join(f"date_trunc('day', d) <> '2001-02-{1 + n % 28:02d}'" for n in range(250))
     + " GROUP BY 1",
     "keys of many queries": " UNION ALL ".join(
-        ["SELECT to_char(ts, 'YYYY-MM-DD'), count(*) FROM people GROUP BY 1"] * 40
+        f"SELECT to_char(ts, 'YYYY-MM-DD'), count(*) + {n} FROM people GROUP BY 1"
+        for n in range(40)
     ),
     "conditions in one CTE of many queries": f"WITH a AS (SELECT * FROM people WHERE {_LEVELS}) "
-    + " UNION ALL ".join(["SELECT t, count(*) FROM a GROUP BY 1"] * 40),
+    + " UNION ALL ".join(f"SELECT t, count(*) + {n} FROM a GROUP BY 1" for n in range(40)),
 }
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from proxy.query.bind.sources import Asked, Words
 from proxy.query.ir.bound_statement import AggregateSubquery
 from proxy.query.ir.query import Scalar
 from proxy.query.syntax.selects import Select
@@ -21,10 +22,7 @@ _ANSWER = re.compile(r"ScalarAnswer\(index=(\d+)\)")
 
 
 def numbered_as_before(
-    lexed: Lexed,
-    before: Sequence[AggregateSubquery],
-    scalars: Sequence[Scalar],
-    found: AggregateSubquery,
+    lexed: Lexed, asked: Asked, scalars: Sequence[Scalar], found: AggregateSubquery
 ) -> AggregateSubquery:
     """The subquery with the number of an earlier one that asks the same, if there is one.
 
@@ -33,25 +31,24 @@ def numbered_as_before(
 
     Args:
         lexed: Of the statement.
-        before: The subqueries that have been read.
+        asked: What has been read, to which this one is added: a statement may have hundreds.
         scalars: The answers that stand in conditions.
         found: A further subquery.
     """
     if len(found.levels) > 1 or found.joined is not None:
         return found
-    words = _words(lexed, found.select)
-    alike = (
-        one
-        for one in before
-        if len(one.levels) == 1 and one.joined is None and _words(lexed, one.select) == words
-    )
-    same = [one for one in alike if _meaning(one, scalars) == _meaning(found, scalars)]
-    return replace(found, number=same[0].number) if same else found
+    alike = asked.setdefault(_words(lexed, found.select), [])
+    meaning = _meaning(found, scalars) if alike else ""
+    for one in alike:
+        if _meaning(one, scalars) == meaning:
+            return replace(found, number=one.number)
+    alike.append(found)
+    return found
 
 
-def _words(lexed: Lexed, select: Select) -> list[tuple[object, str]]:
+def _words(lexed: Lexed, select: Select) -> Words:
     lexemes = lexed.lexemes[select.keyword : select.end]
-    return [(one.token.token_type, one.token.text) for one in lexemes]
+    return tuple((one.token.token_type, one.token.text) for one in lexemes)
 
 
 def _meaning(subquery: AggregateSubquery, scalars: Sequence[Scalar]) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NoReturn
 
+from sqlglot import TokenType
+
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
@@ -33,6 +35,10 @@ from proxy.query.syntax.slices import HINT
 from proxy.query.syntax.tokens import Lexed, too_complex
 from proxy.query.syntax.with_clauses import Visible
 
+Words = tuple[tuple[TokenType, str], ...]
+# Subqueries by their words: of each meaning the first that has it.
+Asked = dict[Words, list[AggregateSubquery]]
+
 
 class Nature(Enum):
     """What a SELECT gives: nothing protected, or only answers of aggregate subqueries; one output row per row,
@@ -53,7 +59,7 @@ class Sources:
     result: the keyword of the SELECT that gives the statement's rows; consumed: keywords of SELECTs that became
     part of an aggregate subquery; items: by keyword, FROM as it is written or why it is refused; relations: by
     keyword, the relation that it is, until it is taken; joined: by keyword, FROM parted into rows and answers;
-    public_rows: whether a query gives rows of public tables alone.
+    public_rows: whether a query gives rows of public tables alone; asked: subqueries that answer for others.
     """
 
     lexed: Lexed
@@ -68,6 +74,7 @@ class Sources:
     of_rows: list[Select] = field(default_factory=list)
     public: dict[PublicSubquery, PublicColumn] = field(default_factory=dict)
     subqueries: list[AggregateSubquery] = field(default_factory=list)
+    asked: Asked = field(default_factory=dict)
     scalars: list[Scalar] = field(default_factory=list)
     consumed: set[int] = field(default_factory=set)
     natures: dict[int, Nature] = field(default_factory=dict)

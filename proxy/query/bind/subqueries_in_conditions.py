@@ -40,7 +40,7 @@ def bind_subquery(sources: Sources, select: Select, *, is_constant: bool = False
     sources.consumed.add(select.keyword)
     before = sources.subqueries
     read = read_subquery(sources, select, len(blocks_of(before)) + 1, is_constant)
-    read = numbered_as_before(sources.lexed, before, sources.scalars, read)
+    read = numbered_as_before(sources.lexed, sources.asked, sources.scalars, read)
     before.append(read)
     return read.number - 1
 
