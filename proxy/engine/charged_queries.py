@@ -74,9 +74,8 @@ class PlannedQuery:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
     """A durable charge, and what it bought. receipt: None where nothing was to pay; plan: what may be drawn
-    under it, None: nothing; claim: of the parts that
-    are cached, where any are; warnings: of budgets that are nearly spent; person: as of Charged;
-    is_repeated: whether all of it was shown before."""
+    under it, None: nothing; claim: of the parts that are cached, where any are; warnings: of budgets that are
+    nearly spent; person: as of Charged; is_repeated: whether all of it was shown before."""
 
     receipt: str | None
     remaining: Loss | None
