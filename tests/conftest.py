@@ -7,9 +7,9 @@ import gc
 import logging
 import os
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 import structlog
@@ -19,6 +19,9 @@ from tests import in_memory, initdb_once
 
 in_memory.use()
 initdb_once.use()
+
+# What is collected stays to the end, so looking through it again and again finds nothing.
+gc.disable()
 
 # Hypothesis' limits on the time of an example measure the machine, not the code: they are off.
 settings.register_profile(
@@ -36,6 +39,8 @@ os.environ["PYTHONPYCACHEPREFIX"] = str(Path(__file__).parents[1] / ".pytest_cac
 # issue 130163).
 structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.__stderr__))
 
+Case = TypeVar("Case")
+
 _SLOW_FIRST = ("live", "cli", "audit", "servers")
 
 
@@ -45,9 +50,30 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` looks at what is long
+@pytest.hookimpl(trylast=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Of a test with `every(n)` the first case and each n-th after it run in `make test`; others are long.
+    Of cases that are deselected anyway no items are made: each worker would make thousands."""
+    cases = metafunc._calls
+    every = metafunc.definition.get_closest_marker("every")
+    for case in not_nth([case for case in cases if not _is_long(case)], every):
+        case.marks.append(pytest.mark.long.mark)
+    if metafunc.config.option.markexpr == "not long":
+        cases[1:] = [case for case in cases[1:] if not _is_long(case)]
+
+
+def _is_long(case: Any) -> bool:
+    return any(mark.name == "long" for mark in case.marks)
+
+
+def not_nth(cases: Sequence[Case], every: pytest.Mark | None) -> list[Case]:
+    """The cases that `every(n)` leaves to the night."""
+    return [] if every is None else [case for n, case in enumerate(cases) if n % every.args[0]]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that start whole proxies first: they are slow and few, and what comes last must be small for two
     workers to end together."""
@@ -57,24 +83,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = item.path.relative_to(root).parts[0]
         return _SLOW_FIRST.index(folder) if folder in _SLOW_FIRST else len(_SLOW_FIRST)
 
-    mark_left_out(items)
     items.sort(key=turn)
     for item in items:
         if item.get_closest_marker("timed"):
             item.add_marker(pytest.mark.flaky(reruns=3, reruns_delay=5))
-
-
-def mark_left_out(items: Iterable[pytest.Item]) -> None:
-    """Of a test with `every(n)` the first case and each n-th after it run in `make test`; others are long."""
-    seen: Counter[str] = Counter()
-    for item in items:
-        every = item.get_closest_marker("every")
-        if every is None or item.get_closest_marker("long"):
-            continue
-        test = item.nodeid.partition("[")[0]
-        if seen[test] % every.args[0]:
-            item.add_marker(pytest.mark.long)
-        seen[test] += 1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

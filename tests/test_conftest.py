@@ -10,7 +10,7 @@ import pytest
 import structlog
 
 from proxy.cli.logs import log_to_stderr
-from tests.conftest import logs_as_they_were, mark_left_out
+from tests.conftest import logs_as_they_were, not_nth
 
 
 def test_no_logger_prints_to_what_pytest_replaces(
@@ -35,17 +35,13 @@ def test_a_command_sets_its_logs_for_one_test_only() -> None:
     assert structlog.get_config() == before
 
 
-def _nothing() -> None:
-    """What made-up cases call."""
+def test_of_some_tests_each_nth_case_is_not_long() -> None:
+    assert not_nth([*"abcde"], pytest.mark.every(2).mark) == ["b", "d"]
+    assert not_nth([*"abcde"], None) == []
 
 
-def test_of_some_tests_each_nth_case_is_not_long(request: pytest.FixtureRequest) -> None:
-    cases = [
-        pytest.Function.from_parent(request.node.parent, name=f"made_up[{n}]", callobj=_nothing)
-        for n in range(5)
-    ]
-    for case in cases:
-        case.add_marker(pytest.mark.every(2))
-    mark_left_out(cases)
-    is_long = [case.get_closest_marker("long") is not None for case in cases]
-    assert is_long == [False, True, False, True, False]
+@pytest.mark.every(2)
+@pytest.mark.parametrize("case", [0, pytest.param(1, marks=pytest.mark.long), 2, 3])
+def test_what_is_long_already_is_not_counted(case: int, request: pytest.FixtureRequest) -> None:
+    is_long = request.node.get_closest_marker("long") is not None
+    assert is_long == (case in (1, 2))

@@ -61,19 +61,23 @@ class ColumnUses:
             yield "GROUP BY" if is_public else "GROUP BY (values that many have)"
         elif self._plan(table, _PER_UNIT, names) is not None:
             yield "GROUP BY inside a subquery"
-        yield from self._aggregates(table, tuple(_AGGREGATES), names)
+        yield from self._aggregates(table, names)
 
-    def _aggregates(
-        self, table: TableName, words: Sequence[str], names: dict[str, str]
-    ) -> Iterator[str]:
-        """Half and half where not all of them are answered together: few statements for most columns."""
-        listed = ", ".join(_AGGREGATES[word] for word in words)
-        if self._plan(table, f"SELECT {listed} FROM {{t}}", names) is not None:  # noqa: S608
+    def _aggregates(self, table: TableName, names: dict[str, str]) -> Iterator[str]:
+        """All at once, which most columns with bounds pass; else counts together, and each other by itself."""
+        words = tuple(_AGGREGATES)
+        if self._are_planned(table, words, names):
             yield from words
-        elif len(words) > 1:
-            middle = len(words) // 2
-            yield from self._aggregates(table, words[:middle], names)
-            yield from self._aggregates(table, words[middle:], names)
+            return
+        for group in (words[:2], *((word,) for word in words[2:])):
+            if self._are_planned(table, group, names):
+                yield from group
+            elif len(group) > 1:
+                yield from (word for word in group if self._are_planned(table, (word,), names))
+
+    def _are_planned(self, table: TableName, words: Sequence[str], names: dict[str, str]) -> bool:
+        listed = ", ".join(_AGGREGATES[word] for word in words)
+        return self._plan(table, f"SELECT {listed} FROM {{t}}", names) is not None  # noqa: S608
 
     def _plan(self, table: TableName, form: str, names: dict[str, str]) -> PrivatePlan | None:
         """None: refused."""
