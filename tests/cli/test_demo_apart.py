@@ -87,7 +87,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder / "state"
 
 
-@pytest.mark.every(2)
+@pytest.mark.long
 @pytest.mark.parametrize("is_marked", [True, False])
 def test_nothing_about_people_comes_into_a_demo(
     demo: Path, tmp_path: Path, is_marked: bool
@@ -114,6 +114,7 @@ def test_nothing_about_people_comes_into_a_demo(
     assert done.code == 1 and "is the demo's folder" in done.err
 
 
+@pytest.mark.long
 def test_users_of_a_demo_are_reported_to_be(demo: Path) -> None:
     own = ("--state", demo)
     added = _operator("user", "add", "carol", "--password-stdin", *own, typed="pass word")
@@ -122,6 +123,7 @@ def test_users_of_a_demo_are_reported_to_be(demo: Path) -> None:
     assert removed.code == 0 and "is the demo's folder" in removed.err
 
 
+@pytest.mark.long
 def test_a_copy_of_a_demos_ledger_is_restored_nowhere(demo: Path, tmp_path: Path) -> None:
     copy, state = tmp_path / "copy", tmp_path / "state"
     assert _operator("ledger", "backup", copy, "--state", demo).code == 0

@@ -42,6 +42,7 @@ def served(tmp_path: Path) -> Iterator[tuple[Operator, Listening]]:
         yield operator, listening
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_a_change_of_the_policy_is_taken(served: tuple[Operator, Listening]) -> None:
     operator, listening = served

@@ -139,6 +139,7 @@ _GAPS = "(SELECT tz::date - lag(tz::date) OVER (PARTITION BY uid ORDER BY id) AS
         *("avg(abs(gap))", "avg(gap / 7.0)", "max(CASE WHEN gap > 0 THEN gap ELSE 0 END)"),
     ],
 )
+@pytest.mark.every(8)
 @pytest.mark.parametrize("where", ["", "WHERE gap IS NOT NULL", "WHERE gap BETWEEN 0 AND 730"])
 def test_every_aggregate_of_a_gap(aggregate: str, where: str) -> None:
     assert walk(f"SELECT {aggregate} FROM {_GAPS} {where}", _POLICY) is not None

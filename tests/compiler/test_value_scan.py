@@ -85,7 +85,7 @@ def _by_group(table: ExactTable) -> dict[tuple[str | None, ...], list[ExactRow]]
     return found
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(
     ("aggregate", "group"),
     [

@@ -91,6 +91,7 @@ def test_the_wheel_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("real_initdb")
+@pytest.mark.long
 def test_an_update_of_postgresql_makes_the_shadow_anew_from_its_own_initdb(tmp_path: Path) -> None:
     """What initdb of the older release made can lack a fix of the catalogue."""
     major = find_binaries().major

@@ -46,7 +46,7 @@ def _errors(found: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     return [(report[b"C"], report[b"M"]) for report in reports]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("text", [_GROUPED, "EXECUTE q"])
 @pytest.mark.parametrize(("formats", "sqlstate"), FORMATS.items(), ids=str)
 def test_formats_of_the_result(

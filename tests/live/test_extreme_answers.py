@@ -45,7 +45,7 @@ def listeners(live: LiveProxy) -> Iterator[BothListeners]:
     both.close()
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(13)
 @pytest.mark.parametrize(("aggregate", "low", "high"), _ANSWERS)
 def test_an_answer_fits_its_type(
     live: LiveProxy, listeners: BothListeners, aggregate: str, low: float, high: float

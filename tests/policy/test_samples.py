@@ -83,7 +83,7 @@ def _outside(bounds: Bounds, column: str) -> str:
     return f"count(*) FILTER (WHERE {value} < {low} OR {value} > {high})"
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_policy_check_passes(name: str) -> None:
     sample = next(sample for sample in ALL_SAMPLES if sample.name == name)
@@ -95,7 +95,7 @@ def test_policy_check_passes(name: str) -> None:
     assert [one for one in checked["findings"] if one["severity"] == "severe"] == []
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("name", "query"), _QUERIES)
 def test_a_query_is_answered_with_its_error(live: LiveProxy, name: str, query: str) -> None:
     analyst = servers().new_analyst()
