@@ -256,6 +256,7 @@ def test_users_of_a_running_demo(demo: Serving, folder: Path) -> None:
     assert dpproxy("user", "list", *state).out == "analyst\n"
 
 
+@pytest.mark.long
 def test_check() -> None:
     done = dpproxy("demo", "--check")
     assert done.code == 0, done.out + done.err

@@ -78,13 +78,13 @@ class Citations:
     @cached_property
     def count(self) -> int:
         """How many citations of Markdown pages there are."""
-        return sum(1 for _, text in self._texts() for _ in _PAGE.finditer(text))
+        return sum(1 for _, text in self._texts for _ in _PAGE.finditer(text))
 
     def broken(self) -> list[Broken]:
         """All citations that lead nowhere, in the order of files and places."""
         return [
             Broken(place=f"{name}:{text.count(_ENDED, 0, at) + 1}", what=what)
-            for name, text in self._texts()
+            for name, text in self._texts
             for at, what in self._broken_in(name, text)
         ] + [
             Broken(place=f"{name}:{line}", what=f"there is no module {cited}")
@@ -97,12 +97,15 @@ class Citations:
     def _modules(self) -> Modules:
         return Modules(root=self.root, files=self.files)
 
-    def _texts(self) -> Iterator[tuple[str, str]]:
+    @cached_property
+    def _texts(self) -> list[tuple[str, str]]:
         """Each text with its lines joined, so that a citation may go on in the next one."""
-        for name in sorted(self.files - self.beside):
-            if Path(name).suffix in _SCANNED:
-                text = (self.root / name).read_text(encoding="utf-8")
-                yield name, _LINE_BREAK.sub(lambda found: _ENDED + " " * (len(found[0]) - 1), text)
+        return [
+            (name, _LINE_BREAK.sub(lambda found: _ENDED + " " * (len(found[0]) - 1), text))
+            for name in sorted(self.files - self.beside)
+            if Path(name).suffix in _SCANNED
+            for text in [(self.root / name).read_text(encoding="utf-8")]
+        ]
 
     def _broken_in(self, name: str, text: str) -> Iterator[tuple[int, str]]:
         for found in _FORMER.finditer(text):
