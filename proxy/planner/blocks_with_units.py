@@ -12,9 +12,9 @@ from proxy.planner.anti_joins import as_not_exists
 from proxy.planner.computed_keys import narrowed_as_computed
 from proxy.planner.facts import Facts, PlanningContext, PublicRows, RelationWithUnit, typed
 from proxy.planner.neighbours import lacks_bound
+from proxy.planner.numbered_rows import first_rows, with_first_rows
 from proxy.planner.planned_keys import columns_of_keys, planned_keys
 from proxy.planner.tracking import track
-from proxy.planner.unit_windows import first_rows
 from proxy.query.ir.query import AggregateBlock, Query
 
 
@@ -57,7 +57,7 @@ def _with_unit(block: AggregateBlock, known: PlanningContext) -> BlockWithUnit:
 
 
 def _read_with_unit(block: AggregateBlock, known: PlanningContext) -> BlockWithUnit:
-    with_unit = track(block.source, known)
+    with_unit = track(with_first_rows(block.source, block.where), known)
     if isinstance(with_unit.ownership, PublicRows):
         raise Refusal(
             Code.UNSUPPORTED,

@@ -32,10 +32,11 @@ from proxy.planner.facts import (
 from proxy.planner.joins import joined_rows
 from proxy.planner.lookups import check_tables
 from proxy.planner.narrowing import narrowed
+from proxy.planner.numbered_rows import first_rows, with_first_rows, with_first_rows_of_sides
 from proxy.planner.rows_per_unit import per_unit
 from proxy.planner.table_rows import table_rows
 from proxy.planner.unit_truncation import UNIT, with_condition
-from proxy.planner.unit_windows import first_rows, windowed
+from proxy.planner.unit_windows import windowed
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Cast, ColumnRef, Expression
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
@@ -62,7 +63,8 @@ def track(relation: Relation, known: PlanningContext) -> RelationWithUnit:
                     refusal if refusal.position is not None else refusal.at(relation.position)
                 ) from None
         case GroupByUnit():
-            return per_unit(relation, track(relation.source, known), known)
+            source = with_first_rows(relation.source, relation.where)
+            return per_unit(relation, track(source, known), known)
         case UnionAll():
             return _union(relation, [track(part, known) for part in relation.parts])
         case Truncate():
@@ -73,7 +75,9 @@ def track(relation: Relation, known: PlanningContext) -> RelationWithUnit:
 
 def _placed(relation: Join | Subquery, known: PlanningContext) -> RelationWithUnit:
     if isinstance(relation, Subquery):
-        return _subquery(relation, track(relation.source, known), known)
+        source = with_first_rows(relation.source, relation.where)
+        return _subquery(relation, track(source, known), known)
+    relation = with_first_rows_of_sides(relation)
     if relation.is_lookup:
         check_tables(relation, known)
     return joined_rows(relation, track(relation.left, known), track(relation.right, known), known)

@@ -18,7 +18,6 @@ partition in PostgreSQL, of many units: their values are NULL here.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -36,15 +35,14 @@ from proxy.planner.facts import (
     Facts,
     PlanningContext,
     RelationWithUnit,
-    RowOwnership,
     UnitRows,
     typed,
 )
 from proxy.planner.lookups import stored_column
 from proxy.planner.rows_per_unit import unit_aggregate
-from proxy.planner.unit_truncation import check_forms, conjuncts, key_of
+from proxy.planner.unit_truncation import check_forms, key_of
 from proxy.policy.policy_model import Bounds, ProtectedTable
-from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant, Expression
+from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.ir.windows import WindowColumn, WindowFunction
@@ -86,61 +84,6 @@ def windowed(
         planned.append(made)
         found[subquery.alias, column.name] = facts
     return tuple(planned), found
-
-
-def first_rows(
-    relation: Relation, where: Expression | None, ownership: RowOwnership
-) -> RowOwnership:
-    """
-    Given    where: what holds of all rows of the relation that count
-    Gives    the ownership: where only the first rows of each unit are, WHERE row_number = 1, so many at most
-    """
-    if not isinstance(ownership, UnitRows):
-        return ownership
-    for part in conjuncts(where):
-        if not isinstance(part, Comparison) or not _is_row_number(relation, part.left):
-            continue
-        rows = _numbers_up_to(part)
-        if rows is not None and rows <= ownership.joined:
-            ownership = replace(
-                ownership,
-                rows=rows,
-                unique=rows == 1,
-                named_by=(),
-                untruncated=(),
-                formed=rows,
-                is_chosen=False,
-                is_unbounded=False,
-            )
-    return ownership
-
-
-def _numbers_up_to(compared: Comparison) -> int | None:
-    """How many row numbers fulfil a comparison with a constant; at least 1; None: any number of them."""
-    value = compared.right.value if isinstance(compared.right, Constant) else None
-    if not isinstance(value, Fraction):
-        return None
-    match compared.comparator:
-        case Comparator.EQ:
-            return 1
-        case Comparator.LE:
-            return max(1, math.floor(value))
-        case Comparator.LT:
-            return max(1, math.ceil(value) - 1)
-        case _:
-            return None
-
-
-def _is_row_number(relation: Relation, column: Expression) -> bool:
-    """Of the rows of a unit, none of which has been repeated since."""
-    if not isinstance(relation, Subquery) or not isinstance(column, ColumnRef):
-        return False
-    for window in relation.windows:
-        if window.name == column.column:
-            is_number = window.function is WindowFunction.ROW_NUMBER
-            return is_number and len(window.partition) == 1
-    below = dict(relation.outputs).get(column.column)
-    return below is not None and _is_row_number(relation.source, below)
 
 
 class _WindowPlanner:

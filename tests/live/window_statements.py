@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+_NUMBERED = "(SELECT *, row_number() OVER (PARTITION BY customer_id ORDER BY placed, id) AS rn FROM w.orders)"
 WINDOWS = (
     "SELECT count(*), sum(total) FROM (SELECT total, row_number() OVER (PARTITION BY customer_id"
     " ORDER BY placed DESC, id) AS rn FROM w.orders) q WHERE rn = 1",
@@ -48,6 +49,18 @@ WINDOWS = (
     "SELECT region, count(*), sum(total) FROM w.customers c JOIN (SELECT *, row_number() OVER"
     " (PARTITION BY customer_id ORDER BY placed, id) AS rn FROM w.orders) o ON o.customer_id = c.id"
     " AND o.rn = 1 GROUP BY region",
+    # The number is asked for above a join: of an outer one rows without partner stay, or fall out by WHERE.
+    f"SELECT p.kind, count(*), sum(total) FROM {_NUMBERED} o JOIN w.products p ON p.id = o.product WHERE rn = 1"
+    " AND p.kind IS NOT NULL GROUP BY p.kind",
+    f"SELECT region, count(*), count(o.id), sum(total) FROM w.customers c LEFT JOIN {_NUMBERED} o"
+    " ON o.customer_id = c.id AND o.rn <= 2 GROUP BY region",
+    f"SELECT region, count(*), sum(total) FROM w.customers c LEFT JOIN {_NUMBERED} o ON o.customer_id = c.id"
+    " WHERE o.rn = 2 GROUP BY region",
+    f"SELECT count(*), count(c.region) FROM {_NUMBERED} o LEFT JOIN w.customers c"
+    " ON o.customer_id = c.id AND o.rn = 1",
+    f"SELECT count(*), sum(x.total) FROM (SELECT o.total, o.rn, q.n FROM {_NUMBERED} o JOIN (SELECT customer_id,"
+    " count(*) AS n FROM w.orders GROUP BY customer_id) q ON q.customer_id = o.customer_id) x"
+    " WHERE rn = 1 AND n > 2",
     "SELECT sum(CASE WHEN rn = 1 THEN v END) FROM (SELECT o.total AS v, row_number() OVER (PARTITION"
     " BY o.id ORDER BY o.total) AS rn FROM w.customers c LEFT JOIN w.orders o ON c.id ="
     " o.customer_id) q",

@@ -73,3 +73,6 @@ SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.count(*) FROM (
 -- epsilon 8 delta 1/2000
 -- => residual
 SELECT dp_b1.k1 AS "x", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.date, a1 bigint)
+
+-- case: the number of a row is asked for above a join
+SELECT p.zone, count(*) FROM (SELECT uid, t, row_number() OVER (PARTITION BY uid ORDER BY ts) AS rn FROM orders) o LEFT JOIN places p ON p.code = o.t WHERE o.rn = 1 GROUP BY 1
