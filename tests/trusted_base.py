@@ -142,10 +142,10 @@ PARTS: Mapping[str, Part] = {
             " truncated_parts unit_truncation rows_per_unit unit_windows numbered_rows computed_columns"
             " from_leaves later_rows lifting bound_proposals measuring narrowed_operands open_operands"
             " open_values release_choice shared_releases sample_aggregate order_statistics unit_extremes"
-            " planned_keys computed_keys mapped_keys mapped_texts public_keys narrowing column_buckets column_slices"
-            " column_ranges bounds leaf_bounds intrinsic_bounds intervals real_intervals divisors grids"
-            " calendar_clamps time_bounds time_intervals shifted_times time_windows time_labels"
-            " possible_truth number_texts text_lengths long_texts constant_sizes constant_checks"
+            " planned_keys computed_keys mapped_keys mapped_texts public_keys narrowing column_buckets"
+            " column_slices column_ranges bounds leaf_bounds intrinsic_bounds intervals real_intervals"
+            " divisors grids calendar_clamps time_bounds time_intervals shifted_times time_windows"
+            " time_labels possible_truth number_texts text_lengths long_texts constant_sizes constant_checks"
             " constant_times facts label_evaluation private_bounds",
         ),
     ),

@@ -58,8 +58,8 @@ WINDOWS = (
     " WHERE o.rn = 2 GROUP BY region",
     f"SELECT count(*), count(c.region) FROM {_NUMBERED} o LEFT JOIN w.customers c"
     " ON o.customer_id = c.id AND o.rn = 1",
-    f"SELECT count(*), sum(x.total) FROM (SELECT o.total, o.rn, q.n FROM {_NUMBERED} o JOIN (SELECT customer_id,"
-    " count(*) AS n FROM w.orders GROUP BY customer_id) q ON q.customer_id = o.customer_id) x"
+    f"SELECT count(*), sum(x.total) FROM (SELECT o.total, o.rn, q.n FROM {_NUMBERED} o JOIN (SELECT customer_id"
+    ", count(*) AS n FROM w.orders GROUP BY customer_id) q ON q.customer_id = o.customer_id) x"
     " WHERE rn = 1 AND n > 2",
     "SELECT sum(CASE WHEN rn = 1 THEN v END) FROM (SELECT o.total AS v, row_number() OVER (PARTITION"
     " BY o.id ORDER BY o.total) AS rn FROM w.customers c LEFT JOIN w.orders o ON c.id ="

@@ -76,3 +76,15 @@ SELECT dp_b1.k1 AS "x", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset((
 
 -- case: the number of a row is asked for above a join
 SELECT p.zone, count(*) FROM (SELECT uid, t, row_number() OVER (PARTITION BY uid ORDER BY ts) AS rn FROM orders) o LEFT JOIN places p ON p.code = o.t WHERE o.rn = 1 GROUP BY 1
+-- => plan
+-- w.orders, w.places, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys zone of 3; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r4."zone")::text) <= 1024 THEN (r4."zone")::text ELSE pg_catalog.left((r4."zone")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM ((SELECT r3."dp_unit" AS c1, r3."rn" AS c2, r3."t" AS c3, r4."code" AS c4, r4."zone" AS c5 FROM (((SELECT r3."dp_unit", r3."rn", r3."t" FROM (SELECT r3_rows."uid" AS "uid", r3_rows."t" AS "t", r3_rows."rn" AS "rn", r3_rows."dp_unit" AS "dp_unit" FROM (SELECT r2."c1" AS "uid", r2."c2" AS "t", r2."w1" AS "rn", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "c1", r1."t" AS "c2", r1."ts" AS "c3", r1."uid" AS "dp_unit", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY r1."ts" ASC NULLS LAST, r1."t", r1."ts") AS "w1" FROM "w"."orders" AS r1) AS r2) AS r3_rows WHERE (r3_rows."rn" = %(p1)s::bigint)) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."rn" = %(p1)s::bigint)) AS r3 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."places" AS r4 ON (CASE WHEN pg_catalog.octet_length(r3."t") <= %(p2)s::integer THEN r3."t" END = CASE WHEN pg_catalog.octet_length(r4."code") <= %(p2)s::integer THEN r4."code" END)) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "dp_unit", j2.c2 AS "rn", j2.c3 AS "t") AS r3 CROSS JOIN LATERAL (SELECT j2.c4 AS "code", j2.c5 AS "zone") AS r4) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]) OR k1 IS NULL)
+--   p1 = 1
+--   p2 = 4096
+--   p3 = ['north', 'south']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
