@@ -37,7 +37,7 @@ from proxy.query.syntax.assignments import assignment
 from proxy.query.syntax.constant_spans import EXACT_PRESENT, ConstantSpan, PresentRule
 from proxy.query.syntax.copied_operands import check_copies
 from proxy.query.syntax.role_statements import check_role_statement
-from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
+from proxy.query.syntax.statements import Execute, Names, Statement, StoredQuery, look, pieces
 from proxy.query.unknown_columns import unknown_column_hint
 
 _EMPTY = (
@@ -146,14 +146,14 @@ class PolicyStatements:
             return pieces(text, self._names)
         return self._split(text)
 
-    def look(self, text: str) -> Statement | Execute | None:
+    def look(self, text: str) -> Statement | Execute | StoredQuery | None:
         """Whether a statement can touch protected data. None: relay it.
 
         Refuses  TOO_COMPLEX; SETTING: SET of a dp.* setting that no statement could be run with; ROLE
         """
         return self._look(text)
 
-    def _look_uncached(self, text: str) -> Statement | Execute | None:
+    def _look_uncached(self, text: str) -> Statement | Execute | StoredQuery | None:
         check_runs(text)
         check_copies(text)
         check_role_statement(text)

@@ -25,9 +25,15 @@ from typing import Any, Protocol
 NO_RELATION = "{}"  # the relation of a statement that needs none
 
 
+# Of PostgreSQL's message about an unknown column: which columns there are.
+ColumnHint = Callable[[str], str | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Relay the statement as it is."""
+    """Relay the statement as it is. column_hint: of a query in it, which is not asked yet."""
+
+    column_hint: ColumnHint | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +49,7 @@ class Inspect:
     relations: tuple[str, ...]
     analyse: str
     handle: Any
-    # Of PostgreSQL's message about an unknown column: which columns there are.
-    column_hint: Callable[[str], str | None] | None = field(default=None, compare=False, repr=False)
+    column_hint: ColumnHint | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

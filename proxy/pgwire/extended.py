@@ -44,6 +44,7 @@ from proxy.pgwire.session import (
     Failed,
     Session,
     Statement,
+    Stored,
     Substituted,
     Wait,
 )
@@ -79,7 +80,11 @@ def parse_message(
     Gives    the expectation if the Parse goes on as it is
     """
     if looked is None or isinstance(looked, Verbatim):
-        return session.remember(message.name, None)
+        hint = None if looked is None else looked.column_hint
+        if hint is None:
+            return session.remember(message.name, None)
+        wording = Wording(column_hint=hint)  # of what PostgreSQL analyses at its Parse
+        return session.remember(message.name, Stored(hint), wording=wording)
     if len(session.statements) >= CACHED_STATEMENTS and message.name not in session.statements:
         return refused(session, TOO_MANY_STATEMENTS)
     match looked:
@@ -138,6 +143,11 @@ def _bind_other(session: Session, message: Bind, statement: Statement) -> Conver
     match statement:
         case Refuse():
             yield raise_refusal(session, statement)
+        case Stored():
+            _relay_bind(session, message)
+            wording = Wording(column_hint=statement.column_hint)
+            expectation = Expectation(MessageKind.EXECUTE, wording=wording)
+            session.executions[message.portal] = expectation
         case Executed() | Substituted() if _gives_values_to_none(message):
             _relay_bind(session, message)  # PostgreSQL's own error (08P01)
         case Executed():
@@ -251,9 +261,10 @@ def _bind_run(
 def _note_run(session: Session, message: Bind, run: ShadowStatement) -> None:
     session.note_charge(run)
     if run.command_tag is None:
-        session.command_tags.pop(message.portal, None)
+        session.executions.pop(message.portal, None)
     else:
-        session.command_tags[message.portal] = run.command_tag.encode()
+        tag = run.command_tag.encode()
+        session.executions[message.portal] = Expectation(MessageKind.EXECUTE, command_tag=tag)
 
 
 def bind_frame(
@@ -294,8 +305,7 @@ def _executed(session: Session, payload: bytes) -> Expectation:
         portal = decode_execute(payload)
     except ProtocolError:
         return EXECUTED
-    tag = session.command_tags.get(portal)
-    return EXECUTED if tag is None else Expectation(MessageKind.EXECUTE, command_tag=tag)
+    return session.executions.get(portal, EXECUTED)
 
 
 def _closed(session: Session, payload: bytes) -> Expectation:
@@ -304,7 +314,7 @@ def _closed(session: Session, payload: bytes) -> Expectation:
         return CLOSED
     kind, name = target
     if kind == b"P":
-        session.command_tags.pop(name, None)
+        session.executions.pop(name, None)
         return CLOSED
     return session.remember(name, None, MessageKind.CLOSE)
 

@@ -43,6 +43,7 @@ from proxy.pgwire.plain_frames import BOUND, CLOSED, DESCRIBED, EXECUTED, SYNCED
 from proxy.pgwire.session import Conversation, Session, Wait
 from proxy.pgwire.simple import simple_query
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Pieces, pieces_of
+from proxy.pgwire.wording import Wording
 
 # What is done in one turn before other sessions get theirs, about 5 us each: a frame counts one. A short text
 # is looked at where it stands, twice, at 6 us a byte or more; a long one ends the turn: a thread looks at it.
@@ -263,7 +264,7 @@ class Relay:
         session, answers = self._session, self._session.answers
         if session.held and session.is_held_in_block:
             return False
-        if self._passing or session.command_tags or answers.skipping or answers.copying_in:
+        if self._passing or session.executions or answers.skipping or answers.copying_in:
             return False
         ending = ending_of(self._client)
         if ending is None or not answers.expect_all(ending, UNANSWERED):
@@ -289,7 +290,7 @@ class Relay:
                 return self._parse(piece_of(self._client, start, end), pieces)
             case 0x42:  # B, Bind
                 return self._bind(start, end)
-            case 0x44 | 0x45 | 0x43 if session.statements or session.command_tags:
+            case 0x44 | 0x45 | 0x43 if session.statements or session.executions:
                 answers.expect(named_frame(session, tag, piece_of(self._client, start, end)))
             case 0x44:  # D, Describe
                 answers.expect(DESCRIBED)
@@ -358,7 +359,7 @@ class Relay:
         session.statements.pop(b"", None)
         if any(not isinstance(looked, Verbatim) for _, _, looked in pieces):
             return simple_query(session, text, pieces)
-        session.answers.expect(_QUERIED)
+        session.answers.expect(_relayed(pieces))
         return None
 
     def _parse(self, payload: bytes, known: Pieces | None) -> Conversation | None:
@@ -381,7 +382,7 @@ class Relay:
         """Only the names are looked at, unless the statement is one of ours."""
         session = self._session
         session.answers.charged.end_statement()  # that of the Bind before
-        if session.statements or session.command_tags:
+        if session.statements or session.executions:
             portal = self._client.find(b"\0", start, end)
             name = self._client.find(b"\0", portal + 1, end)
             if portal < 0 or name < 0:
@@ -394,6 +395,22 @@ class Relay:
                     return outcome
                 session.answers.expect(outcome)
                 return None
-            session.command_tags.pop(piece_of(self._client, start, portal), None)
+            session.executions.pop(piece_of(self._client, start, portal), None)
         session.answers.expect(BOUND)
         return None
+
+
+def _relayed(pieces: Pieces) -> Expectation:
+    """Of a simple query string that passes as it is: an error may be about a column of any query in it."""
+    hints = [
+        looked.column_hint
+        for _, _, looked in pieces
+        if isinstance(looked, Verbatim) and looked.column_hint is not None
+    ]
+    if not hints:
+        return _QUERIED
+
+    def column_hint(message: str) -> str | None:
+        return next(filter(None, (hint(message) for hint in hints)), None)
+
+    return Expectation(MessageKind.QUERY, wording=Wording(column_hint=column_hint))

@@ -14,6 +14,7 @@ from typing import Any
 
 from proxy.pgwire.answers import Answers
 from proxy.pgwire.calls import (
+    ColumnHint,
     ExecutePrepared,
     LookPrepared,
     PlanTrial,
@@ -57,7 +58,14 @@ class Executed:
     execute: ExecutePrepared
 
 
-Statement = Substituted | Executed | Refuse
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The client's statement holds a query for later: PREPARE of SQL, CREATE VIEW."""
+
+    column_hint: ColumnHint
+
+
+Statement = Substituted | Executed | Stored | Refuse
 
 
 class Failed:
@@ -85,7 +93,8 @@ class Session:
         self.reader = reader
         self.answers = Answers(client_encoding)
         self.statements: dict[bytes, Statement] = {}
-        self.command_tags: dict[bytes, bytes] = {}  # portal -> tag of its CommandComplete
+        # portal -> what is expected of its Execute, where that is not the answer as it comes
+        self.executions: dict[bytes, Expectation] = {}
         self.read_state: ReadState | None = None  # of the last Bind that was answered
         self.held: dict[
             str, bytes
@@ -97,13 +106,18 @@ class Session:
         self.to_shadow: list[bytes] = []
 
     @property
+    def _has_own(self) -> bool:
+        """Whether a name may be of a statement or portal that is not simply relayed."""
+        return bool(self.statements or self.executions or self.held)
+
+    @property
     def at_rest(self) -> bool:
         """Whether a whole round trip may pass, whatever it names, and leaves nothing but its status."""
-        return self.answers.at_rest and not (self.statements or self.command_tags or self.held)
+        return self.answers.at_rest and not self._has_own
 
     def passing(self, data: bytes) -> PassingRun | None:
         """Gives  what a client has sent, where all of it passes, whatever it names"""
-        if self.statements or self.command_tags or self.held:
+        if self._has_own:
             return None
         if self.answers.skipping or self.answers.copying_in:
             return None

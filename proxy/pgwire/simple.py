@@ -82,9 +82,8 @@ def simple_query(
                         reply = raise_refusal(session, NOT_UTF8)
                         yield reply
                         break
-                outcome = yield from _run(
-                    session, ShadowStatement(statement), Wording(shift=offset)
-                )
+                wording = Wording(shift=offset, column_hint=decided.column_hint)
+                outcome = yield from _run(session, ShadowStatement(statement), wording)
             case ShadowStatement():
                 session.note_charge(decided)
                 goes_on = session.in_block(len(pieces) > 1)  # asked before it runs

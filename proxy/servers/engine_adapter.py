@@ -40,7 +40,7 @@ from proxy.pgwire.calls import (
 )
 from proxy.query.syntax.prepared_statements import prepared_query
 from proxy.query.syntax.settled_literals import settled
-from proxy.query.syntax.statements import Execute, Statement, StatementKind
+from proxy.query.syntax.statements import Execute, Statement, StatementKind, StoredQuery
 from proxy.servers.error_boundary import refuses, refuses_later
 
 _KEPT = 64
@@ -90,6 +90,8 @@ class EngineAdapter:
                 return Verbatim()
             case Execute():
                 return ExecutePrepared(found.name, tuple(map(settled, found.arguments)))
+            case StoredQuery():
+                return Verbatim(partial(self._statements.unknown_column_hint, found.statement))
             case Statement():
                 hint = partial(self._statements.unknown_column_hint, found)
                 return Inspect(found.relations, found.analysed_text(), found, hint)

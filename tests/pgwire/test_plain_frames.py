@@ -296,7 +296,7 @@ def test_a_statement_of_ours_does_not_pass() -> None:
     machine._session.statements[b"s"] = Refuse("42501", "no", "", None)
     assert not machine.passes(_ROUND[0])
     del machine._session.statements[b"s"]
-    machine._session.command_tags[b""] = b"EXPLAIN"
+    machine._session.executions[b""] = Expectation(MessageKind.EXECUTE, command_tag=b"EXPLAIN")
     assert not machine.passes(_ROUND[0])
 
 
@@ -321,7 +321,7 @@ def test_an_end_of_a_round_trip_is_known_as_a_whole(ending: bytes) -> None:
         assert machine.from_client(ending).to_shadow == ending
         assert machine._session.answers.unanswered == len(plain_client_tags(ending) or b"")
     tagged, failed = Relay(ScriptedEngine(1)), Relay(ScriptedEngine(1))
-    tagged._session.command_tags[b""] = b"EXPLAIN"
+    tagged._session.executions[b""] = Expectation(MessageKind.EXECUTE, command_tag=b"EXPLAIN")
     tagged.from_client(ending)
     assert any(one.command_tag == b"EXPLAIN" for one in tagged._session.answers._queue)
     failed._session.answers.skipping = True
@@ -352,7 +352,7 @@ def test_at_rest_is_nothing_under_way(attribute: str, value: object) -> None:
     assert not answers.at_rest
 
 
-@pytest.mark.parametrize("attribute", ["statements", "command_tags"])
+@pytest.mark.parametrize("attribute", ["statements", "executions"])
 def test_what_is_ours_is_seen_at_rest(attribute: str) -> None:
     machine = QuickRelay(ScriptedEngine(1))
     getattr(machine._session, attribute)[b"s"] = object()

@@ -29,7 +29,7 @@ from proxy.pgwire.query_sequence import READ_AT_ONCE
 from proxy.pgwire.relay import TURN_WORK, UNANSWERED, Relay
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of, prepared_of
 from proxy.query.syntax.prepared_statements import prepared_query
-from proxy.query.syntax.statements import Names, Statement, look, pieces
+from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
 from tests.query.test_parser_limits import FORMS, HOSTILE
 
 SECONDS_MAX = 0.05
@@ -65,7 +65,9 @@ class RealReader:
             return Refuse(refusal.code.sqlstate, refusal.message, refusal.hint, None)
         if isinstance(found, Statement):
             return Inspect(found.relations, found.analysed_text(), found)
-        return Verbatim() if found is None else ExecutePrepared(found.name, found.arguments)
+        if isinstance(found, Execute):
+            return ExecutePrepared(found.name, found.arguments)
+        return Verbatim()
 
     def prepared(self, source: str, name: str) -> str | Refuse | None:
         return prepared_query(source, name)

@@ -81,6 +81,13 @@ class Execute:
     arguments: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StoredQuery:
+    """PREPARE name AS query, CREATE VIEW name AS query: it asks nothing yet, and is relayed."""
+
+    statement: Statement
+
+
 class Names:
     """The last parts of the names of the policy's tables, for a first look at a text.
 
@@ -141,7 +148,7 @@ def pieces(text: str, names: Names) -> tuple[tuple[int, str], ...]:
         return ((0, text),)
 
 
-def look(text: str, names: Names) -> Statement | Execute | None:
+def look(text: str, names: Names) -> Statement | Execute | StoredQuery | None:
     """What a statement may touch. None: nothing protected, relay it.
 
     Refuses  TOO_COMPLEX (base.limits), SYNTAX: odd white space
@@ -157,10 +164,14 @@ def look(text: str, names: Names) -> Statement | Execute | None:
     if not relations:
         return None
     located = _inner_query(lexed)
-    if located is None:
-        return None
-    kind, first, last, as_json = located
-    return Statement(lexed, kind, first, last, relations, chains, as_json)
+    stored = _after(lexed, "as") if located is None else None
+    if located is not None:
+        kind, first, last, as_json = located
+        return Statement(lexed, kind, first, last, relations, chains, as_json)
+    if stored is not None:
+        kind, first, last, _ = stored
+        return StoredQuery(Statement(lexed, kind, first, last, relations, chains))
+    return None
 
 
 def _without_empty_ones(lexed: Lexed | None) -> Lexed | None:

@@ -6,7 +6,8 @@ outlives the request: COPY and cursors are refused here, and an EXECUTE finds no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from proxy.pgwire.calls import (
     Analyse,
     Analysis,
     Arguments,
+    ColumnHint,
     DescribeConstants,
     EvaluateConstants,
     ExecutePrepared,
@@ -98,7 +100,8 @@ class LibpqDriver:
         request, session = self._request, self._session
         decided = await self._decided()
         if isinstance(decided, Verbatim):
-            return QueryResult(await session.run(request.sql, request.params), None)
+            with _naming_columns(decided.column_hint):
+                return QueryResult(await session.run(request.sql, request.params), None)
         question = _selecting(decided)
         run = await self._performed(answer(decided, _wanted(decided)), decided)
         match run:
@@ -159,7 +162,9 @@ class LibpqDriver:
         ((_, _, looked),) = await self._in_turn(is_long, pieces_of, self._engine, wanted)
         decided: Verbatim | Refuse | Rewritten
         match looked:
-            case Verbatim() | ExecutePrepared():
+            case Verbatim():
+                return looked
+            case ExecutePrepared():
                 return Verbatim()
             case Refuse():
                 decided = looked
@@ -230,12 +235,8 @@ class LibpqDriver:
 
     async def _analysed(self, step: Analyse) -> Analysed:
         inspect = step.inspect
-        try:
+        with _naming_columns(inspect.column_hint):
             return await self._session.analyse(inspect.analyse, names_hint=True)
-        except PostgresError as error:
-            if error.sqlstate.encode() == UNKNOWN_COLUMN and inspect.column_hint is not None:
-                error.hint = inspect.column_hint(error.message) or error.hint
-            raise
 
     async def _arguments(self, step: ReadArguments, decided: Rewritten) -> Arguments:
         given, oids = self._request.params, step.parameter_oids
@@ -268,6 +269,17 @@ class LibpqDriver:
             hints = (problem.hint, self._answer.charged_hint)
             problem.hint = " ".join(hint for hint in hints if hint is not None) or None
             raise problem from None
+
+
+@contextmanager
+def _naming_columns(hint: ColumnHint | None) -> Iterator[None]:
+    """An error about an unknown column has the hint that it has over the wire."""
+    try:
+        yield
+    except PostgresError as error:
+        if error.sqlstate.encode() == UNKNOWN_COLUMN and hint is not None:
+            error.hint = hint(error.message) or error.hint
+        raise
 
 
 def _apart(rows: ResultRows, places: tuple[int, ...]) -> tuple[ResultRows, RowErrors | None]:

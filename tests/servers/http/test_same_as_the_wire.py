@@ -146,6 +146,37 @@ def test_statement(listeners: BothListeners, sql: str) -> None:
     assert (here.error is None) == (sql in ANSWERED), here.error
 
 
+_UNKNOWN = "SELECT count(*) FROM shop.orders o WHERE o.stat = 'paid'"  # its like is status
+_DOORS = (
+    "{}",
+    "EXPLAIN {}",
+    "PREPARE p AS {}",
+    "PREPARE p (text) AS {} AND o.status = $1",
+    "DECLARE c CURSOR WITH HOLD FOR {}",
+    "COPY ({}) TO STDOUT",
+    "CREATE TEMP TABLE t AS {}",
+    "CREATE TEMP TABLE t AS {} WITH NO DATA",
+    "CREATE TEMP VIEW v AS {}",
+)
+
+
+@pytest.mark.parametrize("door", _DOORS)
+def test_an_unknown_column_by_every_door(listeners: BothListeners, door: str) -> None:
+    """A hint names the columns of its table, and none of another spelling by PostgreSQL."""
+    sql = door.format(_UNKNOWN)
+    hints = [
+        (one.error or {}).get("hint")
+        for one in (listeners.over_http(sql, (), "shop"), listeners.over_the_wire(sql, (), "shop"))
+    ]
+    with listeners.proxy.connect("shop") as connection:
+        for simple in (sql, f"SELECT 1; {sql}", f"SELECT count(*) FROM shop.orders; {sql}"):
+            result = connection.pgconn.exec_(simple.encode())
+            assert result.error_field(DiagnosticField.SQLSTATE) == b"42703"
+            hints.append((result.error_field(DiagnosticField.MESSAGE_HINT) or b"").decode())
+    (hint,) = set(hints)
+    assert hint is not None and hint.startswith("Columns of shop.orders (o) that can be used: ")
+
+
 @pytest.mark.parametrize(("sql", "params"), WITH_PARAMETERS)
 def test_with_parameters(
     listeners: BothListeners, sql: str, params: tuple[str | None, ...]
