@@ -13,7 +13,7 @@ from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_of_error
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.clipped_units import ClippedUnits
-from proxy.engine.impossible_answers import whole_counts
+from proxy.engine.impossible_answers import counts_of_groups
 from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
 from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
@@ -360,7 +360,7 @@ def _column(
 
 def _is_told_if_empty(expression: NoisyExpression, block: BlockPlan) -> bool:
     """Whether it is the one count by which groups that may be empty are told."""
-    return isinstance(expression, AnswerOf) and whole_counts(block) == (expression.number,)
+    return isinstance(expression, AnswerOf) and counts_of_groups(block) == (expression.number,)
 
 
 def _reason(

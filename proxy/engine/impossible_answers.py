@@ -167,8 +167,9 @@ def _where(block: BlockPlan, count: int, noisy: NoisyTable) -> str:
 
 
 def empty_groups(planned: BlockPlan, released: NoisyTable) -> Iterator[str]:
-    """Say how many public groups may have no rows, by the counts of all their rows or values."""
-    numbers = whole_counts(planned)
+    """Say how many public groups may have no rows: by the counts of all their rows or values, and without such
+    by those of some of their rows."""
+    numbers = counts_of_groups(planned)
     if not numbers or not planned.outputs:
         return
     block, noisy = shown_rows(planned, released)
@@ -176,28 +177,41 @@ def empty_groups(planned: BlockPlan, released: NoisyTable) -> Iterator[str]:
         return
     empty = sum(all(_may_be_0(row.values[n - 1]) for n in numbers) for row in noisy.rows)
     if empty:
-        names = [answer_name(block, number) for number in numbers]
-        are = "is below its error" if len(names) == 1 else "are below their errors"
+        different = list(dict.fromkeys(answer_name(block, number) for number in numbers))
+        names = _listed(different)
         where = f"{groups_phrase(block, empty, len(noisy.rows))}{',' if is_behind(block) else ''}"
-        advice = f"{_without(block, numbers)}{_MOST if 2 * empty > len(noisy.rows) else ''}"
+        more = _MOST if 2 * empty > len(noisy.rows) else ""
+        if _is_of_some_rows(block, numbers[0]):
+            counted = f"{names} {'counts' if len(numbers) == 1 else 'count'}"
+            if len(different) < len(numbers):
+                counted = "any FILTER lets pass"
+            yield f"{where} may have no rows that {counted}, as public keys have all groups.{more}"
+            return
+        are = "is below its error" if len(numbers) == 1 else "are below their errors"
         yield (
-            f"{where} may be empty, as public keys have all groups: {' and '.join(names)} {are}.{advice}"
+            f"{where} may be empty, as public keys have all groups: {names} {are}."
+            f"{_without(block, numbers)}{more}"
         )
 
 
-def whole_counts(block: BlockPlan) -> tuple[int, ...]:
-    """The numbers of the answers that count all rows or values of a public group. Of HAVING none is told."""
+def counts_of_groups(block: BlockPlan) -> tuple[int, ...]:
+    """The numbers of the answers by which a public group may be empty: they count all of its rows or values, or
+    else those that a FILTER lets pass. Of HAVING none is told."""
     if not block.keys or block.selection is not None:
         return ()
     if any(one.clause == "HAVING" for one in block.row_choices):
         return ()
-    return tuple(
+    counts = [
         number
         for number, answer in enumerate(block.answers, start=1)
-        if answer.aggregate.kind in _ADDED
-        and answer.aggregate.kind is not AggregateKind.SUM
-        and answer.aggregate.condition is None
-    )
+        if answer.aggregate.kind in _ADDED and answer.aggregate.kind is not AggregateKind.SUM
+    ]
+    whole = [number for number in counts if not _is_of_some_rows(block, number)]
+    return tuple(whole or counts)
+
+
+def _is_of_some_rows(block: BlockPlan, number: int) -> bool:
+    return block.answers[number - 1].aggregate.condition is not None
 
 
 _ALL_ROWS = "count(*)"

@@ -115,7 +115,23 @@ def test_running_totals_may_fall() -> None:
         ("count(*) AS n", ([900] * 4,), None),
         # A count that is surely above 0 says that the group is not empty.
         ("count(*) AS n, count(i4) AS m", ([900, 1, 1, 900], [1, 900, 1, 900]), "1 of 4 groups may be empty"),
-        (f"{_B} AS m", ([0] * 4,), None),
+        # Without a count of all rows, what is counted may be missing in a group that has others.
+        (
+            f"{_B} AS m",
+            ([0, 900, 900, 900],),
+            "1 of 4 groups may have no rows that m counts, as public keys have all groups.",
+        ),
+        (
+            f"{_B} AS m, count(*) FILTER (WHERE NOT b) AS o",
+            ([0, 0, 900, 0], [0, 900, 0, 0]),
+            "2 of 4 groups may have no rows that m and o count, as public keys have all groups.",
+        ),
+        (
+            f"{_B}, count(*) FILTER (WHERE NOT b)",
+            ([0, 0, 900, 0], [0, 900, 0, 0]),
+            "2 of 4 groups may have no rows that any FILTER lets pass, as public keys",
+        ),
+        (f"{_B} AS m, count(*) AS n", ([0] * 4, [900] * 4), None),
         ("sum(i4) AS s", ([0] * 4,), None),
     ],
 )  # fmt: skip
