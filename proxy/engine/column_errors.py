@@ -53,6 +53,11 @@ class ColumnError:
     at_least: bool = False
     is_told: bool = False
 
+    @property
+    def is_width(self) -> bool:
+        """Whether its text is the width of its errors and nothing else."""
+        return self.least is not None and not self.without and not self.at_least
+
     def text(self) -> str:
         if self.least is None or self.most is None:
             return f"{self.name}: {'no groups' if not self.groups else self.reason}"

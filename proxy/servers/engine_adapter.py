@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -12,8 +12,7 @@ from typing_extensions import ParamSpec
 
 from proxy.accounting.amounts import charged_text
 from proxy.base.limits import STATEMENT_BYTES
-from proxy.engine.clipped_units import ClippedUnits, clipped_lines
-from proxy.engine.column_errors import ColumnError
+from proxy.engine.answer_lines import AnswerLines, answer_lines
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
@@ -236,11 +235,13 @@ def _told(answer: NoisyAnswer) -> str | None:
 
 @refuses("notice")
 def _notices(answer: NoisyAnswer) -> str | None:
-    charged = [_notice(answer)] if answer.notice else []
-    return "\n".join((*charged, *answer.withheld)) or None
+    if not answer.notice:
+        return "\n".join(answer.withheld) or None
+    lines = answer_lines(answer)
+    return "\n".join((_notice(answer, lines), *lines.withheld))
 
 
-def _notice(answer: NoisyAnswer) -> str:
+def _notice(answer: NoisyAnswer, lines: AnswerLines) -> str:
     """What the answer cost, what is left, and a line for each column that is a number: how far it is off."""
     spent = f"epsilon {charged_text(answer.loss.epsilon)}, delta {float(answer.loss.delta):.3g}"
     left = (
@@ -248,42 +249,10 @@ def _notice(answer: NoisyAnswer) -> str:
         if answer.remaining is None
         else f"; remaining: epsilon {float(answer.remaining.epsilon):.6g}"
     )
-    errors = "\n".join(f"  {line}" for line in _error_lines(answer.columns, answer.clipped))
     receipt = "" if answer.receipt is None else f"; receipt {answer.receipt}"
     source = f"; from {', '.join(answer.published)}" if answer.published else ""
     if answer.is_repeated:
         source = "; its noise is that of earlier answers, SET dp.fresh = on draws anew"
     text = f"differential privacy: charged {spent}{left}{receipt}{source}"
-    text = f"{text}; 95 % error:\n{errors}" if errors else text
-    return "\n".join((text, *_notes(answer), *(f"  {line}" for line in answer.times)))
-
-
-_NONE = "no interval: "
-
-
-def _error_lines(columns: Sequence[ColumnError], clipped: Sequence[ClippedUnits]) -> Iterator[str]:
-    """A line for each column with what its bound cuts, then other bounds. The same reason is written once."""
-    cut = list(clipped_lines(clipped))
-    names = [column.name for column in columns]
-    written: set[str] = set()
-    for column in columns:
-        line = column.text()
-        start, _, reason = line.partition(_NONE)
-        if reason in written:
-            line = f"{start}{_NONE}as above"
-        written |= {reason} - {""}
-        own = [one for one in cut if one.column == column.name and names.count(column.name) == 1]
-        cut = [one for one in cut if one not in own]
-        yield "; ".join((line, *(one.text for one in own)))
-    for one in cut:
-        yield f"{one.named}: {one.text}" if one.named else one.text
-
-
-def _notes(answer: NoisyAnswer) -> Iterator[str]:
-    """What else is to be known of the errors, once each, without what is told anyway."""
-    told = {rule for line in answer.withheld for rule in line.rstrip(".").lower().split("; ")}
-    notes = (note for column in answer.columns for note in column.note.split("; ") if note)
-    for note in dict.fromkeys(notes):
-        if note.lower() not in told:
-            yield f"  {note[0].upper()}{note[1:]}."
-    yield from (f"  {limit}" for limit in answer.limits)
+    text = f"{text}; 95 % error:" if lines.errors else text
+    return "\n".join((text, *(f"  {line}" for line in (*lines.errors, *lines.notes))))

@@ -3,6 +3,7 @@ clients are told by a NOTICE, without asking."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import psycopg
@@ -39,7 +40,9 @@ _EXTREMES = "min(paid), max(paid), avg(paid), percentile_cont(0.5) WITHIN GROUP 
 def sales() -> Iterator[LiveProxy]:
     pair = servers()
     database = served_database(pair, "agreeing", _SCRIPT, _TABLES, "best", most="20")
-    proxy = start_proxy(pair, [database])
+    tables = _TABLES.replace("max_rows_per_unit: 3", "max_rows_per_unit: auto")
+    kept = served_database(pair, "kept", _SCRIPT, f"{tables}reuse: 24h\n", "best", most="20")
+    proxy = start_proxy(pair, [database, kept])
     yield proxy
     proxy.stop()
 
@@ -184,3 +187,37 @@ def test_http_has_the_errors_of_columns_inside(sales: LiveProxy, listeners: Both
     (column,) = body["errors"]["inner"]
     _, told = _asked(sales, text)
     assert column["name"] == "s" and f"  s: +-{column['least']:.6g}" in told
+
+
+_DAILY = "FROM w.sales GROUP BY date_trunc('day', at)"
+_TOLD_BY_BOTH = {
+    "SELECT region, max(paid), count(*) AS n FROM w.sales GROUP BY region": "lie beyond it",
+    "SELECT count(*) FROM w.sales WHERE at > now() - interval '3 years'": "rounded down",
+    "SELECT sum(paid) AS s FROM w.sales": "of a buyer",
+    "SELECT region, sum(paid) FILTER (WHERE paid > 2) AS s FROM w.sales GROUP BY 1": "paid beyond",
+    f"SELECT date_trunc('day', at), count(*) AS n {_DAILY} ORDER BY 2 DESC LIMIT 3": "belong to the list",
+    "SELECT region, avg(paid) AS mean FROM w.sales GROUP BY 1": "dp.error(...)",
+    "SELECT max(n) FROM (SELECT region, count(*) AS n FROM w.sales GROUP BY 1) q": "a query around",
+    f"SELECT date_trunc('day', at), count(*) AS n {_DAILY}": "may be empty",
+    f"SELECT date_trunc('day', at), count(*) FILTER (WHERE paid < 9) AS n {_DAILY}": "that n counts",
+    "SELECT * FROM w.sales LIMIT 0": "",
+}
+_OF_MEMBERS = re.compile(
+    r"differential privacy: charged .*|\w+: \+-[\d.e+]+( to \+-[\d.e+]+, by group)?"
+)
+
+
+@pytest.mark.parametrize("sql", _TOLD_BY_BOTH)
+def test_both_doors_tell_the_same(sql: str, sales: LiveProxy, listeners: BothListeners) -> None:
+    """Of one answer. HTTP has what it cost, and plain widths, in members of their own."""
+    analyst, heard = sales.servers.new_analyst(), list[str]()
+    with sales.connect("kept", analyst=analyst) as connection:
+        connection.add_notice_handler(lambda told: heard.append(told.message_primary or ""))
+        connection.execute("SET dp.epsilon = 10")
+        connection.execute(sql.encode())
+    lines = [line.strip() for one in heard for line in one.splitlines()]
+    wire = {line for line in lines if not _OF_MEMBERS.fullmatch(line)}
+    body = listeners.query(sql, database="kept", analyst=analyst, epsilon=10).json()
+    assert body["privacy"]["repeated"] or body["rows"] == []
+    assert set(body["notices"]) == wire
+    assert any(_TOLD_BY_BOTH[sql] in line for line in wire) or not _TOLD_BY_BOTH[sql]

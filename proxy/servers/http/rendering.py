@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType, by_oid
+from proxy.engine.answer_lines import answer_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.sessions import ResultRows
 from proxy.engine.threads import in_thread
@@ -21,6 +22,7 @@ _NOT_FINITE = (b"NaN", b"Infinity", b"-Infinity")
 
 _CELLS_AT_ONCE = 5_000  # these, and so many bytes, are rendered in some milliseconds
 _BYTES_AT_ONCE = 256 * 1024
+_LONGEST_HEADER = 4096  # characters; clients take 8 KiB of all headers at least
 
 # Of a column that an outer query makes of the answers of inner ones.
 _INNER = {
@@ -41,7 +43,7 @@ PRIVACY_HEADERS = {
     "DPProxy-Remaining-Epsilon": "The epsilon that is left.",
     "DPProxy-Remaining-Delta": "The delta that is left.",
     "DPProxy-Receipt": "The receipt of the charge.",
-    "DPProxy-Notice": "Why values or groups are missing.",
+    "DPProxy-Notice": "What is to be known of the numbers, and why values or groups are missing.",
 }
 T = TypeVar("T")
 Write = Callable[[bytes], str]
@@ -80,7 +82,7 @@ def _json(result: QueryResult) -> bytes:
     ]
     given = result.privacy
     accuracy = [] if given is None else [entry.as_json() for entry in given.accuracy]
-    notices = [] if given is None else [*given.withheld, *given.limits]
+    notices = [] if given is None else list(answer_lines(given).beside_widths)
     clipped = [] if given is None else [one.as_json() for one in given.clipped]
     return (
         f'{{"columns":{json.dumps(columns)},"rows":[{",".join(lines)}],'
@@ -153,9 +155,10 @@ def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
             headers["DPProxy-Remaining-Delta"] = decimal_text(given.remaining.delta)
         if given.receipt is not None:
             headers["DPProxy-Receipt"] = given.receipt
-        if given.withheld:
+        told = " ".join(answer_lines(given).beside_widths)
+        if told:
             # A table's name may be in any script, a header is not.
-            headers["DPProxy-Notice"] = _UNPRINTABLE.sub("?", " ".join(given.withheld))
+            headers["DPProxy-Notice"] = _UNPRINTABLE.sub("?", told[:_LONGEST_HEADER])
     return headers
 
 
