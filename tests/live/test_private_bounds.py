@@ -350,7 +350,7 @@ def test_what_is_said_over_http(visits: Asking) -> None:
     (clipped,) = body["clipped"]
     assert clipped["bounds"] == "total" and clipped["aggregates"] == ["sum"]
     assert clipped["bound"] > 100 and 0 <= clipped["share"] < 0.3 and clipped["error_95"] > 0
-    assert body["notices"] == [f"{_STEM}{_OF_VALUES}"]
+    assert f"{_STEM}{_OF_VALUES}" in body["notices"]
     # By its noise a bound is found now and then even for so few.
     few = (f"SELECT count(*) FROM w.visits WHERE person < {number}" for number in (4, 3, 2, 1))
     asked = (visits.listeners.query(sql, database="visits", analyst=analyst) for sql in few)

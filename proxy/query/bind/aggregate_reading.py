@@ -107,10 +107,13 @@ def _plain(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggreg
 
 
 def _other_form(node: exp.Expr, of: str) -> Refusal:
+    hint = f"Use the plain aggregate of {of}, with FILTER (WHERE ...) if need be."
+    if isinstance(node, exp.Count) and node.find(exp.Distinct) is not None:
+        hint = "Write count(DISTINCT concat(a, '-', b)) for pairs of values."
     return Refusal(
         Code.UNSUPPORTED,
         f"this form of {function_name(node)} is not available on a protected table",
-        f"Use the plain aggregate of {of}, with FILTER (WHERE ...) if need be.",
+        hint,
         position_of(node),
     )
 
@@ -190,6 +193,12 @@ def _aggregate_of(
         hint = "It takes a number" + (", a date or a timestamp." if times else ".")
         if of in (SqlType.INTERVAL, SqlType.DURATION):
             hint = f"Write {kind.value}(extract(epoch FROM later - earlier) / 86400), a number of days."
+        elif (
+            of is not None
+            and of.is_time
+            and kind in (AggregateKind.AVG, AggregateKind.QUANTILE_CONT)
+        ):
+            hint = "Write to_timestamp(avg(extract(epoch FROM column))), or percentile_disc(0.5) of a time."
         raise Refusal(
             Code.UNSUPPORTED,
             f"{kind.value} of {of.sql if of else 'this'} is not available on a protected table",

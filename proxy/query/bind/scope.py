@@ -14,6 +14,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, TableName
 from proxy.query.bind.function_forms import FUNCTIONS, form_of
+from proxy.query.bind.function_substitutes import SUBSTITUTES
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.relations import Relation
@@ -273,7 +274,7 @@ def unknown(node: exp.Expr) -> Refusal:
         return Refusal(
             Code.FUNCTION,
             f"function {name} is not allowed on protected columns",
-            _INSTEAD.get(name.upper(), _ALLOWED),
+            _instead_of(name),
             position_of(node),
         )
     return Refusal(
@@ -282,6 +283,11 @@ def unknown(node: exp.Expr) -> Refusal:
         EXPRESSION_HINT,
         position_of(node),
     )
+
+
+def _instead_of(function: str) -> str:
+    substitute = SUBSTITUTES.get(function.lower())
+    return _INSTEAD.get(function.upper(), _ALLOWED) if substitute is None else substitute.hint
 
 
 def function_name(node: exp.Expr) -> str:

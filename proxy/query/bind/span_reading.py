@@ -14,6 +14,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.limits import NOISY_EXPRESSION_PARTS
 from proxy.base.result_columns import IntervalEnd
 from proxy.query.bind.aggregate_reading import read_aggregate, read_aggregates
+from proxy.query.bind.function_substitutes import SUBSTITUTES
 from proxy.query.bind.group_keys import WrittenKey
 from proxy.query.bind.names_in_subqueries import (
     is_captured,
@@ -310,10 +311,17 @@ def _aggregate_span(lexed: Lexed, index: int) -> Span | None:
         raise Refusal(
             Code.FUNCTION,
             f"aggregate {name} is not available on a protected table",
-            _MOST_FREQUENT if name == "mode" else AVAILABLE,
+            _instead_of(name),
             lexemes[index].position,
         )
     return index, end
+
+
+def _instead_of(aggregate: str) -> str:
+    if aggregate == "mode":
+        return _MOST_FREQUENT
+    substitute = SUBSTITUTES.get(aggregate)
+    return AVAILABLE if substitute is None else substitute.hint
 
 
 def _aggregates(context: SelectContext, span: Span) -> Aggregate | tuple[Aggregate, ...]:

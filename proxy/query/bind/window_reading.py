@@ -19,8 +19,9 @@ from proxy.base.limits import WINDOW_OFFSET
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.expression_reading import READERS, read_expression
+from proxy.query.bind.function_substitutes import WINDOW_SUBSTITUTES
 from proxy.query.bind.nodes.operands import read_constant
-from proxy.query.bind.scope import Readers, Scope, only, position_of
+from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of
 from proxy.query.bind.sources import Sources
 from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 from proxy.query.ir.query_aggregates import AggregateKind
@@ -198,9 +199,13 @@ def _function(node: exp.Expr, scope: Scope) -> WindowColumn:
         if aggregate.kind in _AGGREGATES:
             found = _bare(WindowFunction.AGGREGATE, aggregate.type)
             return replace(found, aggregate=aggregate)
-    hint = _BINS if isinstance(node, exp.Ntile) else _FORMS
+    name = function_name(node)
+    substitute = WINDOW_SUBSTITUTES.get(name)
+    hint = _FORMS if substitute is None else substitute.hint
     raise _refusal(
-        "this window function is not available over rows of a protected table", node, hint
+        f"window function {name} is not available over rows of a protected table",
+        node,
+        _BINS if isinstance(node, exp.Ntile) else hint,
     )
 
 

@@ -115,7 +115,7 @@ SELECT count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GRO
 -- => refused
 -- FUNCTION at 95: md5(t)
 -- function md5 is not allowed on protected columns
--- Allowed are comparisons, + - * / and ||, CASE, LIKE, abs, round, floor, ceil, trunc, sign, mod, sqrt, ln, log, exp, power, width_bucket, coalesce, nullif, greatest, least, extract, date_trunc, date_bin, to_timestamp, date, to_char, lower, upper, length, left, right, substr, strpos, starts_with, regexp_like, initcap, reverse, split_part, replace, lpad, concat, concat_ws, array_length and btrim.
+-- Write mod(column, 10), bins of a whole number; of texts group by the column, or by left(column, 1).
 
 -- case: a subquery about each row in one condition with answers
 SELECT o.t, count(*) FROM orders o JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid) OR q.n > 3 GROUP BY o.t

@@ -17,7 +17,7 @@ SELECT array_agg(i4) FROM people
 -- => refused
 -- FUNCTION at 8: array_agg(i4)
 -- aggregate array_agg is not available on a protected table
--- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept, regr_r2, bool_or, bool_and and every.
+-- Write count(*), with GROUP BY column, which has a row for each value instead of a list.
 
 -- case: mode
 SELECT mode() WITHIN GROUP (ORDER BY i4) FROM people
@@ -31,7 +31,7 @@ SELECT string_agg(s, ',') FROM people
 -- => refused
 -- FUNCTION at 8: string_agg(s,
 -- aggregate string_agg is not available on a protected table
--- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept, regr_r2, bool_or, bool_and and every.
+-- Write count(*), with GROUP BY column, which has a row for each value instead of a list.
 
 -- case: a fraction of more digits than any percentile has
 SELECT percentile_cont(1e-16) WITHIN GROUP (ORDER BY i4) FROM people

@@ -51,7 +51,7 @@ SELECT count(*) FROM (SELECT row_number() OVER w AS rn FROM orders WINDOW w AS (
 SELECT x, count(*) FROM (SELECT ntile(4) OVER (ORDER BY i4) AS x FROM people) q GROUP BY x
 -- => refused
 -- UNSUPPORTED at 33: ntile(4)
--- this window function is not available over rows of a protected table
+-- window function ntile is not available over rows of a protected table
 -- For bins of one width write width_bucket(column, 0, 100, 4); for those of as many rows ask for edges, percentile_disc(0.25) WITHIN GROUP (ORDER BY column).
 
 -- case: DISTINCT of windows without the unit
