@@ -193,7 +193,11 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_JOINED} JOIN shop.customers c ON c.id = o.customer_id",
         f"SELECT count(*) {_OWNED} JOIN {_BY_STATUS} ON q.status = o.status",
     ),
-    "Write JOIN, or begin with the protected table: FROM table LEFT JOIN (SELECT ...) q ON ...": _case(
+    "Write count(DISTINCT concat(a, '-', b)) for pairs of values.": _case(
+        f"SELECT count(DISTINCT (status, quantity)) {_ORDERS}",
+        f"SELECT count(DISTINCT concat(status, '-', quantity)) {_ORDERS}",
+    ),
+    "{} Or write JOIN, or begin with the protected table: FROM table LEFT JOIN (SELECT ...) q ON ...": _case(
         f"SELECT count(*) FROM {_BY_STATUS} LEFT JOIN shop.orders o ON q.status = o.status",
         f"SELECT count(*) FROM {_BY_STATUS} JOIN shop.orders o ON q.status = o.status",
         f"SELECT count(*) FROM shop.orders o LEFT JOIN {_BY_STATUS} ON q.status = o.status",
@@ -347,7 +351,7 @@ HINTED: dict[str, HintedStatement] = {
         " GROUP BY o.status",
     ),
     "Allowed are comparisons, + - * / and ||, CASE, LIKE, {} and {}.": _case(
-        f"SELECT count(md5(status)) {_ORDERS}",
+        f"SELECT count(repeat(status, 2)) {_ORDERS}",
         f"{_COUNT} WHERE CASE WHEN status || 'x' LIKE 'p%' THEN (quantity + 1 - 2) * 3 / 2 ELSE 0 END > 1",
     ),
     "Write it in WHERE, or join a subquery that groups by the privacy unit.": _case(
@@ -384,7 +388,7 @@ HINTED: dict[str, HintedStatement] = {
     ),
     "Over the rows of a unit there are row_number, rank, dense_rank, lag, lead, first_value, last_value, count,"
     " sum, avg, min and max: row_number() OVER (PARTITION BY unit ORDER BY column).": _case(
-        _window("cume_dist()", "ORDER BY total"),
+        _window("variance(total)", "ORDER BY total"),
         _window("row_number()", "ORDER BY total"),
         _window("lag(total)", "ORDER BY total"),
         _window("max(total)", ""),

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 
 from proxy.query.bind.function_forms import FORMS, FunctionForm
+from proxy.query.bind.function_substitutes import SUBSTITUTES
 from tests.live.hinted_statements import HINTED
 from tests.live_proxy import LiveProxy
 from tests.shown_sql import shown
@@ -176,10 +177,12 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f" created_at DESC) AS rn {_ORDERS}) q WHERE rn = 1 GROUP BY status",
         f"SELECT status, max(total) {_ORDERS} GROUP BY status",
     ),
-    "Without it all groups of public keys are answered, empty ones too: SELECT date_trunc('month', column),"
-    " count(*) FROM table GROUP BY 1.": (
-        f"SELECT date_trunc('month', created_at), count(*) {_ORDERS}"
-        " WHERE created_at >= '2025-01-01' AND created_at < '2026-01-01' GROUP BY 1",
+    "Group the table in a subquery, and join its answers to the series: SELECT g.m, q.n FROM"
+    " generate_series(timestamptz '2024-01-01', timestamptz '2024-12-01', interval '1 month') g(m) LEFT JOIN"
+    " (SELECT date_trunc('month', column) AS m, count(*) AS n FROM table GROUP BY 1) q ON q.m = g.m.": (
+        "SELECT g.m, q.n FROM generate_series(timestamptz '2024-01-01', timestamptz '2024-12-01', interval"
+        f" '1 month') g(m) LEFT JOIN (SELECT date_trunc('month', created_at) AS m, count(*) AS n {_ORDERS}"
+        " GROUP BY 1) q ON q.m = g.m",
     ),
     "Rows without a partner are those WHERE {} IS NULL; count({}) counts the others.": (
         "SELECT count(*) FROM shop.customers c LEFT JOIN shop.orders o ON o.customer_id = c.id"
@@ -249,6 +252,9 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     " With dp.low(...) > (or dp.high(...) <) in each condition only clear ones are shown: {}.": (
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.low(count(*)) > 9000",
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.high(count(*)) < 9000",
+    ),
+    "dp.error(...) around the expression of a column shows the error of each group.": (
+        f"SELECT status, avg(total), dp.error(avg(total)) AS error {_ORDERS} GROUP BY status",
     ),
     " HAVING dp.low({}) > 0 leaves them out.": (
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.low(count(*)) > 0",
@@ -336,6 +342,32 @@ def test_every_form_of_a_function_runs(
             except psycopg.Error:
                 continue
         assert answered, written
+
+
+@pytest.mark.every(6)
+@pytest.mark.parametrize("name", SUBSTITUTES)
+def test_what_stands_instead_of_a_function_runs(
+    name: str, sessions: dict[str, psycopg.Connection]
+) -> None:
+    names = {"later": "now()", "earlier": "at", "other": "big"}
+    for written in SUBSTITUTES[name].written:
+        answered = 0
+        for column in ("int", "txt", "at"):
+            expression = written
+            for word, instead in {**names, "column": column}.items():
+                expression = re.sub(rf"(?<!')\b{word}\b", instead, expression)
+            of = expression if _AGGREGATE.match(written) else f"count({expression})"
+            if written == "now()":
+                of = "count(*) FILTER (WHERE at < now())"
+            try:
+                sessions["kinds"].execute(f"SELECT {of} FROM kinds.things".encode())
+                answered += 1
+            except psycopg.Error:
+                continue
+        assert answered, written
+
+
+_AGGREGATE = re.compile(r"(count|min|max|avg|percentile_cont)\(")
 
 
 @pytest.mark.parametrize(

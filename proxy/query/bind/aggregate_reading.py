@@ -193,12 +193,6 @@ def _aggregate_of(
         hint = "It takes a number" + (", a date or a timestamp." if times else ".")
         if of in (SqlType.INTERVAL, SqlType.DURATION):
             hint = f"Write {kind.value}(extract(epoch FROM later - earlier) / 86400), a number of days."
-        elif (
-            of is not None
-            and of.is_time
-            and kind in (AggregateKind.AVG, AggregateKind.QUANTILE_CONT)
-        ):
-            hint = "Write to_timestamp(avg(extract(epoch FROM column))), or percentile_disc(0.5) of a time."
         raise Refusal(
             Code.UNSUPPORTED,
             f"{kind.value} of {of.sql if of else 'this'} is not available on a protected table",

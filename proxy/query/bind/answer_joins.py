@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from proxy.base.errors import Code, Refusal
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
 from proxy.query.syntax.selects import Span
+from proxy.query.syntax.spine_hints import spine_hint
 from proxy.query.syntax.tokens import Lexed
 
 _LAST = (
@@ -59,7 +60,8 @@ def parted(
             raise Refusal(
                 Code.UNSUPPORTED,
                 "an outer join that keeps answers without rows of a protected table is not available",
-                "Write JOIN, or begin with the protected table: FROM table LEFT JOIN (SELECT ...) q ON ...",
+                f"{spine_hint(lexed, item.place)} Or write JOIN, or begin with the protected table: FROM table"
+                " LEFT JOIN (SELECT ...) q ON ...",
                 lexed.lexemes[item.place].position,
             )
         rows, answers = (item.right, item.left) if sides[0] else (item.left, item.right)

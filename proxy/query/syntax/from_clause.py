@@ -10,6 +10,7 @@ from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.syntax.selects import Span
+from proxy.query.syntax.spine_hints import spine_hint
 from proxy.query.syntax.tokens import Lexed, Lexeme
 
 _JOIN_WORDS = frozenset(
@@ -196,8 +197,7 @@ def _primary(cursor: _TokenCursor) -> Item:
         raise Refusal(
             Code.UNSUPPORTED,
             "a function in FROM beside a protected table is not available",
-            "Without it all groups of public keys are answered, empty ones too:"
-            " SELECT date_trunc('month', column), count(*) FROM table GROUP BY 1.",
+            spine_hint(cursor.lexed, start),
             cursor.lexeme.position,
         )
     alias, columns = _alias(cursor)

@@ -10,7 +10,7 @@ SELECT * FROM w.orders o, pg_catalog.generate_series(1, abs((SELECT count(*)::in
 -- => refused
 -- UNSUPPORTED at 53: (1,
 -- a function in FROM beside a protected table is not available
--- Without it all groups of public keys are answered, empty ones too: SELECT date_trunc('month', column), count(*) FROM table GROUP BY 1.
+-- Group the table in a subquery, and join its answers to the series: SELECT g.m, q.n FROM generate_series(timestamptz '2024-01-01', timestamptz '2024-12-01', interval '1 month') g(m) LEFT JOIN (SELECT date_trunc('month', column) AS m, count(*) AS n FROM table GROUP BY 1) q ON q.m = g.m.
 
 -- case: ROWS FROM
 SELECT * FROM ROWS FROM (generate_series(1, (SELECT count(*) FROM w.orders)))
