@@ -34,8 +34,10 @@ from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
 from proxy.engine.threads import in_thread
+from proxy.engine.work_refusals import in_words_of
 from proxy.kernel.checked_plan import CheckedPlan, together
 from proxy.kernel.plan import PrivatePlan
+from proxy.kernel.work import TooMuchWork
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicContents, planning_context
@@ -396,7 +398,11 @@ class Engine:
         known = self._known_on(day)
         if chosen.mechanism is not None or chosen.is_rounded:
             known = replace(known, mechanism=chosen.mechanism, is_rounded=chosen.is_rounded)
-        found = planned(bound, known, chosen.loss)
+        try:
+            found = planned(bound, known, chosen.loss)
+        except TooMuchWork as refused:
+            lexed = question.statement.lexed
+            raise in_words_of(refused, lexed, bound, self.policy) from None
         private, reuse = found.private, self.policy.reuse
         is_lifted = self._charged.cached is not None and not chosen.is_fresh
         is_lifted = is_lifted and reuse is not None and reuse.is_lifted

@@ -253,6 +253,16 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.low(count(*)) > 9000",
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.high(count(*)) < 9000",
     ),
+    "Each row is paired with all others of its unit. Pair it with one: lead(column) OVER (PARTITION BY {} ORDER"
+    " BY time) in a subquery, the next row's, or JOIN {} q USING ({}), one row of each unit. Or group by fewer"
+    " keys{}.": (
+        "SELECT status, next, count(*) FROM (SELECT status, lead(status) OVER (PARTITION BY customer_id"
+        f" ORDER BY created_at) AS next {_ORDERS}) q GROUP BY status, next",
+    ),
+    "(SELECT {}, max(time) AS last FROM {} GROUP BY {})": (
+        "SELECT o.status, count(*) FROM shop.orders o JOIN (SELECT customer_id, max(created_at) AS last"
+        f" {_ORDERS} GROUP BY customer_id) q USING (customer_id) WHERE o.created_at < q.last GROUP BY 1",
+    ),
     "dp.error(...) around the expression of a column shows the error of each group.": (
         f"SELECT status, avg(total), dp.error(avg(total)) AS error {_ORDERS} GROUP BY status",
     ),

@@ -1,0 +1,92 @@
+"""The refusal of a statement whose rows take too long, in words of the statement.
+
+The planner puts functions of its own around what is written (`left()`, `date_trunc()`), and the kernel names
+the dearest of all. Of one that the statement does not have the tables are named instead.
+"""
+
+from __future__ import annotations
+
+import re
+
+from proxy.base.written_names import written_name
+from proxy.catalog.catalog_model import TableName
+from proxy.kernel.work import TooMuchWork
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
+from proxy.query.ir.query import Query
+from proxy.query.ir.relations import scans
+from proxy.query.syntax.selects import is_call
+from proxy.query.syntax.tokens import Lexed
+
+_PAIRS = 100  # rows of a unit: more are pairs that a join forms
+_STEP = re.compile(
+    r"(?:, of which|:) (?P<step>[^:,]+?)(?P<digits> on numbers of \d+ digits)? is the dearest step\Z"
+)
+_CALL = re.compile(r"(\w+)\(\)")
+_OTHERS = {
+    "+ interval": ("interval",),
+    "a cast": ("::", "cast"),
+    "a regular expression": ("~", "~*", "!~", "!~*", "similar", "regexp_like"),
+    "a look into jsonb or an array": ("->", "->>", "@>", "any", "cardinality"),
+    "IN (SELECT ...)": ("in",),
+}
+
+
+def in_words_of(refused: TooMuchWork, lexed: Lexed, query: Query, policy: Policy) -> TooMuchWork:
+    """Write the refusal anew, with what the statement has.
+
+    Args:
+        refused: By the kernel.
+        lexed: The statement.
+        query: What it asks.
+    """
+    found = _STEP.search(refused.message)
+    if found is None:
+        return refused
+    step, work = found["step"], refused.work
+    is_written = _is_written(step, lexed)
+    if is_written and found["digits"]:
+        return refused
+    tables = _tables(query, policy)
+    message = refused.message
+    if not is_written:
+        names = " and ".join(dict.fromkeys(written_name(*table) for table, _ in tables))
+        message = f"{message[: found.start()]}{f' of {names}' if names else ''}"
+    own = f", or use {step} fewer times" if is_written else ""
+    if work is None or work.rows <= _PAIRS or len(tables) < 2:
+        hint = f"Ask for fewer columns, keys or conditions in one statement{own}."
+        return TooMuchWork(message, hint, work)
+    table, unit = tables[-1]
+    return TooMuchWork(message, _pairs_hint(written_name(*table), written_name(unit), own), work)
+
+
+def _pairs_hint(table: str, unit: str, own: str) -> str:
+    last = f"(SELECT {unit}, max(time) AS last FROM {table} GROUP BY {unit})"  # noqa: S608
+    return (
+        "Each row is paired with all others of its unit. Pair it with one:"
+        f" lead(column) OVER (PARTITION BY {unit} ORDER BY time) in a subquery, the next row's, or"
+        f" JOIN {last} q USING ({unit}), one row of each unit. Or group by fewer keys{own}."
+    )
+
+
+def _tables(query: Query, policy: Policy) -> list[tuple[TableName, str]]:
+    """Tables of the statement whose rows name their unit, with that column."""
+    found = []
+    for block in query.blocks:
+        for scan in scans(block.source):
+            table = policy.tables.get(scan.table)
+            unit = table.unit if isinstance(table, ProtectedTable) else None
+            if isinstance(unit, IdentifierUnit) and unit.path is None:
+                found.append((scan.table, unit.column))
+    return found
+
+
+def _is_written(step: str, lexed: Lexed) -> bool:
+    called = _CALL.fullmatch(step)
+    if called is not None:
+        return any(
+            one.name == called[1] and is_call(lexed, place)
+            for place, one in enumerate(lexed.lexemes)
+        )
+    compared = re.fullmatch(r"a comparison \((.+)\)", step)
+    wanted = (compared[1],) if compared else _OTHERS.get(step, (step.lower(),))
+    return any(one.token.text.lower() in wanted for one in lexed.lexemes)
