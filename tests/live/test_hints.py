@@ -258,8 +258,6 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     " keys{}.": (
         "SELECT status, next, count(*) FROM (SELECT status, lead(status) OVER (PARTITION BY customer_id"
         f" ORDER BY created_at) AS next {_ORDERS}) q GROUP BY status, next",
-    ),
-    "(SELECT {}, max(time) AS last FROM {} GROUP BY {})": (
         "SELECT o.status, count(*) FROM shop.orders o JOIN (SELECT customer_id, max(created_at) AS last"
         f" {_ORDERS} GROUP BY customer_id) q USING (customer_id) WHERE o.created_at < q.last GROUP BY 1",
     ),

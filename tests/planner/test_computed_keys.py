@@ -124,3 +124,34 @@ def test_what_is_not_known_of_parts_is_no_public_key(key: str) -> None:
         return
     assert pipeline is not None
     assert pipeline.plan.blocks[0].keys[0].values is None
+
+
+@pytest.mark.parametrize("items", ["SELECT p.code, p.zone, count(*)", "SELECT p.code, count(*)"])
+def test_a_column_beside_the_key_of_its_public_table_is_a_further_key(items: str) -> None:
+    """PostgreSQL takes it without; the hint says what to add, and nothing of epsilon goes to it."""
+    source = "FROM people o JOIN places p ON p.code = o.t"
+    with pytest.raises(Refusal) as caught:
+        walk(f"{items} {source} GROUP BY p.code ORDER BY p.zone")
+    assert caught.value.hint == "Add it to the keys: GROUP BY ..., p.zone."
+    pipeline = walk(f"{items} {source} GROUP BY p.code, p.zone ORDER BY p.zone")
+    assert pipeline is not None
+    assert len(pipeline.plan.blocks[0].releases) == 1
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "p.zone",
+        "p.zone DESC NULLS LAST",
+        "upper(p.zone)",
+        "1",
+        "2",
+        "CASE p.zone WHEN 'x' THEN 1 END",
+    ],
+)
+def test_what_is_sorted_by_a_public_key_is_not_measured(order: str) -> None:
+    """All of epsilon goes to the count."""
+    text = "SELECT p.zone, count(*) FROM people o JOIN places p ON p.code = o.t GROUP BY p.zone"
+    pipeline, plain = walk(f"{text} ORDER BY {order} LIMIT 3"), walk(text)
+    assert pipeline is not None and plain is not None
+    assert pipeline.plan.blocks[0].releases == plain.plan.blocks[0].releases

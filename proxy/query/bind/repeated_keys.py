@@ -112,10 +112,20 @@ def column_at(
             return last + 1, KeyValue(written.key)
     whole_row = not qualifier and any((name,) in r.qualifiers for r in context.scope.relations)
     if found is not None or whole_row:
+        shown = lexed.text[lexemes[index].start : lexemes[last].end]
         raise Refusal(
             Code.RAW_ROWS,
             f'"{name}" of a protected table can only be read inside an aggregate or as a GROUP BY key',
-            _RUN_BY_ITSELF,
+            f"Add it to the keys: GROUP BY ..., {shown}."
+            if keys and _is_public(context, name)
+            else _RUN_BY_ITSELF,
             lexemes[index].position,
         )
     return last + 1, None
+
+
+def _is_public(context: SelectContext, name: str) -> bool:
+    """Whether a column is of a public table: PostgreSQL lets it stand beside the key of that table, and as a
+    further key it costs nothing."""
+    of = [table.protected for table in context.sources.tables.values() if name in table.columns]
+    return bool(of) and not any(of)
