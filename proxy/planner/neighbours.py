@@ -84,9 +84,18 @@ def check_private_keys(
     position, key = private[0]
     name = key.expression.column if isinstance(key.expression, ColumnRef) else "column"
     one, other = ("1", "2") if key.type.is_number else ("'a'", "'b'")
+    message = "GROUP BY on keys that are not public needs a bound on the groups of a privacy unit"
+    if key.type.is_time and isinstance(key.expression, ColumnRef):
+        raise Refusal(
+            Code.NO_BOUNDS,
+            message,
+            f"Group by date_trunc('day', {name}), or 'week' or 'month'. Of a column without bounds in the"
+            " policy ask the data owner for max_groups_per_unit.",
+            position,
+        )
     raise Refusal(
         Code.NO_BOUNDS,
-        "GROUP BY on keys that are not public needs a bound on the groups of a privacy unit",
+        message,
         f"Ask the data owner for `values` of {name}; or name those that you want, CASE {name} WHEN {one} THEN"
         f" {one} WHEN {other} THEN {other} END; or ask the data owner for max_groups_per_unit. Of a time or"
         f" number with bounds WHERE has to leave at most {limits.GROUPS_PER_STATEMENT} groups.",

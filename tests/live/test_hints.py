@@ -193,6 +193,11 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Name it in a subquery: SELECT max(t) FROM (SELECT created::date AS t FROM table) q.": (
         "SELECT max(t) FROM (SELECT (birth_date + 7)::timestamp AS t FROM shop.customers) q",
     ),
+    "Group by date_trunc('day', {}), or 'week' or 'month'. Of a column without bounds in the policy ask the"
+    " data owner for max_groups_per_unit.": (
+        "SELECT date_trunc('day', at), count(*) FROM kinds.things GROUP BY 1",
+        "SELECT date_trunc('month', at), count(*) FROM kinds.things GROUP BY 1",
+    ),
     "Ask the data owner for `values` of {}; or name those that you want, CASE {} WHEN {} THEN {}"
     " WHEN {} THEN {} END; or ask the data owner for max_groups_per_unit. Of a time or number with bounds"
     " WHERE has to leave at most {} groups.": (

@@ -7,7 +7,7 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.planner.public_keys import constant_text
 from proxy.query.ir.expressions import Case, Comparison, Constant, Is
-from tests.pipeline_world import walk
+from tests.pipeline_world import POLICIES, walk
 
 
 @pytest.mark.parametrize(
@@ -155,3 +155,12 @@ def test_what_is_sorted_by_a_public_key_is_not_measured(order: str) -> None:
     pipeline, plain = walk(f"{text} ORDER BY {order} LIMIT 3"), walk(text)
     assert pipeline is not None and plain is not None
     assert pipeline.plan.blocks[0].releases == plain.plan.blocks[0].releases
+
+
+@pytest.mark.parametrize("column", ["d", "ts", "tz"])
+def test_a_time_as_a_key_is_to_be_truncated(column: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        walk(f"SELECT {column}, count(*) FROM visits GROUP BY 1", POLICIES["chosen"])
+    key = f"date_trunc('day', {column})"
+    assert caught.value.hint.startswith(f"Group by {key}")
+    assert walk(f"SELECT {key}, count(*) FROM visits GROUP BY 1", POLICIES["chosen"]) is not None
