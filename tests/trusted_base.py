@@ -185,7 +185,7 @@ ALLOWED: Mapping[str, str] = {
         [
             *_within("engine", "accuracy answer_accuracy answer_notices clipped_units"),
             *_within("engine", "column_errors explain_json explain_summary explain_text"),
-            *_within("engine", "policy_limits unit_words"),
+            *_within("engine", "policy_limits unit_words work_refusals"),
             *_within("engine", "account_documents"),
             *_within(
                 "planner",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Substitute:
+class Replacement:
     """written: Expressions that are answered, in the place of the function. of: What they give."""
 
     written: tuple[str, ...]
@@ -21,8 +21,8 @@ class Substitute:
         return f"Write {' or '.join(self.written)}, {self.of}."
 
 
-def _instead(*written: str, of: str) -> Substitute:
-    return Substitute(written=written, of=of)
+def _instead(*written: str, of: str) -> Replacement:
+    return Replacement(written=written, of=of)
 
 
 _DAYS = "extract(epoch FROM later - earlier) / 86400"
@@ -47,7 +47,7 @@ _SPREAD = _instead(
     of="bins of a whole number; of texts group by the column, or by left(column, 1)",
 )
 
-SUBSTITUTES: Mapping[str, Substitute] = {
+SUBSTITUTES: Mapping[str, Replacement] = {
     **dict.fromkeys(("age", "justify_days", "justify_hours", "justify_interval"), _AGE),
     **dict.fromkeys(("make_date", "make_timestamp", "make_timestamptz"), _STARTED),
     **dict.fromkeys(
@@ -108,7 +108,7 @@ _RANKED = _instead(
     f"rank() {_OVER} / nullif(count(*) OVER (PARTITION BY unit), 0)::numeric",
     of="the part of a unit's rows up to it",
 )
-WINDOW_SUBSTITUTES: Mapping[str, Substitute] = {
+WINDOW_SUBSTITUTES: Mapping[str, Replacement] = {
     **dict.fromkeys(("percent_rank", "cume_dist"), _RANKED),
     "nth_value": _instead(_NTH, of="and in the query around max(CASE WHEN rn = 2 THEN column END)"),
     **dict.fromkeys(

@@ -27,7 +27,7 @@ _FROM_ON, _BEFORE = frozenset({">=", ">"}), frozenset({"<", "<="})
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _JoinedTable:
     """The table on the right of the last join, as it is written."""
 
     written: str
@@ -111,12 +111,12 @@ def _with_clause(lexed: Lexed, clause: int) -> str:
     return f"{_text(lexed, 0, select)} "
 
 
-def _table(lexed: Lexed, first: int, last: int) -> _Table | None:
+def _table(lexed: Lexed, first: int, last: int) -> _JoinedTable | None:
     """A plain name, with an alias or without: a subquery would have answers of its own."""
     parts = lexed.lexemes[first:last]
     if not parts or any(not (one.name or _is(one, TokenType.DOT)) for one in parts):
         return None
-    return _Table(written=_text(lexed, first, last), alias=parts[-1].name)
+    return _JoinedTable(written=_text(lexed, first, last), alias=parts[-1].name)
 
 
 def _pairs(lexed: Lexed, span: tuple[int, int], alias: str) -> list[tuple[str, str]]:
