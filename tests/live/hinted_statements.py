@@ -193,6 +193,12 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_JOINED} JOIN shop.customers c ON c.id = o.customer_id",
         f"SELECT count(*) {_OWNED} JOIN {_BY_STATUS} ON q.status = o.status",
     ),
+    "Add it to the keys: GROUP BY ..., {}.": _case(
+        f"SELECT p.id, count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id GROUP BY p.id"
+        " ORDER BY p.price",
+        f"SELECT p.category, count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id"
+        " GROUP BY p.category, p.price ORDER BY p.price",
+    ),
     "Write count(DISTINCT concat(a, '-', b)) for pairs of values.": _case(
         f"SELECT count(DISTINCT (status, quantity)) {_ORDERS}",
         f"SELECT count(DISTINCT concat(status, '-', quantity)) {_ORDERS}",
