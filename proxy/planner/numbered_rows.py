@@ -130,11 +130,19 @@ def _filtered(subquery: Subquery, numbers: Sequence[Comparison]) -> Subquery:
         *((name, part.type or SqlType.OTHER) for name, part in subquery.outputs),
         *((column.name, column.type) for column in subquery.windows),
     ]
-    parts = tuple(replace(part, left=replace(_column(part), relation=inner)) for part in numbers)
+    parts: tuple[Expression, ...] = tuple(
+        replace(part, left=replace(_column(part), relation=inner)) for part in numbers
+    )
+    is_one = isinstance(subquery.source, Subquery) and subquery.source.alias == inner
+    if is_one:  # by WHERE, and now by ON
+        parts = (*conjuncts(subquery.where), *parts)
+    where = parts[0] if len(parts) == 1 else Connective("AND", parts)
+    if is_one:
+        return replace(subquery, where=where)
     return Subquery(
         subquery.alias,
         replace(subquery, alias=inner),
-        parts[0] if len(parts) == 1 else Connective("AND", parts),
+        where,
         tuple((name, ColumnRef(name, kind, None, inner)) for name, kind in names),
         subquery.position,
     )

@@ -30,6 +30,8 @@ _AROUND = f"(SELECT o.rn, p.zone FROM {_IN_A_TABLE}) x"
         (f"members m JOIN {_NUMBERED} ON o.uid = m.uid AND o.rn = 1", 1),
         (f"members m LEFT JOIN {_NUMBERED} ON o.uid = m.uid AND o.rn = 1", 1),
         (f"members m LEFT JOIN {_NUMBERED} ON o.uid = m.uid WHERE o.rn = 1", 1),
+        (f"{_IN_A_TABLE} AND o.rn <= 3 WHERE o.rn = 2", 1),
+        (f"{_IN_A_TABLE} AND o.rn = 1 WHERE o.rn <= 2 AND o.rn < 9", 1),
         (f"{_TWICE} WHERE o.rn = 1 AND q.rn = 2", 1),
         (f"{_AROUND} WHERE rn = 1", 1),
         # rows of the left side stay whatever ON says of them
