@@ -10,7 +10,7 @@ import re
 
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import TableName
-from proxy.kernel.work import TooMuchWork
+from proxy.kernel.work import LONG_NUMBER, TooMuchWork
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
 from proxy.query.ir.query import Query
 from proxy.query.ir.relations import scans
@@ -18,9 +18,6 @@ from proxy.query.syntax.selects import is_call
 from proxy.query.syntax.tokens import Lexed
 
 _PAIRS = 100  # rows of a unit: more are pairs that a join forms
-_STEP = re.compile(
-    r"(?:, of which|:) (?P<step>[^:,]+?)(?P<digits> on numbers of \d+ digits)? is the dearest step\Z"
-)
 _CALL = re.compile(r"(\w+)\(\)")
 _OTHERS = {
     "+ interval": ("interval",),
@@ -39,18 +36,17 @@ def in_words_of(refused: TooMuchWork, lexed: Lexed, query: Query, policy: Policy
         lexed: The statement.
         query: What it asks.
     """
-    found = _STEP.search(refused.message)
-    if found is None:
+    work, dearest = refused.work, refused.dearest
+    if dearest is None:
         return refused
-    step, work = found["step"], refused.work
+    step, message = dearest.written, refused.message
     is_written = _is_written(step, lexed)
-    if is_written and found["digits"]:
+    if is_written and dearest.digits > LONG_NUMBER:
         return refused
     tables = _tables(query, policy)
-    message = refused.message
     if not is_written:
         names = " and ".join(dict.fromkeys(written_name(*table) for table, _ in tables))
-        message = f"{message[: found.start()]}{f' of {names}' if names else ''}"
+        message = f"{refused.without_step}{f' of {names}' if names else ''}"
     own = f", or use {step} fewer times" if is_written else ""
     if work is None or work.rows <= _PAIRS or len(tables) < 2:
         hint = f"Ask for fewer columns, keys or conditions in one statement{own}."

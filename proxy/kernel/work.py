@@ -93,6 +93,7 @@ from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.windows import WindowColumn
 
+LONG_NUMBER = 60  # digits, from which on a refusal speaks of them
 _MENTION = 30.0
 _SORTED_ROW = 1_000.0
 _GROUPED_ROW = 300.0
@@ -109,11 +110,27 @@ _OF_TEXTS = (Inside, Cast)
 
 
 class TooMuchWork(Refusal):
-    """A query takes too much of one unit's rows. work: where it may help to read fewer of them."""
+    """A query takes too much of one unit's rows.
 
-    def __init__(self, message: str, hint: str, work: UnitWork | None = None) -> None:
-        super().__init__(Code.TOO_COMPLEX, message, hint)
+    Attributes:
+        work: Where it may help to read fewer of them.
+        dearest: The step that takes longest, where the message ends with it.
+        without_step: The message, but for that.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str,
+        work: UnitWork | None = None,
+        *,
+        step: str = "",
+        dearest: Dearest | None = None,
+    ) -> None:
+        super().__init__(Code.TOO_COMPLEX, f"{message}{step}", hint)
         self.work = work
+        self.dearest = dearest
+        self.without_step = message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +192,7 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
     total = _with_patterns(_work(with_nodes, world), patterns)
     _check_limits(total)
     if total.single_nanoseconds > limits.UNIT_NANOSECONDS:
-        raise TooMuchWork(_of_time(total, total.single_nanoseconds / 1e9, each=True), _hint(total))
+        raise _too_slow(total, total.single_nanoseconds / 1e9, each=True, is_single=True)
     return total
 
 
@@ -231,7 +248,7 @@ def _check_limits(work: UnitWork) -> None:
             "Split it into several statements.",
         )
     if work.nanoseconds > limits.UNIT_NANOSECONDS:
-        raise TooMuchWork(_of_time(work, work.nanoseconds / 1e9), _hint(work), work)
+        raise _too_slow(work, work.nanoseconds / 1e9)
     if work.octets > limits.UNIT_CARRIED_BYTES:
         raise TooMuchWork(
             f"the rows of one privacy unit could take {_megabytes(work.octets)} of temporary files,"
@@ -240,32 +257,44 @@ def _check_limits(work: UnitWork) -> None:
             work,
         )
     if work.is_dear_for_each:
-        per_row = work.stored_nanoseconds / 1e9
-        raise TooMuchWork(_of_time(work, per_row, each=True), _hint(work), work)
+        raise _too_slow(work, work.stored_nanoseconds / 1e9, each=True)
 
 
-def _of_time(work: UnitWork, seconds: float, *, each: bool = False) -> str:
-    """
-    >>> found = _of_time(UnitWork(rows=10_000, dearest=Dearest(9e4, "ln()", 400)), 8.4)
-    >>> found.partition(", ")[0]
-    'the rows of one privacy unit could keep the database busy for 8.4 seconds'
-    >>> found.partition("which ")[2]
+def _too_slow(
+    work: UnitWork, seconds: float, *, each: bool = False, is_single: bool = False
+) -> TooMuchWork:
+    """is_single: so that fewer rows would not help.
+
+    >>> found = _too_slow(UnitWork(rows=9_000, dearest=Dearest(9e4, "ln()", 400)), 8.4)
+    >>> found.without_step
+    'the rows of one privacy unit could keep the database busy for 8.4 seconds, more than 0.25: up to 9000 rows'
+    >>> found.message.partition("which ")[2]
     'ln() on numbers of 400 digits is the dearest step'
     """
     dearest = work.dearest
-    of_digits = f" on numbers of {dearest.digits} digits" if dearest.digits > 60 else ""
+    of_digits = f" on numbers of {dearest.digits} digits" if dearest.digits > LONG_NUMBER else ""
     step = f"{dearest.written}{of_digits} is the dearest step"
+    taken = _seconds(seconds)
     if each:
-        return f"each row of a privacy unit could keep the database busy for {_seconds(seconds)}: {step}"
-    most = limits.UNIT_NANOSECONDS / 1e9
-    return (
-        "the rows of one privacy unit could keep the database busy for"
-        f" {_seconds(seconds)}, more than {most:g}: up to {max(1, work.rows)} rows, of which {step}"
-    )
+        message = f"each row of a privacy unit could keep the database busy for {taken}"
+        step = f": {step}"
+    else:
+        message = (
+            f"the rows of one privacy unit could keep the database busy for {taken},"
+            f" more than {limits.UNIT_NANOSECONDS / 1e9:g}: up to {max(1, work.rows)} rows"
+        )
+        step = f", of which {step}"
+    told = None if is_single else work
+    return TooMuchWork(message, _hint(work), told, step=step, dearest=dearest)
 
 
 def _seconds(seconds: float) -> str:
-    return f"{seconds:.2g} seconds" if seconds < 100 else f"{seconds:.0f} seconds"
+    """
+    >>> _seconds(0.2516), _seconds(3.14159), _seconds(123.4)
+    ('0.252 seconds', '3.1 seconds', '123 seconds')
+    """
+    digits = 2 if 1 <= seconds < 100 else 3
+    return f"{seconds:.{digits}g} seconds" if seconds < 100 else f"{seconds:.0f} seconds"
 
 
 def _megabytes(octets: float) -> str:
@@ -273,7 +302,7 @@ def _megabytes(octets: float) -> str:
 
 
 def _hint(work: UnitWork) -> str:
-    if work.dearest.digits > 60:
+    if work.dearest.digits > LONG_NUMBER:
         return "Round the numbers first: round(x, 2)."
     if work.rows > 100:
         return (

@@ -19,8 +19,13 @@ def _reworded(text: str, step: str, rows: int = 10_200) -> Refusal:
     assert found is not None
     statement, reading = found
     work = UnitWork(rows=rows, dearest=Dearest(1.0, step, 0))
-    message = f"{_TIME}: up to {rows} rows, of which {step} is the dearest step"
-    refused = TooMuchWork(message, f"Use {step} fewer times.", work)
+    refused = TooMuchWork(
+        f"{_TIME}: up to {rows} rows",
+        f"Use {step} fewer times.",
+        work,
+        step=f", of which {step} is the dearest step",
+        dearest=work.dearest,
+    )
     return in_words_of(refused, statement.lexed, reading.query, POLICIES["world"])
 
 
