@@ -44,17 +44,19 @@ ROOTS: tuple[str, ...] = (
     "proxy.mechanisms",
     "proxy.compiler",
     "proxy.exact",
+    "proxy.drawing",
     *_within("release", "adding_noise choosing_bounds proposing_bounds deviation_means"),
-    *_within("engine", "charged_queries bound_proposing publishing"),
+    *_within("engine", "questions_of_answers releasing"),
     "proxy.protected",
     *_within("ledger", "engine_ledger published_releases bounds_account"),
     "proxy.policy_file.policy_yaml",
-    "proxy.planner.planning",
+    *_within("planner", "planning lifting time_windows"),
 )
 # Who imports one of these in `cli` puts it into an engine.
 HANDED_IN_BY_COMMANDS = (
     ("proxy.engine.os_random", "OsRandom"),
     ("proxy.protected.protected_database", "ProtectedDatabase"),
+    ("proxy.protected.judged_rows", "JudgedRows"),
 )
 
 # In the order of reading.
@@ -64,7 +66,6 @@ PARTS: Mapping[str, Part] = {
         names=(
             "proxy.query.ir",
             "proxy.query.syntax.placeholders",
-            "proxy.query.bind.time_zones",
             "proxy.base",
         ),
     ),
@@ -84,13 +85,10 @@ PARTS: Mapping[str, Part] = {
         ),
     ),
     "order of charges": Part(
-        decides="session, charge, query, release; who is shown what",
-        names=_within(
-            "engine",
-            "charged_queries session_zone noisy_answers bound_proposing publishing cached_answers"
-            " derived_answers topped_up questions_of_answers statement_parts undelivered_answers"
-            " drawn_release public_lists listed_keys taken_session charged_token query_pipeline"
-            " remembered_plans ports published_ports os_random",
+        decides="charge, query, release; who is shown a kept answer",
+        names=(
+            "proxy.drawing",
+            *_within("engine", "questions_of_answers releasing published_ports os_random"),
         ),
     ),
     "ledger": Part(
@@ -122,15 +120,15 @@ PARTS: Mapping[str, Part] = {
         names=(
             "proxy.policy_file",
             *_within("policy", "policy_model grid moving_bounds key_texts public_labels"),
-            *_within("policy", "allowed_mechanisms publication"),
+            "proxy.policy.publication",
         ),
     ),
     "wiring": Part(
         decides="which policy, ledger, database and randomness an engine gets",
         names=_within(
             "cli",
-            "assembly building loading judging_rows proxy_servers publish_now bounds_command"
-            " explain_command audit",
+            "assembly building loading judging_rows proxy_servers shadow_building publish_now"
+            " bounds_command audit",
         ),
     ),
     "compiler": Part(decides="the SQL that runs on the data", names=("proxy.compiler",)),
@@ -160,6 +158,10 @@ _LABELS = (
 )
 _PEOPLE = "who somebody is: whoever gets in spends the budget of that analyst"
 _OWNER = "tells the owner what looks wrong; what the owner says is taken as public"
+_DRAWER = (
+    "draws through the Drawer and shows through kept_answers: it makes no charge and no statement, says of no"
+    " answer who was shown it (CAPABILITIES), and gets no exact row"
+)
 _FLOW = "when a statement runs and what is refused before it is planned; it sees no row"
 
 
@@ -171,27 +173,20 @@ ALLOWED: Mapping[str, str] = {
     **_excused(
         _READER,
         [
-            *_within("query", "syntax rewrite statement_reading copied_expressions"),
-            *_within("query.ir", "binding"),
-            *_within(
-                "engine",
-                "policy_statements policy_names arguments settings present_slots",
-            ),
+            *_within("query", "rewrite copied_expressions"),
+            *_within("engine", "policy_statements policy_names"),
             *_within("base", "session_settings"),
         ],
     ),
     **_excused(
         _WORDS,
         [
-            *_within("engine", "accuracy answer_accuracy answer_notices clipped_units"),
-            *_within("engine", "column_errors explain_json explain_summary explain_text"),
-            *_within("engine", "policy_limits unit_words work_refusals"),
-            *_within("engine", "account_documents"),
+            "proxy.engine.accuracy",
             *_within(
                 "planner",
                 "left_out_rows truncation_hints unowned_rows needed_loss wanted_intervals",
             ),
-            *_within("cli", "bounds_report findings_report cli_error"),
+            *_within("cli", "bounds_report findings_report cli_error explain_command"),
             "proxy.ledger.account_statements",
             "proxy.ledger.budget_warnings",
         ],
@@ -199,12 +194,17 @@ ALLOWED: Mapping[str, str] = {
     **_excused(
         _DRAWN,
         [
-            *_within("release", "cached_block coarse_quantiles deriving"),
-            *_within("release", "noisy_relation null_reason"),
-            *_within("release", "plausible_answers presenting"),
-            *_within("engine", "published_answers combined_releases"),
+            *_within("release", "cached_block deriving noisy_relation null_reason presenting"),
             "proxy.reuse",
         ],
+    ),
+    **_excused(
+        _DRAWER,
+        _within(
+            "engine",
+            "noisy_answers bound_proposing publishing query_pipeline remembered_plans cached_answers"
+            " derived_answers drawn_release",
+        ),
     ),
     **_excused(
         _CHOICE,
@@ -221,11 +221,8 @@ ALLOWED: Mapping[str, str] = {
     **_excused(
         _FLOW,
         [
-            *_within(
-                "engine",
-                "analyst_turns fair_share threads statement_time role_readiness machine_clock",
-            ),
-            *_within("engine", "engine_in_force read_tables statement_fingerprint"),
+            *_within("engine", "role_readiness machine_clock engine_in_force"),
+            "proxy.turns",
             *_within("cli", "running state state_folder demo_folder publication_checks"),
         ],
     ),
@@ -384,9 +381,13 @@ class Base:
             if not any(self.is_excused(one) for one in met.intersection(members(name)))
         )
 
-    def excused_with_rows(self) -> list[str]:
-        """Modules that are excused, and have exact rows, what reads them, or randomness."""
-        return [one for one in MODULES if self.is_excused(one) and reads_rows(one)]
+    def unlisted_with_rows(self) -> list[str]:
+        """Modules that are not listed, and have exact rows, what reads them, randomness or a capability."""
+        return [
+            one
+            for one in MODULES
+            if self.part_of(one) is None and (reads_rows(one) or makes_capability(one))
+        ]
 
     def modules_of(self, part: str) -> list[str]:
         """What is to be read of a part."""
@@ -428,6 +429,32 @@ def reads_rows(module: str) -> bool:
         name.startswith("proxy.exact") or (name, member) in _SOURCES_OF_ROWS
         for name, member in imported_names(module)
     )
+
+
+# What makes a capability, and the modules that may import it: nobody else charges, or says that somebody did.
+CAPABILITIES: Mapping[tuple[str, str], frozenset[str]] = {
+    ("proxy.compiler.backend_query", "public_list"): frozenset(
+        _within("compiler", "binds other_values")
+    ),
+    ("proxy.drawing.charges", "charge_in_ledger"): frozenset(
+        _within("ledger", "engine_ledger published_releases")
+    ),
+    ("proxy.drawing.charges", "uncharged"): frozenset({"proxy.audit.uncharged_reads"}),
+    ("proxy.drawing.answer_slots", "shown_answer"): frozenset({"proxy.ledger.cached_claims"}),
+    ("proxy.drawing.answer_slots", "question_given"): frozenset(
+        {"proxy.engine.questions_of_answers"}
+    ),
+}
+_OF_CAPABILITIES = frozenset(module for module, _ in CAPABILITIES)
+
+
+@cache
+def makes_capability(module: str) -> bool:
+    """Whether a module imports what makes a capability, or all of a module that has such."""
+    if module.startswith(f"{_OF_OTHER_ROWS}."):
+        return False
+    names = imported_names(module)
+    return any(one in CAPABILITIES or f"{one[0]}.{one[1]}" in _OF_CAPABILITIES for one in names)
 
 
 _NODES = frozenset(

@@ -31,11 +31,13 @@ class CheckedProposals:
         proposed: Of each table the bounds.
         price: Of all of them.
         tables: What of it is drawn of each table.
+        world: Policy and catalogue that they were checked against.
     """
 
     proposed: tuple[TableProposals, ...]
     price: Price
     tables: Mapping[str, Loss]
+    world: World
     made: InitVar[object]
 
     def __post_init__(self, made: object) -> None:
@@ -71,6 +73,7 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
         proposed=tuple(tables),
         price=sum(prices, NOTHING_PAID),
         tables={str(one): price.loss for one, price in zip(names, prices, strict=True)},
+        world=world,
         made=_HERE,
     )
 

@@ -19,7 +19,6 @@ from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
 from proxy.engine.rewritten_text import rewritten_text
-from proxy.engine.threads import turns_of
 from proxy.engine.trial_statement import trial_of
 from proxy.pgwire.calls import (
     ChargedAnswer,
@@ -41,6 +40,7 @@ from proxy.query.syntax.prepared_statements import prepared_query
 from proxy.query.syntax.settled_literals import settled
 from proxy.query.syntax.statements import Execute, Statement, StatementKind, StoredQuery
 from proxy.servers.error_boundary import refuses, refuses_later
+from proxy.turns.threads import turns_of
 
 _KEPT = 64
 

@@ -15,7 +15,7 @@ from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.deviation_scan import centre_scan, centres_text, deviation_scan
-from proxy.engine.noisy_answers import choice_rows, without_choice_rows
+from proxy.drawing.drawer import choice_rows, without_choice_rows
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import (
@@ -45,6 +45,7 @@ from tests.compiler.test_bound_scan import (
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.uncharged_statements import unpaid
 from tests.unchecked_blocks import compile_block, compile_centres, compile_choices, drawn_centres
 
 _NAME = "deviation_scan"
@@ -353,7 +354,9 @@ async def _in_two_parts(
     await protected.open()
     try:
         async with protected.session("") as session:
-            found = await session.run_in_two_parts(query, dict.fromkeys(query.seeds, 1), between)
+            found = await session.run_in_two_parts(
+                unpaid(query), dict.fromkeys(query.seeds, 1), between
+            )
             await asyncio.wait({session.end()})
             return found
     finally:
@@ -417,7 +420,7 @@ async def _at_once(database: Database, query: BackendQuery) -> ExactTable:
     await protected.open()
     try:
         async with protected.session("") as session:
-            found = await session.run(query, dict.fromkeys(query.seeds, 1), None)
+            found = await session.run(unpaid(query), dict.fromkeys(query.seeds, 1), None)
             await asyncio.wait({session.end()})
             return found
     finally:

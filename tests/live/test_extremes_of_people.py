@@ -16,6 +16,7 @@ from tests.live.served_database import planned, served_database
 from tests.live_proxy import LiveProxy
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import compile_block, release_block
 
 _DRAWS = 12
@@ -70,7 +71,7 @@ async def _read(block: BlockPlan, dsn: str, seed: int) -> list[ExactTable]:
     await data.open()
     try:
         return [
-            await data.run(query, {name: seed + n for n, name in enumerate(query.seeds)})
+            await read(data, query, {name: seed + n for n, name in enumerate(query.seeds)})
             for query in compile_block(block)
         ]
     finally:
