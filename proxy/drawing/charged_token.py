@@ -1,8 +1,8 @@
-"""Through which token a statement is charged, beside its analyst.
+"""Who asks, and through which token: what a statement is charged to.
 
-A variable of the context and not a parameter: between the listener that has seen the token and the ledger that
-charges it stand planning, turns, caching and takeover, which have no business with it. Tasks inherit it: a
-charge that is carried to its end although its client is gone is still the token's.
+Variables of the context and not parameters: between the listener that has seen the analyst and the token and
+the ledger that charges them stand planning, turns, caching and takeover, which have no business with it. Tasks
+inherit them: a charge that is carried to its end although its client is gone is still the token's.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from proxy.base.errors import Fault
+
+_ANALYST: ContextVar[str | None] = ContextVar("analyst", default=None)
 _TOKEN: ContextVar[int | None] = ContextVar("token", default=None)
 
 
@@ -22,6 +25,24 @@ def charging(token: int | None) -> Iterator[None]:
         yield
     finally:
         _TOKEN.reset(before)
+
+
+@contextmanager
+def asking(analyst: str) -> Iterator[None]:
+    """Whoever is charged inside, or shown what they have paid for, is this analyst."""
+    before = _ANALYST.set(analyst)
+    try:
+        yield
+    finally:
+        _ANALYST.reset(before)
+
+
+def refuse_another(analyst: str) -> None:
+    """
+    Refuses  Fault: a statement that somebody asks is not another's. Nobody asks what is published
+    """
+    if _ANALYST.get() not in (None, analyst):
+        raise Fault("a statement in the name of another analyst")
 
 
 def charged_token() -> int | None:

@@ -21,7 +21,7 @@ from proxy.drawing.answer_slots import (
     ToppedUp,
     Unfinished,
 )
-from proxy.drawing.charged_token import charged_token
+from proxy.drawing.charged_token import charged_token, refuse_another
 from proxy.kernel.checked_plan import CheckedBlock
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.topping_up import weighted_mean
@@ -70,6 +70,7 @@ class OwnedAnswer:
 
         Privacy: it is the released value itself, so showing it again is post-processing.
         """
+        refuse_another(analyst)
         asking = AnswerOwner(
             analyst=analyst, person=await people.person(analyst), token=charged_token()
         )

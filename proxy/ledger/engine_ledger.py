@@ -21,7 +21,7 @@ from proxy.drawing.answer_slots import (
     ShownAnswer,
     refuse_of_others,
 )
-from proxy.drawing.charged_token import charged_token
+from proxy.drawing.charged_token import charged_token, refuse_another
 from proxy.drawing.charges import Charge, Payable, charge_in_ledger
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers
 from proxy.kernel.checked_plan import together
@@ -97,6 +97,7 @@ class EngineLedger:
     async def reserve(
         self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
     ) -> Charge:
+        refuse_another(analyst)
         reserving = self._reserve(analyst, plan, fingerprint, digest, text)
         receipt = await self._told(analyst, self._to_its_end(reserving, lambda one: one))
         warnings = self._warned(analyst, receipt)
@@ -120,6 +121,7 @@ class EngineLedger:
         may_draw: bool,
         text: str | None = None,
     ) -> Charge | None:
+        refuse_another(analyst)
         refuse_of_others(parts, analyst)
         claiming = self._claim(analyst, parts, fingerprint, digest, may_draw, text)
         claimed = await self._told(analyst, self._to_its_end(claiming, _receipt_of))
@@ -160,6 +162,7 @@ class EngineLedger:
         return await self._cached.store(cached, relation)
 
     async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
+        refuse_another(analyst)
         return await self._cached.shown(analyst, cached)
 
     async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:

@@ -12,6 +12,7 @@ from typing_extensions import ParamSpec
 
 from proxy.accounting.amounts import charged_text
 from proxy.base.limits import STATEMENT_BYTES
+from proxy.drawing.charged_token import asking
 from proxy.engine.answer_lines import AnswerLines, answer_lines
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
@@ -144,7 +145,7 @@ class EngineAdapter:
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
-        with self.turns_of(analyst):
+        with self.turns_of(analyst), asking(analyst):
             answer = await engine.run(question, query.arguments, settings, analyst, query.day)
         inlined = None
         if question.statement.kind is StatementKind.COPY:
@@ -163,7 +164,7 @@ class EngineAdapter:
         """The privacy plan. Reads and charges nothing."""
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
-        with self.turns_of(analyst):
+        with self.turns_of(analyst), asking(analyst):
             return await engine.explain(question, query.arguments, settings, analyst)
 
     def _in_force(self, query: RunQuery | PlanTrial) -> tuple[Engine, ProtectedQuery]:

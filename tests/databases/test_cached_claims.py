@@ -27,6 +27,7 @@ from proxy.drawing.answer_slots import (
     shown_answer,
     slot_digest,
 )
+from proxy.drawing.charged_token import asking
 from proxy.drawing.charges import Charge
 from proxy.kernel.price import Price
 from proxy.ledger.bearer_tokens import create_token
@@ -182,6 +183,32 @@ def test_a_claim_pays_for_what_is_to_be_drawn_alone(ledger_dsn: str) -> None:
     for part in (ready, drawn, apart):
         with pytest.raises(Fault):
             charge.begin(part.block)
+
+
+def test_nobody_is_charged_or_shown_anything_in_the_name_of_another(ledger_dsn: str) -> None:
+    """Whoever the engine names: the listener says who asks."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use() -> None:
+        tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER)
+        await tables.open()
+        ledger = EngineLedger(tables, _DAY)
+        try:
+            with asking("bob"):
+                with pytest.raises(Fault):
+                    await ledger.claim("alice", [_question(1)], "f", "p", may_draw=True)
+                with pytest.raises(Fault):
+                    await ledger.reserve("alice", charge_of(loss("1")), "f", "p")
+                claimed = await ledger.claim("bob", [_question(1)], "f", "p", may_draw=True)
+            assert claimed is not None
+            with asking("alice"), pytest.raises(Fault):
+                await ledger.shown("bob", 1)
+            assert await ledger.shown("bob", 1) is None
+        finally:
+            await ledger.close()
+
+    asyncio.run(use())
+    assert _paid(ledger_dsn) == {"bob": 1, "all": 1}
 
 
 def test_a_claim_beside_what_another_was_shown_charges_nothing(ledger_dsn: str) -> None:

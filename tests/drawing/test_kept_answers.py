@@ -24,7 +24,7 @@ from proxy.drawing.answer_slots import (
     refuse_of_others,
     shown_answer,
 )
-from proxy.drawing.charged_token import charging
+from proxy.drawing.charged_token import asking, charging
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers, OwnedAnswer
 from proxy.mechanisms.loss import NOTHING
 from proxy.release.cached_block import CachedBlock, Order
@@ -179,6 +179,14 @@ def test_an_answer_is_shown_to_its_owner_alone(
         found = asyncio.run(kept.shown(analyst, _People(person)))
     assert found == ((_DRAWN,) if is_shown else None)
     assert "CachedBlock" not in repr(kept)
+
+
+def test_nobody_is_shown_what_is_kept_in_the_name_of_another() -> None:
+    kept = OwnedAnswer(AnswerOwner(analyst="ann", person=1, token=None), (_DRAWN,))
+    with asking("bob"), pytest.raises(Fault):
+        asyncio.run(kept.shown("ann", _People(1)))
+    with asking("ann"):
+        assert asyncio.run(kept.shown("ann", _People(1))) == (_DRAWN,)
 
 
 # --- names --------------------------------------------------------------------------------------------
