@@ -44,6 +44,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
 from proxy.kernel.shape import Shape, check_groups, shape_of
+from proxy.kernel.totality import check_totality
 from proxy.kernel.world import World
 
 
@@ -60,6 +61,7 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
     """
     source = relation_of(block.source, world)
     _check_parts(block, source, world)
+    check_totality(block, world)
     check_neighbours(block, source)
     check_groups(block)
     check_reach(block, source)

@@ -15,6 +15,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
+from proxy.kernel.constant_checks import check_inside, check_text_call
 from proxy.planner import divisors, intervals
 from proxy.planner.calendar_clamps import (
     can_overflow,
@@ -25,7 +26,6 @@ from proxy.planner.calendar_clamps import (
     with_calendar,
     within_calendar,
 )
-from proxy.planner.constant_checks import check_inside, check_text_call, checked_divisor
 from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
 from proxy.planner.intrinsic_bounds import clamped_by_type, is_of_day, unlimited, with_ends
@@ -299,7 +299,7 @@ def _with_lengths(expression: Expression, columns: Facts) -> Expression:
 def _quotient(quotient: Quotient, columns: Facts) -> Bounded:
     inner = _factor(quotient.operand, columns)
     if isinstance(quotient.divisor, Constant | Parameter):
-        divisor = checked_divisor(quotient)
+        divisor = divisors.checked_divisor(quotient)
         changed = replace(quotient, operand=inner.expression)
         return Bounded(changed, intervals.of_quotient(quotient, divisor, inner.interval))
     by = _factor(quotient.divisor, columns)
