@@ -113,8 +113,9 @@ def bounded(expression: Expression, columns: Facts) -> Bounded:
 
 def _factor(expression: Expression, columns: Facts) -> Bounded:
     """An operand of arithmetic. A stored number without a scale, which can have 16,383 digits after the point,
-    is rounded before it is clamped: products of such numbers cost the product of their digits
-    (kernel/work_prices.py)."""
+    is cut before it is clamped: products of such numbers cost the product of their digits
+    (kernel/work_prices.py). Rounding could carry into a digit for which the longest numbers have no room, so
+    that it raises."""
     found = bounded(expression, columns)
     clamped = found.expression
     if not isinstance(clamped, Clamped) or not isinstance(clamped.operand, ColumnRef):
@@ -124,8 +125,8 @@ def _factor(expression: Expression, columns: Facts) -> Bounded:
     if known is None or not known.is_long:
         return found
     digits = limits.NUMBER_AFTER_POINT
-    rounded = NumericCall(NumericFunction.ROUND, column, digits, SqlType.NUMERIC)
-    return Bounded(replace(clamped, operand=rounded), found.interval)
+    cut = NumericCall(NumericFunction.TRUNC, column, digits, SqlType.NUMERIC)
+    return Bounded(replace(clamped, operand=cut), found.interval)
 
 
 def _bounded(expression: Expression, columns: Facts) -> Bounded:
