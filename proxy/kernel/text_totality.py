@@ -14,7 +14,7 @@ from fractions import Fraction
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.constant_checks import check_inside, check_size, check_text_call
-from proxy.kernel.value_ranges import Value, refused
+from proxy.kernel.value_ranges import NULL, Value, refused
 from proxy.query.ir.expressions import (
     Bucket,
     Cast,
@@ -91,16 +91,12 @@ def text_call_rule(call: TextCall, operand: Value) -> Value:
 
 def _characters(call: TextCall, most: int | None) -> int | None:
     """The most characters that a function leaves. None: not known, as case mapping can lengthen a text."""
-    given = (
-        call.arguments[0].value
-        if call.arguments and isinstance(call.arguments[0], Constant)
-        else None
-    )
-    number = int(given) if isinstance(given, Fraction) and given >= 0 else None
-    if call.function in (TextFunction.LPAD, TextFunction.RPAD):
-        return number
-    if call.function is TextFunction.LEFT and number is not None:
-        return number if most is None else min(most, number)
+    first = call.arguments[0] if call.arguments else None
+    given = first.value if isinstance(first, Constant) else None
+    if isinstance(given, Fraction) and call.function in (TextFunction.LPAD, TextFunction.RPAD):
+        return max(0, int(given))
+    if isinstance(given, Fraction) and call.function is TextFunction.LEFT and given >= 0:
+        return int(given) if most is None else min(most, int(given))
     return most if call.function in _NO_LONGER else None
 
 
@@ -199,6 +195,8 @@ def printed_rule(cast: Cast, operand: Value) -> Value:
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     below = cast.operand
+    if operand.is_null:
+        return NULL
     if below.type is SqlType.OTHER:
         raise refused("a text of a value of an unknown type")
     if below.type is None or below.type.is_text:

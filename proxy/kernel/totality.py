@@ -27,6 +27,7 @@ from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import COUNTS
 from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.kernel.number_totality import (
     arithmetic_rule,
     bucket_rule,
@@ -130,7 +131,7 @@ def check_totality(block: BlockPlan, world: World) -> None:
     for key in block.keys:
         check_key(key, rows.of(key.expression))
     for release in block.releases:
-        _check_release(release, rows)
+        _check_release(release, block.neighbours, rows)
     for choice in block.value_choices:
         _check_measured(choice.measured, rows)
 
@@ -257,7 +258,7 @@ def check_key(key: KeyPlan, value: Value) -> None:
         raise refused("a key that may be long")
 
 
-def _check_release(release: Release, rows: _Rows) -> None:
+def _check_release(release: Release, neighbours: Neighbours, rows: _Rows) -> None:
     match release:
         case NoisyStatistic():
             if isinstance(release.of, Counted):
@@ -268,14 +269,26 @@ def _check_release(release: Release, rows: _Rows) -> None:
                     _check_measured(measured, rows)
         case DistinctCount():
             rows.maybe(release.condition)
-            value = rows.of(release.operand)
-            _check_compared((release.operand,))
-            is_text = release.operand.type is not None and release.operand.type.is_text
-            most = value.characters
-            if is_text and not release.is_long and (most is None or most > limits.KEY_CHARACTERS):
-                raise refused("distinct texts that may be long")
+            check_distinct(release, neighbours, rows.of(release.operand))
         case _:
             _check_measured(release.measured, rows)
+
+
+def check_distinct(release: DistinctCount, neighbours: Neighbours, value: Value) -> None:
+    """Let values pass of which no row makes what is sorted longer than `limits.KEY_CHARACTERS`.
+
+    Totality: texts that are said to be short are counted whole. Units are short, as an index holds them, and
+    where several rows of one are gathered no text is counted.
+    """
+    operand = release.operand
+    _check_compared((operand,))
+    if release.is_long or operand.type is None or not operand.type.is_text:
+        return
+    unit = operand if isinstance(neighbours, UnitNeighbours) else neighbours.not_null
+    if release.of_unit and operand == unit:
+        return
+    if value.characters is None or value.characters > limits.KEY_CHARACTERS:
+        raise refused("distinct texts that may be long")
 
 
 def _check_measured(measured: Measured, rows: _Rows) -> None:
