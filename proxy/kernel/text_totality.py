@@ -77,7 +77,8 @@ def text_call_rule(call: TextCall, operand: Value) -> Value:
     """
     with _said_by_the_planner():
         check_text_call(call)
-        check_size(call)
+        for part in (call, *call.arguments):
+            check_size(part)
     if call.function in _COUNTS:
         is_right = call.type is SqlType.INT4
     elif call.function is TextFunction.STARTS_WITH:
