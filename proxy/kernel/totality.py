@@ -27,6 +27,7 @@ from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import COUNTS
 from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.listed_values import check_listed
 from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.kernel.number_totality import (
     arithmetic_rule,
@@ -242,10 +243,13 @@ def check_key(key: KeyPlan, value: Value) -> None:
     """Let a key pass of which no row makes the text that is sorted longer than `limits.KEY_CHARACTERS`.
 
     Totality: a key that says of itself that it is short is printed whole. So it is a text of which the type, or
-    what is computed, says so, and a private number of which the type does.
+    what is computed, says so, and a private number of which the type does. Listed keys of a column are values
+    of its type (`listed_values`).
     """
     _check_compared((key.expression,))
     kind = key.expression.type
+    if key.values is not None and isinstance(key.expression, ColumnRef):
+        check_listed(key.expression.type, key.values)
     if key.is_long or kind is None:
         return
     if kind.is_text:

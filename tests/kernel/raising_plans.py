@@ -170,6 +170,7 @@ def _changed(block: BlockPlan, once: _Once) -> BlockPlan | None:
         value_choices=tuple(
             replace(one, measured=_measured(one.measured, once)) for one in block.value_choices
         ),
+        uses_answers=True,
     )
     return found if once.is_done else None
 
@@ -790,6 +791,17 @@ def key_called_short(block: BlockPlan) -> BlockPlan | None:
         if key.is_long:
             short = replace(key, is_long=False)
             return replace(block, keys=(*block.keys[:number], short, *block.keys[number + 1 :]))
+    return None
+
+
+@of_block
+def listed_key_of_another_type(block: BlockPlan) -> BlockPlan | None:
+    for number, key in enumerate(block.keys):
+        kind = key.expression.type
+        is_column = isinstance(key.expression, ColumnRef) and kind is not None and not kind.is_text
+        if is_column and key.values is not None:
+            more = replace(key, values=(*key.values, "2023-02-29"))
+            return replace(block, keys=(*block.keys[:number], more, *block.keys[number + 1 :]))
     return None
 
 

@@ -15,6 +15,7 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column
 from proxy.kernel import (
+    listed_values,
     number_totality,
     text_totality,
     time_totality,
@@ -22,6 +23,7 @@ from proxy.kernel import (
     value_ranges,
 )
 from proxy.kernel.block_price import price_of_block
+from proxy.kernel.listed_values import check_listed
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.totality import check_relation, check_totality
@@ -397,6 +399,7 @@ _WEAKENED: dict[str, Weakened] = {
     "key_called_short": _weak(
         _J.check_key, "characters is None or characters > limits.KEY_CHARACTERS", "False"
     ),
+    "listed_key_of_another_type": _weak(listed_values.check_listed, "if kind.is_text", "if True"),
     "distinct_texts_called_short": _weak(
         _J.check_distinct,
         "value.characters is None or value.characters > limits.KEY_CHARACTERS",
@@ -416,3 +419,30 @@ def test_without_its_condition_it_gets_through(kind: str, monkeypatch: pytest.Mo
     made = [(one, broken) for one, broken in _raising(kind) if _is_refused(broken, one.world)]
     _WEAKENED[kind].put(monkeypatch)
     assert not all(_is_refused(broken, one.world) for one, broken in made)
+
+
+_TEXTS = {
+    SqlType.INT2: (("1", "-32768"), ("32768", "x", "1.5", "")),
+    SqlType.NUMERIC: (("1.50", "NaN", "-Infinity", "1e5"), ("1,5", "e5", "0x1")),
+    SqlType.FLOAT4: (("0.1", "3e+38", "Infinity", "0"), ("3.5e+38", "1e-50")),
+    SqlType.BOOL: (("true", "f"), ("yes!", "2")),
+    SqlType.DATE: (
+        ("2024-02-29", "0005-02-29 BC", "infinity", "12000-02-29"),
+        ("2023-02-29", "0000-01-01"),
+    ),
+    SqlType.TIMESTAMPTZ: (
+        ("2024-02-29 12:00:00+00", "2024-02-29 12:00:00.5+05:30"),
+        ("2024-02-29 25:61",),
+    ),
+    SqlType.UUID: (("00000000-0000-0000-0000-00000000000a",), ("00000000",)),
+    SqlType.OTHER: ((), ("1",)),
+}
+
+
+@pytest.mark.parametrize("kind", _TEXTS)
+def test_listed_keys_are_values_of_their_column(kind: SqlType) -> None:
+    right, wrong = _TEXTS[kind]
+    check_listed(kind, (*right, None))
+    for text in wrong:
+        with pytest.raises(NotPrivate):
+            check_listed(kind, (*right, text))

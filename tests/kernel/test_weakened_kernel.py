@@ -23,6 +23,7 @@ from proxy.kernel import (
     column_types,
     fixed_columns,
     join_rules,
+    listed_values,
     measurements,
     number_totality,
     row_numbers,
@@ -48,7 +49,7 @@ from tests.pipeline_world import CATALOG, POLICIES
 _MODULES = (
     *(attribution, column_types, fixed_columns, join_rules, measurements, block_price, row_numbers),
     *(shape, sensitivities, truncation_rules),
-    *(totality, number_totality, time_totality, text_totality, value_ranges),
+    *(totality, number_totality, time_totality, text_totality, value_ranges, listed_values),
 )
 
 
