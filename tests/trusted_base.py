@@ -173,8 +173,8 @@ ALLOWED: Mapping[str, str] = {
             "proxy.reuse",
         ],
     ),
-    "proxy.planner": "chooses what is computed, of which public labels, at what share of the price: it has no row,"
-    " and the kernel judges what it makes",
+    "proxy.planner": "chooses what is computed, of which public labels, at what share of the price: it has"
+    " no row, and the kernel judges what it makes",
     **_excused(
         _FLOW,
         [

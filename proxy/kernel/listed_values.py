@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from proxy.base.sql_types import SqlType
-from proxy.kernel.value_ranges import refused
+from proxy.kernel.known_values import refused
 from proxy.query.ir.typing_rules import is_instant
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")

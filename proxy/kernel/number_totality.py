@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
-from proxy.kernel.value_ranges import (
+from proxy.kernel.known_values import (
     MOST_BITS,
     NULL,
     Value,

@@ -14,7 +14,7 @@ from fractions import Fraction
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.constant_checks import check_inside, check_size, check_text_call
-from proxy.kernel.value_ranges import NULL, Value, refused
+from proxy.kernel.known_values import NULL, Value, refused
 from proxy.query.ir.expressions import (
     Bucket,
     Cast,

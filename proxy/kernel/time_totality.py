@@ -13,7 +13,7 @@ from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan
 from proxy.base.time_templates import template
-from proxy.kernel.value_ranges import (
+from proxy.kernel.known_values import (
     FIRST_SECOND,
     LAST_SECOND,
     Value,

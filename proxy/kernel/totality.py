@@ -2,11 +2,11 @@
 
 Claim: PostgreSQL computes each expression of a block that `check_totality` lets pass on every row that the
 tables can hold, whatever is stored, so that whether a statement ends in an error is no function of the rows
-(PROOFS.md 22 A4).
+(PROOFS.md 22 A1).
 
 Argument: by induction over nodes. A node is total on operands within the ranges that its rule asks for, and the
 rule gives the range of its result (`number_totality`, `time_totality`, `text_totality`). Ranges begin with
-what is printed, or what the catalogue says of stored columns (`value_ranges`). What has no rule here is total
+what is printed, or what the catalogue says of stored columns (`known_values`). What has no rule here is total
 on all operands of its type (TOTALITY.md 2 says why, node by node). Types are those that
 `column_types.check_expressions` has counted before.
 
@@ -27,6 +27,19 @@ from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import COUNTS
 from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.known_values import (
+    ANYTHING,
+    MOST_BITS,
+    ColumnValues,
+    Value,
+    answer_value,
+    around,
+    bits_of,
+    constant_value,
+    hull,
+    refused,
+    within,
+)
 from proxy.kernel.listed_values import check_listed
 from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.kernel.number_totality import (
@@ -59,19 +72,6 @@ from proxy.kernel.time_totality import (
     template_rule,
     time_clamp_rule,
     truncation_rule_of_time,
-)
-from proxy.kernel.value_ranges import (
-    ANYTHING,
-    MOST_BITS,
-    Columns,
-    Value,
-    answer_value,
-    around,
-    bits_of,
-    constant_value,
-    hull,
-    refused,
-    within,
 )
 from proxy.kernel.world import World
 from proxy.query.ir.expression_walk import children
@@ -127,7 +127,7 @@ def check_totality(block: BlockPlan, world: World) -> None:
     Raises:
         NotPrivate: A node of which that cannot be proven.
     """
-    rows = _Rows(check_relation(block.source, world))
+    rows = _Judge(check_relation(block.source, world))
     rows.maybe(block.where)
     for key in block.keys:
         check_key(key, rows.of(key.expression))
@@ -137,7 +137,7 @@ def check_totality(block: BlockPlan, world: World) -> None:
         _check_measured(choice.measured, rows)
 
 
-def check_relation(relation: Relation, world: World) -> Columns:
+def check_relation(relation: Relation, world: World) -> ColumnValues:
     """Judge all expressions of a relation, and say where its columns lie.
 
     >>> from tests.kernel.examples import WORLD, scan
@@ -146,12 +146,12 @@ def check_relation(relation: Relation, world: World) -> Columns:
     """
     match relation:
         case Scan():
-            return Columns(tables={relation.alias: world.catalog.tables[relation.table]})
+            return ColumnValues(tables={relation.alias: world.catalog.tables[relation.table]})
         case Join():
             both = check_relation(relation.left, world).beside(
                 check_relation(relation.right, world)
             )
-            _Rows(both).maybe(relation.rest)
+            _Judge(both).maybe(relation.rest)
             for pair in relation.equal:
                 _check_compared(pair)
             return both
@@ -163,23 +163,23 @@ def check_relation(relation: Relation, world: World) -> Columns:
             return _union(relation, world)
         case Truncate():
             found = check_relation(relation.source, world)
-            _Rows(found).maybe(relation.where)
+            _Judge(found).maybe(relation.where)
             return found
         case _:
             assert_never(relation)
 
 
-def _subquery(subquery: Subquery, world: World) -> Columns:
+def _subquery(subquery: Subquery, world: World) -> ColumnValues:
     """PostgreSQL puts its columns in where they are named; a window is computed first."""
-    rows = _Rows(check_relation(subquery.source, world))
+    rows = _Judge(check_relation(subquery.source, world))
     rows.maybe(subquery.where)
     computed = {(subquery.alias, one): rows.output(made) for one, made in subquery.outputs}
     for window in subquery.windows:
         computed[subquery.alias, window.name] = _window(window, rows)
-    return Columns(computed=computed)
+    return ColumnValues(computed=computed)
 
 
-def _window(window: WindowColumn, rows: _Rows) -> Value:
+def _window(window: WindowColumn, rows: _Judge) -> Value:
     for part in (*window.partition, *(term.expression for term in window.order)):
         rows.of(part)
     if window.aggregate is not None:
@@ -189,19 +189,19 @@ def _window(window: WindowColumn, rows: _Rows) -> Value:
     return ANYTHING if window.function is WindowFunction.ROW_NAME else _COUNT
 
 
-def _groups(grouped: GroupByUnit, world: World) -> Columns:
+def _groups(grouped: GroupByUnit, world: World) -> ColumnValues:
     """Of a text key the first characters are left (compiler.relation_sql)."""
-    rows = _Rows(check_relation(grouped.source, world))
+    rows = _Judge(check_relation(grouped.source, world))
     rows.maybe(grouped.where)
     computed = {(grouped.alias, UNIT_COLUMN): rows.of(grouped.unit)}
     for number, key in enumerate(grouped.keys, start=1):
         computed[grouped.alias, key_column(number)] = replace(_cut(rows.of(key)), depth=0)
     for number, aggregate in enumerate(grouped.aggregates, start=1):
         computed[grouped.alias, aggregate_column(number)] = aggregate_value(aggregate, rows)
-    return Columns(computed=computed)
+    return ColumnValues(computed=computed)
 
 
-def _union(union: UnionAll, world: World) -> Columns:
+def _union(union: UnionAll, world: World) -> ColumnValues:
     """A column is what one of the columns in its place is."""
     parts = [(part.alias, check_relation(part, world)) for part in union.parts]
     first = union.parts[0]
@@ -214,10 +214,10 @@ def _union(union: UnionAll, world: World) -> Columns:
             values.append(columns.value((alias, below[place])))
         depth = max(value.depth for value in values)
         found[union.alias, one] = replace(hull(values), step=None, least=None, depth=depth)
-    return Columns(computed=found)
+    return ColumnValues(computed=found)
 
 
-def aggregate_value(aggregate: Aggregate, rows: _Rows) -> Value:
+def aggregate_value(aggregate: Aggregate, rows: _Judge) -> Value:
     """Bound an exact aggregate of the rows of a unit.
 
     Totality: a sum in numeric raises above 131,072 digits alone: its operand has ends, and no query has 2^64
@@ -262,7 +262,7 @@ def check_key(key: KeyPlan, value: Value) -> None:
         raise refused("a key that may be long")
 
 
-def _check_release(release: Release, neighbours: Neighbours, rows: _Rows) -> None:
+def _check_release(release: Release, neighbours: Neighbours, rows: _Judge) -> None:
     match release:
         case NoisyStatistic():
             if isinstance(release.of, Counted):
@@ -295,7 +295,7 @@ def check_distinct(release: DistinctCount, neighbours: Neighbours, value: Value)
         raise refused("distinct texts that may be long")
 
 
-def _check_measured(measured: Measured, rows: _Rows) -> None:
+def _check_measured(measured: Measured, rows: _Judge) -> None:
     rows.maybe(measured.condition)
     rows.of(measured.operand)
     column = _plain(measured.operand)
@@ -360,7 +360,7 @@ def _makes_text(expression: Expression) -> bool:
 
 
 @dataclass(slots=True)
-class _Rows:
+class _Judge:
     """Judges expressions of the rows of a relation.
 
     Attributes:
@@ -368,7 +368,7 @@ class _Rows:
         deepest: So many operations stand inside one another in what was judged last.
     """
 
-    columns: Columns
+    columns: ColumnValues
     deepest: int = 0
 
     def maybe(self, expression: Expression | None) -> None:

@@ -15,19 +15,19 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column
 from proxy.kernel import (
+    known_values,
     listed_values,
     number_totality,
     text_totality,
     time_totality,
     totality,
-    value_ranges,
 )
 from proxy.kernel.block_price import price_of_block
+from proxy.kernel.known_values import Value, constant_value, stored_value
 from proxy.kernel.listed_values import check_listed
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.totality import check_relation, check_totality
-from proxy.kernel.value_ranges import Value, constant_value, stored_value
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import (
     Cast,
@@ -251,7 +251,7 @@ _WEAKENED: dict[str, Weakened] = {
     "divisor_that_reaches_0": _weak(
         _N.quotient_rule, "distance is None and not divisor.is_apart", "False"
     ),
-    "divisor_of_0": _weak(value_ranges.constant_value, "is_apart=number != 0", "is_apart=True"),
+    "divisor_of_0": _weak(known_values.constant_value, "is_apart=number != 0", "is_apart=True"),
     "divisor_without_nullif": _weak(
         _N.clamp_rule, "is_apart = low > 0 or high < 0 or", "is_apart = True or"
     ),
@@ -299,10 +299,10 @@ _WEAKENED: dict[str, Weakened] = {
     "function_of_texts_as_a_number": _weak(
         _X.text_call_rule, "is_right = call.type.is_text", "is_right = True"
     ),
-    "result_that_is_no_number": _weak(_J._Rows._chosen, "expression.type.is_number", "False"),
+    "result_that_is_no_number": _weak(_J._Judge._chosen, "expression.type.is_number", "False"),
     "clamp_inside_out": _weak(_N.clamp_rule, "low > high", "False"),
     "stored_number_as_one_of_several": _weak(
-        value_ranges.hull, "len(lows) == len(highs) == len(there)", "bool(lows)"
+        known_values.hull, "len(lows) == len(highs) == len(there)", "bool(lows)"
     ),
     "time_clamp_inside_out": _weak(_T.time_clamp_rule, "clamped.low > clamped.high", "False"),
     "look_into_what_is_no_column": _weak(
@@ -369,7 +369,7 @@ _WEAKENED: dict[str, Weakened] = {
     "replacement_that_is_long": _weak(_X.text_call_rule, "check_size(part)", "pass"),
     "text_padded_to_a_long_one": _weak(_X.text_call_rule, "check_size(part)", "pass"),
     "constant_that_is_long": _weak(
-        value_ranges.constant_value,
+        known_values.constant_value,
         'len(text.encode("utf-8", "surrogatepass")) > limits.CONSTANT_BYTES',
         "False",
     ),

@@ -127,7 +127,7 @@ def hull(values: Iterable[Value]) -> Value:
 
 
 def stored_value(column: Column) -> Value:
-    """Say what the server holds the values of a stored column to (PROOFS.md 22 A2.2).
+    """Say what the server holds the values of a stored column to (PROOFS.md 22 A2.3).
 
     A type without a modifier says nothing: a numeric may be anything, and so may a numeric(p, s) of a foreign
     table. numeric(p, s) holds NaN, so that it has no ends.
@@ -191,7 +191,7 @@ def answer_value(answer: Parameter) -> Value:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class ColumnValues:
     """The columns that expressions of a relation can name.
 
     Attributes:
@@ -210,7 +210,7 @@ class Columns:
         column = None if table is None else table.column(name[1])
         return ANYTHING if column is None else stored_value(column)
 
-    def beside(self, other: Columns) -> Columns:
-        return Columns(
+    def beside(self, other: ColumnValues) -> ColumnValues:
+        return ColumnValues(
             computed={**self.computed, **other.computed}, tables={**self.tables, **other.tables}
         )
