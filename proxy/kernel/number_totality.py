@@ -64,9 +64,14 @@ def check_number(operand: Expression) -> None:
     if kind is None:
         is_number = isinstance(operand, Constant) and operand.value is None
     else:
-        is_number = kind.is_number or kind in _NUMBERS
+        is_number = is_printed_as_number(kind)
     if not is_number:
         raise refused("a value that is cast to a number")
+
+
+def is_printed_as_number(kind: SqlType) -> bool:
+    """Whether a computed value of the type is a number: a difference of times is its seconds."""
+    return kind.is_number or kind in _NUMBERS
 
 
 def clamp_rule(clamped: Clamped, operand: Value) -> Value:

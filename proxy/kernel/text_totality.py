@@ -19,6 +19,7 @@ from proxy.query.ir.expressions import (
     Bucket,
     Cast,
     ColumnRef,
+    Concat,
     Constant,
     Expression,
     Extract,
@@ -101,12 +102,14 @@ def _characters(call: TextCall, most: int | None) -> int | None:
     return most if call.function in _NO_LONGER else None
 
 
-def concatenation_rule(operands: Sequence[Value]) -> Value:
+def concatenation_rule(concat: Concat, operands: Sequence[Value]) -> Value:
     """Add up the characters of texts.
 
     Totality: each operand is cut, and few are joined at a time (compiler.text_sql). How many there are, and
     so what is copied, is in the price of the node (`work_prices`).
     """
+    if not concat.type.is_text:
+        raise refused("a text of another type")
     lengths = [one.characters for one in operands if one.characters is not None]
     return Value(characters=sum(lengths) if len(lengths) == len(operands) else None)
 
@@ -177,6 +180,8 @@ def _type_of_look(inside: Inside, of: SqlType) -> SqlType | None:
             return None if of.element is None else SqlType.INT4
         case InsideLook.ELEMENT:
             return of.element
+        case InsideLook.COMPARED:
+            return inside.type if of is SqlType.DURATION and inside.type.is_number else None
         case _:
             is_time = of is SqlType.DURATION or of.is_time_of_day
             return inside.type if is_time and inside.type.is_number else None
@@ -185,7 +190,8 @@ def _type_of_look(inside: Inside, of: SqlType) -> SqlType | None:
 def printed_rule(cast: Cast, operand: Value) -> Value:
     """Let a value be printed as a text, and count its characters.
 
-    Totality: the output functions of the types that are read raise for no value.
+    Totality: the output functions of the types that are read raise for no value. But a jsonb or an array may
+    have a text of gigabytes, and nothing is known of a type that is not read.
 
     >>> from tests.kernel.examples import column
     >>> number = column("r1", "n", SqlType.INT8)
@@ -198,17 +204,23 @@ def printed_rule(cast: Cast, operand: Value) -> Value:
     below = cast.operand
     if operand.is_null:
         return NULL
-    if below.type is SqlType.OTHER:
-        raise refused("a text of a value of an unknown type")
+    check_printed(below)
     if below.type is None or below.type.is_text:
         return Value(characters=operand.characters)
     return Value(characters=printed_characters(below, operand))
 
 
+def check_printed(expression: Expression) -> None:
+    """Refuse a value that has no text, or too long a one."""
+    kind = expression.type
+    if kind is SqlType.OTHER or (kind is not None and kind.is_container):
+        raise refused("a text of a value of an unknown type, or of any length")
+
+
 def printed_characters(operand: Expression, value: Value) -> int | None:
     """The most characters that a value is printed with; None: not known."""
     if operand.type is not SqlType.NUMERIC and isinstance(operand, ColumnRef):
-        return None if operand.type.is_container else _SHORT
+        return _SHORT
     if isinstance(operand, _PRINTED_SHORT) or operand.type is SqlType.BOOL:
         return _SHORT
     if isinstance(operand, ColumnRef):

@@ -48,6 +48,7 @@ from proxy.kernel.number_totality import (
     check_number,
     clamp_rule,
     computable_bits,
+    is_printed_as_number,
     quotient_rule,
     real_call_rule,
     rounding_rule,
@@ -57,6 +58,7 @@ from proxy.kernel.owners import name
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
 from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.text_totality import (
+    check_printed,
     concatenation_rule,
     inside_rule,
     like_rule,
@@ -246,7 +248,7 @@ def check_key(key: KeyPlan, value: Value) -> None:
     what is computed, says so, and a private number of which the type does. Listed keys of a column are values
     of its type (`listed_values`).
     """
-    _check_compared((key.expression,))
+    check_printed(key.expression)
     kind = key.expression.type
     if key.values is not None and isinstance(key.expression, ColumnRef):
         check_listed(key.expression.type, key.values)
@@ -446,7 +448,7 @@ class _Judge:
             case TextCall():
                 return text_call_rule(expression, self._of(expression.operand, level))
             case Concat():
-                return concatenation_rule(self._all(expression.operands, level))
+                return concatenation_rule(expression, self._all(expression.operands, level))
             case Inside():
                 return inside_rule(expression)
             case _:
@@ -483,7 +485,7 @@ class _Judge:
             case _:
                 assert_never(expression)
         _check_compared(parts)
-        if expression.type.is_number:
+        if is_printed_as_number(expression.type):
             for one in parts:
                 check_number(one)
         values = self._all(parts, level)

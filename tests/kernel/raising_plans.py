@@ -728,6 +728,23 @@ def look_into_what_is_no_jsonb(node: Expression) -> Expression | None:
 
 
 @kind
+def jsonb_as_a_text(node: Expression) -> Expression | None:
+    """Of numbers such as 1e131071 a short one has a text of gigabytes."""
+    if not isinstance(node, Inside) or node.operand.type is not SqlType.JSONB:
+        return None
+    return Cast(node.operand, SqlType.TEXT) if node.type is SqlType.TEXT else None
+
+
+@kind
+def look_at_a_time_of_day_as_an_interval(node: Expression) -> Expression | None:
+    """It has no years, by which intervals are compared."""
+    if not isinstance(node, Inside) or node.look is not InsideLook.EPOCH:
+        return None
+    time = ColumnRef("tod", SqlType.TIME_OF_DAY, None, "r1")
+    return replace(node, look=InsideLook.COMPARED, operand=time)
+
+
+@kind
 def look_into_what_is_no_column(node: Expression) -> Expression | None:
     if not isinstance(node, Inside) or node.look is not InsideLook.TEXT:
         return None
@@ -791,6 +808,17 @@ def key_called_short(block: BlockPlan) -> BlockPlan | None:
         if key.is_long:
             short = replace(key, is_long=False)
             return replace(block, keys=(*block.keys[:number], short, *block.keys[number + 1 :]))
+    return None
+
+
+@of_block
+def key_of_jsonb(block: BlockPlan) -> BlockPlan | None:
+    for number, key in enumerate(block.keys):
+        column = next(_columns(key.expression), None)
+        if column is not None and key.values is None:
+            jsonb = replace(column, column="j", type=SqlType.JSONB)
+            new = replace(key, expression=jsonb)
+            return replace(block, keys=(*block.keys[:number], new, *block.keys[number + 1 :]))
     return None
 
 

@@ -299,12 +299,19 @@ _WEAKENED: dict[str, Weakened] = {
     "function_of_texts_as_a_number": _weak(
         _X.text_call_rule, "is_right = call.type.is_text", "is_right = True"
     ),
-    "result_that_is_no_number": _weak(_J._Judge._chosen, "expression.type.is_number", "False"),
+    "result_that_is_no_number": _weak(
+        _J._Judge._chosen, "is_printed_as_number(expression.type)", "False"
+    ),
     "clamp_inside_out": _weak(_N.clamp_rule, "low > high", "False"),
     "stored_number_as_one_of_several": _weak(
         known_values.hull, "len(lows) == len(highs) == len(there)", "bool(lows)"
     ),
     "time_clamp_inside_out": _weak(_T.time_clamp_rule, "clamped.low > clamped.high", "False"),
+    "jsonb_as_a_text": _weak(_X.printed_rule, "    check_printed(below)\n", ""),
+    "key_of_jsonb": _weak(_J.check_key, "    check_printed(key.expression)\n", ""),
+    "look_at_a_time_of_day_as_an_interval": _weak(
+        _X._type_of_look, "of is SqlType.DURATION and inside.type", "inside.type"
+    ),
     "look_into_what_is_no_column": _weak(
         _X.inside_rule, "not isinstance(inside.operand, ColumnRef)", "False"
     ),
