@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from proxy.base import limits
-from proxy.base.instants import DAY_SECONDS, is_in_calendar, seconds_of
+from proxy.base.instants import DAY_SECONDS, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, Table
 from proxy.kernel.owners import ColumnName
@@ -157,8 +157,8 @@ def type_characters(column: Column) -> int | None:
 def constant_value(constant: Constant) -> Value:
     """Say where a constant lies: a number is itself, a time the second that it names.
 
-    A time beyond the years 1 to 9999 has no ends. Nothing is raised by a constant as such: it is read when the
-    statement begins, whatever rows there are.
+    A time that is not written in the years 1 to 9999 has no ends. Nothing is raised by a constant as such: it
+    is read when the statement begins, whatever rows there are.
 
     >>> constant_value(Constant("1970-01-02", SqlType.DATE)).low
     Fraction(86400, 1)
@@ -175,9 +175,7 @@ def constant_value(constant: Constant) -> Value:
             if kind is None or not kind.is_time:
                 return Value(characters=len(text))
             second = seconds_of(text, is_local=kind is not SqlType.TIMESTAMPTZ)
-            if second is None or not is_in_calendar(second):
-                return ANYTHING
-            return within(second, second)
+            return ANYTHING if second is None else within(second, second)
         case _:
             return ANYTHING
 

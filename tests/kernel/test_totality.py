@@ -219,6 +219,8 @@ def test_what_is_believed_of_a_column_is_enforced() -> None:
 def test_a_time_beyond_the_calendar_has_no_ends() -> None:
     assert constant_value(Constant("infinity", SqlType.TIMESTAMP)) == Value()
     assert constant_value(Constant("10000-01-01", SqlType.DATE)) == Value()
+    on_another_clock = "date_trunc('day', timestamptz '0001-01-01 00:00+14') < tz"
+    assert _plan(f"SELECT count(*) FROM people WHERE {on_another_clock}").blocks
 
 
 def test_sums_and_products_of_what_is_too_large_are_refused() -> None:
