@@ -78,22 +78,26 @@ def clamp_rule(clamped: Clamped, operand: Value) -> Value:
     """Bound a number by the clamp that is printed.
 
     Totality: the smaller and the larger of two values raise for none, and take NaN and infinity for the upper
-    end (compiler.clamp_sql). Of a float the ends are doubles, which are a numeric again where it is computed
-    with: so the range is a little wider.
+    end (compiler.clamp_sql). A column is compared as a float if it is one: a numeric would be cast to a float
+    before, which raises for what no float holds. Of a float the ends are doubles, which are a numeric again
+    where it is computed with: so the range is a little wider.
 
     >>> column = ColumnRef("n", SqlType.NUMERIC, None, "r1")
     >>> clamp_rule(Clamped(column, Fraction(1), Fraction(9), SqlType.NUMERIC), Value()).distance
     Fraction(1, 1)
     """
     check_number(clamped.operand)
-    if operand.is_null:
-        return NULL
     low, high = clamped.low, clamped.high
     if low > high:
         raise refused("a clamp that is none")
+    is_of_floats = clamped.type.is_float and isinstance(clamped.operand, ColumnRef)
+    if is_of_floats and clamped.operand.type is SqlType.NUMERIC:
+        raise refused("a number that is cast to a float where it is clamped")
+    if operand.is_null:
+        return NULL
     # Another value becomes an end; 0 is none of these.
     is_apart = low > 0 or high < 0 or (operand.is_apart and low != 0 != high)
-    if clamped.type.is_float and isinstance(clamped.operand, ColumnRef):
+    if is_of_floats:
         low, high = low - abs(low) * _FLOAT_ERROR, high + abs(high) * _FLOAT_ERROR
     return Value(low=low, high=high, is_apart=is_apart)
 
@@ -191,11 +195,14 @@ def rounding_rule(call: NumericCall, operand: Value) -> Value:
     match call.function:
         case NumericFunction.ROUND | NumericFunction.FLOOR | NumericFunction.CEIL:
             return around(max(1, computable_bits(operand) + 1))
-        case NumericFunction.SIGN:
-            return around(1)
-        case NumericFunction.ABS | NumericFunction.NEGATE | NumericFunction.TRUNC:
+        case (
+            NumericFunction.ABS
+            | NumericFunction.NEGATE
+            | NumericFunction.TRUNC
+            | NumericFunction.SIGN
+        ):  # of NaN they are NaN
             bits = operand.bits
-            return Value() if bits is None else around(bits)
+            return Value() if bits is None else around(max(1, bits))
         case _:
             assert_never(call.function)
 

@@ -15,6 +15,7 @@ from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.constant_checks import check_inside, check_size, check_text_call
 from proxy.kernel.known_values import NULL, Value, refused
+from proxy.kernel.number_totality import check_number
 from proxy.query.ir.expressions import (
     Bucket,
     Cast,
@@ -63,8 +64,8 @@ def text_call_rule(call: TextCall, operand: Value) -> Value:
     """Let a function of texts pass.
 
     Totality: arguments are constants. No length is negative (22011), no part is the 0th (22023), nothing is
-    larger than an int4, and what is trimmed, looked for, put in or padded has a limit. It is of the type that
-    the function gives.
+    larger than an int4, and what is trimmed, looked for, put in or padded has a limit. It is a function of a
+    text, and of the type that the function gives.
 
     >>> from tests.kernel.examples import column
     >>> two = Constant(Fraction(2), SqlType.INT4)
@@ -76,6 +77,7 @@ def text_call_rule(call: TextCall, operand: Value) -> Value:
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
+    _check_text(call.operand)
     with _said_by_the_planner():
         check_text_call(call)
         for part in (call, *call.arguments):
@@ -89,6 +91,12 @@ def text_call_rule(call: TextCall, operand: Value) -> Value:
     if not is_right:
         raise refused("a function of texts of another type")
     return Value(characters=_characters(call, operand.characters))
+
+
+def _check_text(operand: Expression) -> None:
+    """Refuse what is cast to a text where it is printed: of a jsonb it may have gigabytes."""
+    if operand.type is not None and not operand.type.is_text:
+        raise refused("a function of texts of what is none")
 
 
 def _characters(call: TextCall, most: int | None) -> int | None:
@@ -108,6 +116,8 @@ def concatenation_rule(concat: Concat, operands: Sequence[Value]) -> Value:
     Totality: each operand is cut, and few are joined at a time (compiler.text_sql). How many there are, and
     so what is copied, is in the price of the node (`work_prices`).
     """
+    for part in concat.operands:
+        _check_text(part)
     if not concat.type.is_text:
         raise refused("a text of another type")
     lengths = [one.characters for one in operands if one.characters is not None]
@@ -129,6 +139,7 @@ def like_rule(like: Like) -> Value:
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
+    _check_text(like.operand)
     with _said_by_the_planner():
         check_pattern(like)
         check_size(like)
@@ -191,7 +202,8 @@ def printed_rule(cast: Cast, operand: Value) -> Value:
     """Let a value be printed as a text, and count its characters.
 
     Totality: the output functions of the types that are read raise for no value. But a jsonb or an array may
-    have a text of gigabytes, and nothing is known of a type that is not read.
+    have a text of gigabytes, and nothing is known of a type that is not read. What is computed is printed as a
+    number, or as a truth value.
 
     >>> from tests.kernel.examples import column
     >>> number = column("r1", "n", SqlType.INT8)
@@ -205,6 +217,8 @@ def printed_rule(cast: Cast, operand: Value) -> Value:
     if operand.is_null:
         return NULL
     check_printed(below)
+    if not isinstance(below, ColumnRef) and below.type is not SqlType.BOOL:
+        check_number(below)
     if below.type is None or below.type.is_text:
         return Value(characters=operand.characters)
     return Value(characters=printed_characters(below, operand))

@@ -154,8 +154,8 @@ def check_relation(relation: Relation, world: World) -> ColumnValues:
                 check_relation(relation.right, world)
             )
             _Judge(both).maybe(relation.rest)
-            for pair in relation.equal:
-                _check_compared(pair)
+            for one in (column for pair in relation.equal for column in pair):
+                check_printed(one)
             return both
         case Subquery():
             return _subquery(relation, world)
@@ -192,11 +192,12 @@ def _window(window: WindowColumn, rows: _Judge) -> Value:
 
 
 def _groups(grouped: GroupByUnit, world: World) -> ColumnValues:
-    """Of a text key the first characters are left (compiler.relation_sql)."""
+    """Of a text key the first characters are left (compiler.relation_sql). A key is hashed as its text."""
     rows = _Judge(check_relation(grouped.source, world))
     rows.maybe(grouped.where)
     computed = {(grouped.alias, UNIT_COLUMN): rows.of(grouped.unit)}
     for number, key in enumerate(grouped.keys, start=1):
+        check_printed(key)
         computed[grouped.alias, key_column(number)] = replace(_cut(rows.of(key)), depth=0)
     for number, aggregate in enumerate(grouped.aggregates, start=1):
         computed[grouped.alias, aggregate_column(number)] = aggregate_value(aggregate, rows)
@@ -283,12 +284,15 @@ def _check_release(release: Release, neighbours: Neighbours, rows: _Judge) -> No
 def check_distinct(release: DistinctCount, neighbours: Neighbours, value: Value) -> None:
     """Let values pass of which no row makes what is sorted longer than `limits.KEY_CHARACTERS`.
 
-    Totality: texts that are said to be short are counted whole. Units are short, as an index holds them, and
-    where several rows of one are gathered no text is counted.
+    Totality: values are hashed as their texts. Texts that are said to be short are counted whole. Units are
+    short, as an index holds them, and where several rows of one are gathered no text is counted.
     """
     operand = release.operand
-    _check_compared((operand,))
-    if release.is_long or operand.type is None or not operand.type.is_text:
+    check_printed(operand)
+    is_text = operand.type is not None and operand.type.is_text
+    if release.is_long and not is_text:
+        raise refused("values that are no texts, of which the first characters count")
+    if release.is_long or not is_text:
         return
     unit = operand if isinstance(neighbours, UnitNeighbours) else neighbours.not_null
     if release.of_unit and operand == unit:

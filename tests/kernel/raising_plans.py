@@ -28,6 +28,7 @@ from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
     Comparison,
+    Concat,
     Constant,
     DateTrunc,
     Expression,
@@ -50,7 +51,7 @@ from proxy.query.ir.expressions import (
 )
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.relations import GroupByUnit, Relation, Subquery, rewrite
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, rewrite
 from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
@@ -429,6 +430,17 @@ def stored_number_in_a_bucket(node: Expression) -> Expression | None:
 
 
 @kind
+def sign_in_a_bucket(node: Expression) -> Expression | None:
+    """The sign of NaN is NaN."""
+    if not isinstance(node, Bucket):
+        return None
+    column = next(_columns(node.operand), None)
+    if column is None:
+        return None
+    return replace(node, operand=NumericCall(NumericFunction.SIGN, column, 0, SqlType.NUMERIC))
+
+
+@kind
 def buckets_that_are_none(node: Expression) -> Expression | None:
     return replace(node, count=0) if isinstance(node, Bucket) else None
 
@@ -477,6 +489,15 @@ def result_that_is_no_number(node: Expression) -> Expression | None:
     if not isinstance(node, NullIf) or not node.type.is_number:
         return None
     return replace(node, operand=ColumnRef("t", SqlType.TEXT, None, "r1"))
+
+
+@kind
+def number_clamped_as_a_float(node: Expression) -> Expression | None:
+    """It is cast to a float before, which holds no 1e131071."""
+    if not isinstance(node, Clamped) or node.type is not SqlType.NUMERIC:
+        return None
+    is_stored = isinstance(node.operand, ColumnRef) and node.operand.column == "n"
+    return replace(node, type=SqlType.FLOAT8) if is_stored else None
 
 
 @kind
@@ -736,6 +757,34 @@ def jsonb_as_a_text(node: Expression) -> Expression | None:
 
 
 @kind
+def function_of_jsonb(node: Expression) -> Expression | None:
+    if not isinstance(node, TextCall) or not isinstance(node.operand, ColumnRef):
+        return None
+    return replace(node, operand=ColumnRef("j", SqlType.JSONB, None, "r1"))
+
+
+@kind
+def pattern_on_jsonb(node: Expression) -> Expression | None:
+    if not isinstance(node, Like):
+        return None
+    return replace(node, operand=ColumnRef("j", SqlType.JSONB, None, "r1"))
+
+
+@kind
+def jsonb_put_to_a_text(node: Expression) -> Expression | None:
+    if not isinstance(node, Concat):
+        return None
+    return replace(node, operands=(*node.operands, ColumnRef("j", SqlType.JSONB, None, "r1")))
+
+
+@kind
+def function_of_texts_printed(node: Expression) -> Expression | None:
+    """What is computed is printed as a number."""
+    is_lower = isinstance(node, TextCall) and node.function is TextFunction.LOWER
+    return Cast(node, SqlType.TEXT) if is_lower else None
+
+
+@kind
 def look_at_a_time_of_day_as_an_interval(node: Expression) -> Expression | None:
     """It has no years, by which intervals are compared."""
     if not isinstance(node, Inside) or node.look is not InsideLook.EPOCH:
@@ -820,6 +869,69 @@ def key_of_jsonb(block: BlockPlan) -> BlockPlan | None:
             new = replace(key, expression=jsonb)
             return replace(block, keys=(*block.keys[:number], new, *block.keys[number + 1 :]))
     return None
+
+
+def _distinct(block: BlockPlan, is_long: bool) -> BlockPlan | None:
+    for number, release in enumerate(block.releases):
+        if isinstance(release, DistinctCount) and release.is_long == is_long:
+            jsonb = ColumnRef("j", SqlType.JSONB, None, "r1")
+            new = replace(release, operand=jsonb, of_unit=False)
+            return replace(
+                block, releases=(*block.releases[:number], new, *block.releases[number + 1 :])
+            )
+    return None
+
+
+@of_block
+def distinct_jsonb(block: BlockPlan) -> BlockPlan | None:
+    return _distinct(block, is_long=False)
+
+
+@of_block
+def distinct_numbers_called_long(block: BlockPlan) -> BlockPlan | None:
+    for number, release in enumerate(block.releases):
+        if isinstance(release, DistinctCount) and not release.is_long:
+            column = ColumnRef("n", SqlType.NUMERIC, None, "r1")
+            new = replace(release, is_long=True, operand=column)
+            return replace(
+                block, releases=(*block.releases[:number], new, *block.releases[number + 1 :])
+            )
+    return None
+
+
+def _below(block: BlockPlan, change: Callable[[Relation], Relation | None]) -> BlockPlan | None:
+    def down(relation: Relation) -> Relation | None:
+        found = change(relation)
+        if found is None and isinstance(relation, GroupByUnit | Subquery):
+            source = down(relation.source)
+            return None if source is None else replace(relation, source=source)
+        return found
+
+    source = down(block.source)
+    return None if source is None else replace(block, source=source)
+
+
+@of_block
+def group_of_a_unit_by_an_array(block: BlockPlan) -> BlockPlan | None:
+    def change(relation: Relation) -> Relation | None:
+        if not isinstance(relation, GroupByUnit) or not isinstance(relation.source, Scan):
+            return None
+        array = ColumnRef("ta", SqlType.TEXT_ARRAY, None, relation.source.alias)
+        return replace(relation, keys=(*relation.keys, array))
+
+    return _below(block, change)
+
+
+@of_block
+def join_by_jsonb(block: BlockPlan) -> BlockPlan | None:
+    def change(relation: Relation) -> Relation | None:
+        if not isinstance(relation, Join) or not relation.equal:
+            return None
+        pair = (replace(one, column="j", type=SqlType.JSONB) for one in relation.equal[0])
+        left, right = pair
+        return replace(relation, equal=(*relation.equal, (left, right)))
+
+    return _below(block, change)
 
 
 @of_block

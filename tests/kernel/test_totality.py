@@ -293,6 +293,9 @@ _WEAKENED: dict[str, Weakened] = {
     ),
     "stored_number_rounded": _weak(_N.rounding_rule, "computable_bits(operand) + 1", "1"),
     "stored_number_in_a_bucket": _weak(_N.bucket_rule, "    computable_bits(operand)\n", ""),
+    "sign_in_a_bucket": _weak(
+        _N.rounding_rule, "Value() if bits is None else around(max(1, bits))", "around(1)"
+    ),
     "buckets_that_are_none": _weak(_N.bucket_rule, "or not 1 <= bucket.count <= _MOST_BUCKETS", ""),
     "buckets_of_one_bound": _weak(_N.bucket_rule, "bucket.low == bucket.high or", ""),
     "text_cast_to_a_number": _weak(_J._cast, "    check_number(cast.operand)\n", ""),
@@ -304,12 +307,31 @@ _WEAKENED: dict[str, Weakened] = {
     "result_that_is_no_number": _weak(
         _J._Judge._chosen, "is_printed_as_number(expression.type)", "False"
     ),
+    "number_clamped_as_a_float": _weak(
+        _N.clamp_rule, "is_of_floats and clamped.operand.type is SqlType.NUMERIC", "False"
+    ),
     "clamp_inside_out": _weak(_N.clamp_rule, "low > high", "False"),
     "stored_number_as_one_of_several": _weak(
         known_values.hull, "len(lows) == len(highs) == len(there)", "bool(lows)"
     ),
     "time_clamp_inside_out": _weak(_T.time_clamp_rule, "clamped.low > clamped.high", "False"),
     "jsonb_as_a_text": _weak(_X.printed_rule, "    check_printed(below)\n", ""),
+    "function_of_jsonb": _weak(_X.text_call_rule, "    _check_text(call.operand)\n", ""),
+    "pattern_on_jsonb": _weak(_X.like_rule, "    _check_text(like.operand)\n", ""),
+    "jsonb_put_to_a_text": _weak(
+        _X.concatenation_rule, "        _check_text(part)\n", "        pass\n"
+    ),
+    "function_of_texts_printed": _weak(
+        _X.printed_rule, "        check_number(below)\n", "        pass\n"
+    ),
+    "distinct_jsonb": _weak(_J.check_distinct, "    check_printed(operand)\n", ""),
+    "distinct_numbers_called_long": _weak(
+        _J.check_distinct, "release.is_long and not is_text", "False"
+    ),
+    "group_of_a_unit_by_an_array": _weak(_J._groups, "        check_printed(key)\n", ""),
+    "join_by_jsonb": _weak(
+        _J.check_relation, "                check_printed(one)\n", "                pass\n"
+    ),
     "key_of_jsonb": _weak(_J.check_key, "    check_printed(key.expression)\n", ""),
     "look_at_a_time_of_day_as_an_interval": _weak(
         _X._type_of_look, "of is SqlType.DURATION and inside.type", "inside.type"

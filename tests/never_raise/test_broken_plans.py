@@ -50,7 +50,7 @@ def hostile() -> Iterator[psycopg.Connection]:
 
 
 @cache
-def _blocks() -> tuple[Stated, ...]:
+def blocks_of_hostile_tables() -> tuple[Stated, ...]:
     there = {f"w.{name}" for name in TABLES}
     of_golden = (
         Stated(statement=statement, world=world, block=block)
@@ -82,7 +82,7 @@ def test_what_is_refused_raises_and_what_lives_does_not(
     kind: str, hostile: psycopg.Connection
 ) -> None:
     refused: set[str] = set()
-    for one in _blocks():
+    for one in blocks_of_hostile_tables():
         broken = KINDS[kind](one.block)
         if broken is None or broken == one.block:
             continue
