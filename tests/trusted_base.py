@@ -114,7 +114,7 @@ PARTS: Mapping[str, Part] = {
         decides="that the policy in force is the one that the owner wrote",
         names=(
             "proxy.policy_file",
-            *_within("policy", "policy_model grid moving_bounds key_texts public_labels"),
+            *_within("policy", "policy_model grid key_texts public_labels"),
             "proxy.policy.publication",
         ),
     ),
@@ -157,11 +157,8 @@ ALLOWED: Mapping[str, str] = {
     **_excused(
         _WORDS,
         [
-            *_within("engine", "accuracy answer_accuracy answer_notices clipped_units"),
-            *_within("engine", "column_errors explain_json explain_summary explain_text"),
-            *_within("engine", "policy_limits unit_words work_refusals"),
-            *_within("engine", "account_documents"),
-            *_within("cli", "bounds_report findings_report cli_error"),
+            "proxy.engine.accuracy",
+            *_within("cli", "bounds_report findings_report cli_error explain_command"),
             "proxy.ledger.account_statements",
             "proxy.ledger.budget_warnings",
         ],
@@ -172,6 +169,14 @@ ALLOWED: Mapping[str, str] = {
             *_within("release", "cached_block deriving noisy_relation null_reason presenting"),
             "proxy.reuse",
         ],
+    ),
+    **_excused(
+        _DRAWER,
+        _within(
+            "engine",
+            "noisy_answers bound_proposing publishing query_pipeline remembered_plans cached_answers"
+            " derived_answers drawn_release",
+        ),
     ),
     "proxy.planner": "chooses what is computed, of which public labels, at what share of the price: it has"
     " no row, and the kernel judges what it makes",
@@ -386,6 +391,32 @@ def reads_rows(module: str) -> bool:
         name.startswith("proxy.exact") or (name, member) in _SOURCES_OF_ROWS
         for name, member in imported_names(module)
     )
+
+
+# What makes a capability, and the modules that may import it: nobody else charges, or says that somebody did.
+CAPABILITIES: Mapping[tuple[str, str], frozenset[str]] = {
+    ("proxy.compiler.backend_query", "public_list"): frozenset(
+        _within("compiler", "binds other_values")
+    ),
+    ("proxy.drawing.charges", "charge_in_ledger"): frozenset(
+        _within("ledger", "engine_ledger published_releases")
+    ),
+    ("proxy.drawing.charges", "uncharged"): frozenset({"proxy.audit.uncharged_reads"}),
+    ("proxy.drawing.answer_slots", "shown_answer"): frozenset({"proxy.ledger.cached_claims"}),
+    ("proxy.drawing.answer_slots", "question_given"): frozenset(
+        {"proxy.engine.questions_of_answers"}
+    ),
+}
+_OF_CAPABILITIES = frozenset(module for module, _ in CAPABILITIES)
+
+
+@cache
+def makes_capability(module: str) -> bool:
+    """Whether a module imports what makes a capability, or all of a module that has such."""
+    if module.startswith(f"{_OF_OTHER_ROWS}."):
+        return False
+    names = imported_names(module)
+    return any(one in CAPABILITIES or f"{one[0]}.{one[1]}" in _OF_CAPABILITIES for one in names)
 
 
 def lines_of(modules: Iterable[str]) -> int:

@@ -13,6 +13,7 @@ from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan
 from proxy.base.time_templates import template
+from proxy.base.zones import Zone, zone_named
 from proxy.kernel.known_values import (
     FIRST_SECOND,
     LAST_SECOND,
@@ -60,6 +61,15 @@ def _moved(operand: Value, down: Fraction, up: Fraction) -> Value:
     return within(low, high)
 
 
+def _check_zone(zone: Zone | None) -> None:
+    """Refuse a clock of no zone: its name is looked up when the first row comes (22023).
+
+    That the server knows it by this name it has been asked before the charge (engine.session_zone).
+    """
+    if zone is not None and zone_named(zone.name) != zone:
+        raise refused("a zone that is not known")
+
+
 def time_clamp_rule(clamped: Clamped, operand: Value) -> Value:
     """Bound a time by the clamp that is printed: days of a date, seconds of others.
 
@@ -99,6 +109,7 @@ def truncation_rule_of_time(date_trunc: DateTrunc, operand: Value) -> Value:
     """
     if date_trunc.unit not in TRUNCATIONS:
         raise refused("a time that is cut to no unit")
+    _check_zone(date_trunc.zone)
     return _moved(operand, _YEAR, _DAY)
 
 
@@ -188,6 +199,7 @@ def cast_time_rule(cast: Cast, operand: Value) -> Value:
     below = cast.operand.type
     if below is None or not below.is_time:
         raise refused("a cast of what is no time")
+    _check_zone(cast.zone)
     is_by_clock = cast.zone is not None and not cast.zone.is_utc
     if is_by_clock or (below is SqlType.DATE and cast.type is not SqlType.DATE):
         return _moved(operand, _DAY, _DAY)

@@ -14,6 +14,7 @@ from typing import cast
 from proxy.base import limits
 from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
+from proxy.base.zones import Zone
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
 from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.world import World
@@ -547,6 +548,14 @@ def stored_time_in_a_bin(node: Expression) -> Expression | None:
 @kind
 def stored_time_on_another_clock(node: Expression) -> Expression | None:
     return _uncut(node) if isinstance(node, Cast) and node.type.is_time else None
+
+
+@kind
+def clock_of_no_zone(node: Expression) -> Expression | None:
+    nowhere = Zone(name="Mars/Olympus")
+    if isinstance(node, DateTrunc):
+        return replace(node, zone=nowhere)
+    return replace(node, zone=nowhere) if isinstance(node, Cast) and node.zone is not None else None
 
 
 @kind

@@ -364,6 +364,9 @@ _WEAKENED: dict[str, Weakened] = {
         "is_by_clock or (below is SqlType.DATE and cast.type is not SqlType.DATE)",
         "False",
     ),
+    "clock_of_no_zone": _weak(
+        _T._check_zone, "zone is not None and zone_named(zone.name) != zone", "False"
+    ),
     "time_moved_out_of_the_calendar": _weak(
         _T._moved, "low < _FIRST_OF_ALL or high > _LAST_OF_ALL", "False"
     ),
