@@ -14,10 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import get_args
-
-from proxy.query.ir.expressions import ColumnRef, Constant, Expression
-from proxy.query.ir.relations import Relation
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,7 +46,6 @@ ROOTS: tuple[str, ...] = (
     "proxy.protected",
     *_within("ledger", "engine_ledger published_releases bounds_account"),
     "proxy.policy_file.policy_yaml",
-    *_within("planner", "planning lifting time_windows"),
 )
 # Who imports one of these in `cli` puts it into an engine.
 HANDED_IN_BY_COMMANDS = (
@@ -70,7 +65,7 @@ PARTS: Mapping[str, Part] = {
         ),
     ),
     "kernel": Part(
-        decides="whose rows, sensitivity and price of every plan, before it runs",
+        decides="whose rows, sensitivity and price of every plan, and that no row makes it raise",
         names=("proxy.kernel",),
     ),
     "mechanisms": Part(decides="noise, selection, composition", names=("proxy.mechanisms",)),
@@ -119,7 +114,7 @@ PARTS: Mapping[str, Part] = {
         decides="that the policy in force is the one that the owner wrote",
         names=(
             "proxy.policy_file",
-            *_within("policy", "policy_model grid moving_bounds key_texts public_labels"),
+            *_within("policy", "policy_model grid key_texts public_labels"),
             "proxy.policy.publication",
         ),
     ),
@@ -132,30 +127,11 @@ PARTS: Mapping[str, Part] = {
         ),
     ),
     "compiler": Part(decides="the SQL that runs on the data", names=("proxy.compiler",)),
-    "totality": Part(
-        decides="that no row makes that SQL raise: what the planner clamps, cuts and casts",
-        names=_within(
-            "planner",
-            "planning blocks_with_units tracking table_rows joins lookups anti_joins truncation"
-            " truncated_parts unit_truncation rows_per_unit unit_windows numbered_rows computed_columns"
-            " from_leaves later_rows lifting bound_proposals measuring narrowed_operands open_operands"
-            " open_values release_choice shared_releases sample_aggregate order_statistics unit_extremes"
-            " planned_keys computed_keys mapped_keys mapped_texts public_keys narrowing column_buckets"
-            " column_slices column_ranges bounds leaf_bounds intrinsic_bounds intervals real_intervals"
-            " divisors grids calendar_clamps time_bounds time_intervals shifted_times time_windows"
-            " time_labels possible_truth number_texts text_lengths long_texts constant_sizes constant_checks"
-            " constant_times facts label_evaluation private_bounds",
-        ),
-    ),
 }
 
 _READER = "the reader: a mistake there gives a refusal, a wrong answer or a Fault of the kernel"
 _WORDS = "words, and errors that are computed of public and of drawn numbers"
 _DRAWN = "is computed from what is drawn, the plan and public numbers: post-processing"
-_CHOICE = "chooses what is measured, and at what share of the price: the kernel counts anew"
-_LABELS = (
-    "which public labels are answered: it sees constants, policy and catalogue, and makes no SQL"
-)
 _PEOPLE = "who somebody is: whoever gets in spends the budget of that analyst"
 _OWNER = "tells the owner what looks wrong; what the owner says is taken as public"
 _DRAWER = (
@@ -182,10 +158,6 @@ ALLOWED: Mapping[str, str] = {
         _WORDS,
         [
             "proxy.engine.accuracy",
-            *_within(
-                "planner",
-                "left_out_rows truncation_hints unowned_rows needed_loss wanted_intervals",
-            ),
             *_within("cli", "bounds_report findings_report cli_error explain_command"),
             "proxy.ledger.account_statements",
             "proxy.ledger.budget_warnings",
@@ -206,18 +178,8 @@ ALLOWED: Mapping[str, str] = {
             " derived_answers drawn_release",
         ),
     ),
-    **_excused(
-        _CHOICE,
-        _within(
-            "planner",
-            "budget_allocation group_selection neighbours fixed_by_units foreign_key_joins same_unit"
-            " column_origins",
-        ),
-    ),
-    **_excused(
-        _LABELS,
-        _within("planner", "computed_labels group_combinations label_work"),
-    ),
+    "proxy.planner": "chooses what is computed, of which public labels, at what share of the price: it has"
+    " no row, and the kernel judges what it makes",
     **_excused(
         _FLOW,
         [
@@ -235,7 +197,7 @@ ALLOWED: Mapping[str, str] = {
         [
             "proxy.doctor",
             *_within("policy", "check findings finding_names missing_grants policy_decimals"),
-            *_within("policy", "problem type_rules"),
+            *_within("policy", "problem"),
         ],
     ),
     **_excused(
@@ -455,23 +417,6 @@ def makes_capability(module: str) -> bool:
         return False
     names = imported_names(module)
     return any(one in CAPABILITIES or f"{one[0]}.{one[1]}" in _OF_CAPABILITIES for one in names)
-
-
-_NODES = frozenset(
-    one.__name__
-    for one in (*get_args(Expression), *get_args(Relation))
-    if one not in (ColumnRef, Constant)
-)
-
-
-def makes_sql(module: str) -> bool:
-    """Whether a module makes nodes of which SQL is printed: others than columns and constants."""
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in _NODES | {"rebuild", "rewrite"}
-        for node in ast.walk(tree_of(module))
-    )
 
 
 def lines_of(modules: Iterable[str]) -> int:

@@ -16,6 +16,8 @@ from proxy.kernel.plan_digest import canonical_text, named
 from proxy.kernel.price import NOTHING_PAID, Price, laplace_price, pure_price
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.text_totality import check_printed
+from proxy.kernel.totality import check_relation
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.query.ir.relations import scans
@@ -91,9 +93,11 @@ def price_of_table(table: TableProposals, world: World) -> Price:
     source = relation_of(table.relation, world)
     if table.table not in {scan.table for scan in scans(table.relation)}:
         raise NotPrivate(Rule.PROPOSAL, "another table than is charged")
+    check_relation(table.relation, world)
     changed = _rows_that_change(table, source)
     for column in table.keys:
         check_column(column, source.types)
+        check_printed(column)
     prices = [_price_of_bound(bound, table, source, changed) for bound in table.bounds]
     return sum(prices, NOTHING_PAID)
 
