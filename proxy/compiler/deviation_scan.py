@@ -39,6 +39,7 @@ from proxy.mechanisms.deviation_variance import square_bounds
 
 _MOST_ROWS = 2**40  # of a unit; a table has less than twice as many
 _LARGEST = 2**60 // _MOST_ROWS  # fine steps of a value for which the sums of a unit fit in a bigint
+_FITS = 2**62  # in a bigint, twice
 _TIMES_PARTS = 2**42  # PARTS times this fits in a bigint
 # What the setting has of each mean: centres, whether it is single, edges of its bands. Edges of bands of
 # squares follow, for all means.
@@ -173,6 +174,8 @@ class _Mean:
         n, y, s: Of a unit and group: the column of its number of values (0 or NULL for none), that of their sum
             about the middle, and that of the sum of their squares.
         in_all: The column of the number of values of the unit in all groups.
+        most_squares: What the squares of a unit in a group are cut to, as a bigint: above all bounds, and so
+            low that those of all groups fit in one. None: they are numeric, and not cut.
     """
 
     release: DeviationMean
@@ -185,6 +188,7 @@ class _Mean:
     y: str
     s: str
     in_all: str
+    most_squares: int | None
 
     @property
     def columns(self) -> Iterator[int]:
@@ -192,6 +196,10 @@ class _Mean:
         yield from (self.values, self.total)
         if self.squares is not None:
             yield self.squares
+
+    @property
+    def kind_of_squares(self) -> str:
+        return "numeric" if self.most_squares is None else "bigint"
 
     @property
     def low(self) -> int:
@@ -259,7 +267,13 @@ class _Columns:
             y=y,
             s=f"s{squares}" if is_cut else f"v{squares}",
             in_all=f"all_{n}" if self._is_spread else n,
+            most_squares=None if is_cut else self._most_squares(low, high),
         )
+
+    def _most_squares(self, low: int, high: int) -> int | None:
+        most = _FITS // max(1, len(self._plan.listed_groups))
+        last = max(square_bounds(low, high, is_single=single)[-1] for single in (False, True))
+        return most if last < most else None
 
     def centres(self) -> str:
         """Rows by group and band."""
@@ -396,19 +410,30 @@ class _Columns:
                 columns.append(f"{self._squared(mean, place)} AS q{place}")
                 extent = f"pg_catalog.abs(q{place})"
                 if self._is_spread:
-                    extent = self._in_all(extent, "numeric")
+                    extent = self._in_all(extent, mean.kind_of_squares)
                 sizes.append(f"{extent} AS extent{place}")
         deviating = f"SELECT {', '.join(columns)} FROM g LIMIT ALL"
         return f", h AS (SELECT {', '.join(sizes)} FROM ({deviating}) t LIMIT ALL)"
 
     def _squared(self, mean: _Mean, place: int) -> str:
-        """The sum of (y - c)^2 of a unit, from its sums of y^2 and y, in numeric throughout."""
-        fine = self._binds.number(fineness(mean.low, mean.high), "numeric")
-        centre = f"({self._taken(place, 0, 'numeric[]')})[{self._group()}]"
-        linear = f"(2 * {fine} * g.{mean.y} - {centre} * g.{mean.n})"
-        found = f"({fine} * {fine} * g.{mean.s} - {centre} * {linear})"
-        shared = self._share(found, f"g.{mean.in_all}", "numeric")
+        """The sum of (y - c)^2 of a unit, from its sums of y^2 and y."""
+        found = self._squares_of(mean, place, "numeric")
+        if mean.most_squares is not None:
+            # Of few values each of the products is a bigint, which costs a tenth.
+            whole = (mean.high - mean.low) * fineness(mean.low, mean.high)
+            few = self._binds.number(mean.most_squares // (4 * whole**2), "bigint")
+            quick = self._squares_of(mean, place, "bigint")
+            most = self._binds.number(mean.most_squares)
+            cut = f"least({found}, {most})::bigint"
+            found = f"(CASE WHEN g.{mean.n} <= {few} THEN {quick} ELSE {cut} END)"
+        shared = self._share(found, f"g.{mean.in_all}", mean.kind_of_squares)
         return f"(CASE WHEN {self._taken(place, 1, 'boolean')} THEN {shared} ELSE {found} END)"
+
+    def _squares_of(self, mean: _Mean, place: int, kind: str) -> str:
+        fine = self._binds.number(fineness(mean.low, mean.high), kind)
+        centre = f"({self._taken(place, 0, f'{kind}[]')})[{self._group()}]"
+        linear = f"(2 * {fine} * g.{mean.y} - {centre} * g.{mean.n})"
+        return f"({fine} * {fine} * g.{mean.s}::{kind} - {centre} * {linear})"
 
     def _group(self) -> str:
         return "g.place" if self._is_spread else self._binds.number(1, "integer")
@@ -461,9 +486,10 @@ class _Columns:
         for place, mean in enumerate(self._means):
             if mean.squares is None:
                 continue
-            edges = self._text(_OF_A_MEAN * means + place, "numeric[]")
+            kind = mean.kind_of_squares
+            edges = self._text(_OF_A_MEAN * means + place, f"{kind}[]")
             q, extent = f"g.q{place}", f"g.extent{place}"
-            sums = [q, self._share(q, f"nullif({extent}, 0)", "numeric")]
+            sums = [q, self._share(q, f"nullif({extent}, 0)", kind)]
             yield self._counted(
                 "h", 2 * means + place, extent, f"{extent} IS NOT NULL", edges, sums
             )
