@@ -203,11 +203,14 @@ def _bounded_sum(
     would where it is divided by how many count: such a unit adds its mean so many times.
     """
     total = inner.add(bounded.sql)
-    value = f"v{total}"
+    value, all_count = f"v{total}", None
     counted = binds.number(unit.rows, "bigint")
     if spread or bounded.is_of_mean:
         rows = inner.add(bounded.count)
-        counted = _clamped_rows(rows, unit, spread, binds)
+        counted, all_count = (
+            _clamped_rows(rows, unit, spread, binds),
+            _all_rows_count(rows, unit, spread, binds),
+        )
         if bounded.is_of_mean:
             scaled_sum = f"pg_catalog.round({value}::numeric * {counted} / v{rows})"
             value = f"CASE WHEN v{rows} <= {counted} THEN {value} ELSE {scaled_sum} END"
@@ -215,6 +218,10 @@ def _bounded_sum(
     kind = "bigint" if unit.rows * max(-least, most) < _BIGINT_SAFE else "numeric"
     low, high = binds.number(least, kind), binds.number(most, kind)
     clamped = f"least(greatest({value}, {counted} * {low}), {counted} * {high})"
+    if all_count is not None:
+        # Most units: their sum is within what their rows can add up to, and mostly a bigint, as is what is cut.
+        whole = f"v{total}::{kind}"
+        clamped = f"CASE WHEN {all_count} THEN {whole} ELSE ({clamped})::{kind} END"
     # NULL (no value in this unit) must stay nothing: greatest and least skip NULL.
     return outer.add(f"pg_catalog.sum(CASE WHEN v{total} IS NOT NULL THEN {clamped} END)")
 
@@ -235,6 +242,14 @@ def _clamped_total(number: int, most: UnitTotal, spread: bool, binds: Binds) -> 
     within = f"size{number} <= {binds.number(most.most)}"
     added = f"CASE WHEN {within} THEN {value}::{kind} * {parts} ELSE {share} END"
     return f"pg_catalog.sum({added})"
+
+
+def _all_rows_count(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str | None:
+    """Whether `_clamped_rows` is the number itself; None where that is no shorter."""
+    if spread and (unit.rows_per_group is not None or not unit.is_summed):
+        return None
+    name = "total" if spread else "v"
+    return f"{name}{number} <= {binds.number(unit.rows, 'bigint')}"
 
 
 def _clamped_rows(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:
