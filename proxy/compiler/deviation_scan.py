@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.base.slots import Slots
+from proxy.base.sql_types import SqlType
 from proxy.compiler.aggregate_sql import RowSource, values_sql
 from proxy.compiler.backend_query import (
     BETWEEN_PARTS,
@@ -28,6 +29,7 @@ from proxy.compiler.backend_query import (
 )
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import gathered_bands
+from proxy.compiler.clamp_sql import smaller_sql
 from proxy.compiler.select_list import Output, finished, key_sql
 from proxy.compiler.statistic_sql import centred_sql, is_of_bigints, squared_sql
 from proxy.compiler.unit_gathering import gathered_sql
@@ -424,7 +426,7 @@ class _Columns:
             few = self._binds.number(mean.most_squares // (4 * whole**2), "bigint")
             quick = self._squares_of(mean, place, "bigint")
             most = self._binds.number(mean.most_squares)
-            cut = f"least({found}, {most})::bigint"
+            cut = f"({smaller_sql(found, most, SqlType.NUMERIC)})::bigint"
             found = f"(CASE WHEN g.{mean.n} <= {few} THEN {quick} ELSE {cut} END)"
         shared = self._share(found, f"g.{mean.in_all}", mean.kind_of_squares)
         return f"(CASE WHEN {self._taken(place, 1, 'boolean')} THEN {shared} ELSE {found} END)"
