@@ -4,9 +4,11 @@ numeric, about centres at both ends and between."""
 from __future__ import annotations
 
 import asyncio
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -216,6 +218,19 @@ def test_bands_are_those_of_the_definition(
         squares = sum(release.has_squares for release in means)
         assert len({place for _, place, _ in found}) == 2 * len(means) + squares
         assert len(Counter(band for _, _, band in found)) > 3
+
+
+def test_squares_of_many_values_are_those_of_few(
+    served: tuple[Database, psycopg.Connection],
+) -> None:
+    """Up to so many values of a unit squares are made of bigints, of more of numerics. Here each is of more."""
+    database, connection = served
+    for block in _blocks(database, "SELECT k, stddev(b), variance(a) FROM t GROUP BY k"):
+        query = deviation_scan(block, Binds())
+        few = re.findall(r"g\.v\d+ <= %\((p\d+)\)s::bigint THEN", query.sql)
+        assert len(set(few)) == 2 and all(int(str(query.parameters[name])) > 2**20 for name in few)
+        none = replace(query, parameters={**query.parameters, **dict.fromkeys(few, "-1")})
+        assert _rows(connection, none) == _rows(connection, query) != []
 
 
 @pytest.mark.parametrize("question", _QUESTIONS)
