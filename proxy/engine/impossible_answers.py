@@ -50,7 +50,7 @@ def impossible_answers(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         return
     ranges = ranges_of(block)
     told = [*_parts_above(block, noisy, plain, ranges), *_beyond(block, noisy, made, ranges)]
-    found = [f"puts {_listed(told)}"] if told else []
+    found = [f"puts {listed(told)}"] if told else []
     found += _falling(block, noisy, made, ranges)
     if found:
         yield f"Noise alone {', and '.join(found)}."
@@ -139,7 +139,7 @@ def _falling(
     for operand, names in falling.items():
         count = sum(_is_below_0(operand, row) for row in noisy.rows)
         if count:
-            shown = _listed(list(dict.fromkeys(names)))
+            shown = listed(list(dict.fromkeys(names)))
             found.append(f"lets {shown} fall{_where(block, count, noisy)}")
     return found
 
@@ -154,7 +154,8 @@ def _is_below_0(operand: NoisyExpression, row: NoisyRow) -> bool:
     return isinstance(found, NoisyInterval) and found.value < 0
 
 
-def _listed(found: Sequence[str]) -> str:
+def listed(found: Sequence[str]) -> str:
+    """Name the first of several columns, and the number of the others."""
     more = len(found) - _TOLD
     if more > 1:
         found = [*found[:_TOLD], f"{more:,} more columns"]
@@ -178,7 +179,7 @@ def empty_groups(planned: BlockPlan, released: NoisyTable) -> Iterator[str]:
     empty = sum(all(_may_be_0(row.values[n - 1]) for n in numbers) for row in noisy.rows)
     if empty:
         different = list(dict.fromkeys(answer_name(block, number) for number in numbers))
-        names = _listed(different)
+        names = listed(different)
         where = f"{groups_phrase(block, empty, len(noisy.rows))}{',' if is_behind(block) else ''}"
         more = _MOST if 2 * empty > len(noisy.rows) else ""
         if _is_of_some_rows(block, numbers[0]):

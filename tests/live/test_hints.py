@@ -266,7 +266,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         "SELECT o.status, count(*) FROM shop.orders o JOIN (SELECT customer_id, max(created_at) AS last"
         f" {_ORDERS} GROUP BY customer_id) q USING (customer_id) WHERE o.created_at < q.last GROUP BY 1",
     ),
-    "dp.error(...) around the expression of a column shows the error of each group.": (
+    "dp.error(...) around the expression of {} shows the error of each group.": (
         f"SELECT status, avg(total), dp.error(avg(total)) AS error {_ORDERS} GROUP BY status",
     ),
     " HAVING dp.low({}) > 0 leaves them out.": (
