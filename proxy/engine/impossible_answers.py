@@ -216,6 +216,7 @@ def _is_of_some_rows(block: BlockPlan, number: int) -> bool:
 
 
 _ALL_ROWS = "count(*)"
+_LEFT_OUT = " HAVING dp.low({}) > 0 leaves them out."
 
 
 def _may_be_0(value: NoisyValue) -> bool:
@@ -224,10 +225,14 @@ def _may_be_0(value: NoisyValue) -> bool:
 
 def _without(block: BlockPlan, numbers: Sequence[int]) -> str:
     """A condition that leaves out such groups. It has to name one of the counts as SQL: a column of several
-    tables may need a name in front of it, which is not known here."""
+    tables may need a name in front of it, which only the statement knows."""
     aggregates = [block.answers[number - 1].aggregate for number in numbers]
     for aggregate in aggregates:
         word = aggregate_word(aggregate)
         if word == _ALL_ROWS or ("(" in word and isinstance(block.source, Scan)):
-            return f" HAVING dp.low({word}) > 0 leaves them out."
+            return _LEFT_OUT.format(word)
+    for column in block.outputs:
+        shown = column.expression
+        if column.written and isinstance(shown, AnswerOf) and shown.number in numbers:
+            return _LEFT_OUT.format(column.written)
     return " A condition on the low end of that count leaves them out."

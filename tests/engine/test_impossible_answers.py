@@ -143,6 +143,21 @@ def test_public_groups_may_be_empty(
     assert told is None or found[0].startswith(told)
 
 
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [
+        ("count(DISTINCT o.uid)", " HAVING dp.low(count(DISTINCT o.uid)) > 0 leaves them out."),
+        ("COUNT(DISTINCT k.uid)", " HAVING dp.low(COUNT(DISTINCT k.uid)) > 0 leaves them out."),
+        ("1 + count(DISTINCT k.uid)", " A condition on the low end of that count leaves them out."),
+    ],
+)
+def test_the_condition_has_the_words_of_the_statement(count: str, told: str) -> None:
+    sql = f"SELECT o.t, {count} AS n FROM orders o JOIN calls k USING (uid) GROUP BY o.t"
+    block, noisy = _released(sql, [1, 900, 900, 900])
+    (line,) = empty_groups(block, noisy)
+    assert line.endswith(told)
+
+
 def test_the_condition_leaves_out_groups_that_may_be_empty() -> None:
     """As the line says, whatever the number is: the low end is 0 or less in just these groups."""
     sql = "SELECT t, count(*) AS n, dp.low(count(*)) AS low FROM people GROUP BY t"
