@@ -216,7 +216,10 @@ ALLOWED: Mapping[str, str] = {
     ),
     **_excused(
         _LABELS,
-        _within("planner", "computed_labels group_combinations label_work"),
+        _within(
+            "planner",
+            "computed_labels group_combinations joined_conditions label_work",
+        ),
     ),
     **_excused(
         _FLOW,

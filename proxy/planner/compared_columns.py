@@ -47,14 +47,14 @@ def comparing(
     if not conditions or not allowed(work):
         return None
     named = sorted(frozenset[_Name]().union(*map(columns, conditions)))
-    several = [_Column.of(name, facts[name], parts, conditions) for name in named]
+    several = [_ComparedColumn.of(name, facts[name], parts, conditions) for name in named]
     places = {one: place for place, one in enumerate(one for each in several for one in each.known)}
     tests = [truths(condition, places) for condition in conditions]
     return _Test(columns=several, tests=tests).is_possible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Column:
+class _ComparedColumn:
     """parts: those that are computed of it alone. known: it, and functions of it in conditions. found: what
     these are, by the texts of its parts."""
 
@@ -71,7 +71,7 @@ class _Column:
         facts: ColumnFacts,
         parts: Sequence[Expression],
         conditions: Sequence[Expression],
-    ) -> _Column:
+    ) -> _ComparedColumn:
         column = ColumnRef(name[1], facts.type, None, name[0])
         functions = (of for of, _ in compared(conditions) if is_function_of(of, column))
         return cls(
@@ -125,7 +125,7 @@ def _constant(part: Expression, text: str | None) -> Constant | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Test:
-    columns: Sequence[_Column]
+    columns: Sequence[_ComparedColumn]
     tests: Sequence[Callable[[Sequence[Value]], Truths]]
     found: dict[tuple[Value, ...], bool] = field(default_factory=dict)
 
