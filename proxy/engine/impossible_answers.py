@@ -46,10 +46,14 @@ def impossible_answers(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     ]
     made = [one for one in columns if not isinstance(one[2], AnswerOf)]
     plain = [one for one in columns if isinstance(one[2], AnswerOf) and _adds_up(block, one[2])]
-    if not made and len(plain) < 2:
+    if not made and not plain:
         return
     ranges = ranges_of(block)
-    told = [*_parts_above(block, noisy, plain, ranges), *_beyond(block, noisy, made, ranges)]
+    told = [
+        *_parts_above(block, noisy, plain, ranges),
+        *_below_0(block, noisy, plain, ranges),
+        *_beyond(block, noisy, made, ranges),
+    ]
     found = [f"puts {listed(told)}"] if told else []
     found += _falling(block, noisy, made, ranges)
     if found:
@@ -83,6 +87,18 @@ def _is_above(row: NoisyRow, part: NoisyExpression, whole: NoisyExpression) -> b
     assert isinstance(part, AnswerOf) and isinstance(whole, AnswerOf)
     one, other = row.values[part.number - 1], row.values[whole.number - 1]
     return not (one.is_missing or other.is_missing) and _number(one) > _number(other)
+
+
+def _below_0(
+    block: BlockPlan, noisy: NoisyTable, plain: Sequence[_Column], ranges: Ranges
+) -> Iterator[str]:
+    """A count, or a sum of what is not negative."""
+    for _, name, answer in plain:
+        assert isinstance(answer, AnswerOf)
+        values = [row.values[answer.number - 1] for row in noisy.rows]
+        below = sum(not one.is_missing and one.index < 0 for one in values)
+        if below and ranges.of(answer).is_not_negative:
+            yield f"{name} below 0{_where(block, below, noisy)}"
 
 
 def _number(value: NoisyValue) -> Fraction:
