@@ -184,7 +184,9 @@ ALLOWED: Mapping[str, str] = {
         _WORDS,
         [
             *_within("engine", "accuracy answer_accuracy answer_notices clipped_units"),
-            *_within("engine", "column_errors explain_json explain_summary explain_text"),
+            *_within(
+                "engine", "column_errors ended_columns explain_json explain_summary explain_text"
+            ),
             *_within("engine", "policy_limits unit_words work_refusals"),
             *_within("engine", "account_documents"),
             *_within(

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from proxy.base.result_columns import IntervalEnd
 from proxy.base.session_settings import how_to_set
+from proxy.base.written_names import written_name
 from proxy.engine.accuracy import unit_of_error
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.group_threshold import no_group, small_groups
@@ -22,13 +23,18 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.policy.policy_model import Mechanism
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyOperator
 from proxy.query.ir.query import TopList
+from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.relations import Scan
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
 from proxy.release.null_reason import NullReason
 from proxy.release.spread_values import units_needed
 
+_COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
 _REASONS = (NullReason.EMPTY_GROUP, NullReason.UNCLEAR_ROWS, NullReason.TOO_INEXACT)
 
 
@@ -42,6 +48,7 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     yield from choice_notices(block, noisy)
     yield from _uncertain_list(block, noisy)
     yield from _unsettled_order(*shown_rows(block, noisy))
+    yield from _counted_nulls(block)
     missing = small_groups(block, noisy)
     if missing is not None:
         yield missing
@@ -253,6 +260,23 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
             " list. Noise has a part in which others are in it, and their numbers are too"
             f" {_side(top)} on average."
         )
+
+
+def _counted_nulls(block: BlockPlan) -> Iterator[str]:
+    """Of `count(*) - count(x)`: one count has the noise of one."""
+    for column in block.outputs if isinstance(block.source, Scan) else ():
+        match column.expression:
+            case NoisyArithmetic(
+                operator=NoisyOperator.SUBTRACT, left=AnswerOf() as left, right=AnswerOf() as right
+            ):
+                rows, values = (block.answers[one.number - 1].aggregate for one in (left, right))
+                kinds = (rows.kind, values.kind)
+                are_all = rows.condition is None and values.condition is None
+                if kinds == _COUNTS and are_all and isinstance(values.operand, ColumnRef):
+                    counted = written_name(values.operand.column)
+                    yield f"{column.name}: count(*) FILTER (WHERE {counted} IS NULL) has less noise."
+            case _:
+                pass
 
 
 def _unsettled_order(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:

@@ -75,3 +75,20 @@ def test_totals_that_nobody_has_named() -> None:
         "its column has no name of the statement"
     )
     assert answer_name(block, 1) == "spent"
+
+
+@pytest.mark.parametrize(
+    ("column", "is_told"),
+    [
+        ("count(*) - count(i4)", True),
+        ("count(*) - count(DISTINCT i4)", False),
+        ("count(*) - count(i4 + 1)", False),
+        ("count(*) - count(*) FILTER (WHERE b)", False),
+        ("count(i4) - count(i2)", False),
+    ],
+)
+def test_counted_nulls_have_a_count_of_their_own(column: str, is_told: bool) -> None:
+    line = "missing: count(*) FILTER (WHERE i4 IS NULL) has less noise."
+    told = _told(f"SELECT t, {column} AS missing FROM people GROUP BY t", "best", 10_000)
+    assert (line in told) is is_told
+    assert walk("SELECT t, count(*) FILTER (WHERE i4 IS NULL) FROM people GROUP BY t") is not None

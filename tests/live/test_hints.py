@@ -311,6 +311,9 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT avg(l.n) FROM shop.customers c JOIN (SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY"
         " customer_id) l ON l.customer_id = c.id",
     ),
+    "{}: count(*) FILTER (WHERE {} IS NULL) has less noise.": (
+        f"SELECT status, count(*) FILTER (WHERE total IS NULL) {_ORDERS} GROUP BY status",
+    ),
     "Use LIMIT, or connect with a PostgreSQL client.": ("SELECT * FROM generate_series(1, 9) LIMIT 3",),
     "differential privacy: rows of the protected table {table} are not shown, so this preview is empty"
     " whatever the table holds. Use aggregates, e.g. SELECT count(*) FROM {table}; SELECT * FROM dp.columns"
