@@ -15,17 +15,19 @@ import pytest
 from tests.trusted_base import (
     ALLOWED,
     BEGIN,
+    CAPABILITIES,
     END,
     MODULES,
     PARTS,
     ROOT,
     Base,
+    imported_names,
     imports,
-    makes_sql,
     members,
     names_imported_in,
     sql_files,
     table_of,
+    tree_of,
     wiring,
 )
 
@@ -77,15 +79,37 @@ def test_names_are_those_of_modules() -> None:
     assert named <= MODULES.keys()
 
 
-def test_what_is_excused_reads_no_exact_row(base: Base) -> None:
-    assert base.excused_with_rows() == []
+def test_what_is_not_listed_reads_no_exact_row_and_makes_no_charge(base: Base) -> None:
+    assert base.unlisted_with_rows() == []
 
 
-def test_what_is_excused_of_the_planner_makes_no_sql(base: Base) -> None:
-    left_out = [one for one in members("proxy.planner") if base.part_of(one) is None]
-    # They make casts and comparisons to ask of public keys which come together. No plan gets them.
-    names = ("compared_columns", "joined_conditions", "time_combinations")
-    assert list(filter(makes_sql, left_out)) == [f"proxy.planner.{name}" for name in names]
+@pytest.mark.parametrize("name", CAPABILITIES)
+def test_who_makes_a_capability_is_known(name: tuple[str, str]) -> None:
+    module, _ = name
+    whole = tuple(module.rsplit(".", 1))
+    found = {
+        one for one in MODULES if not {name, whole, (module, "")}.isdisjoint(imported_names(one))
+    }
+    assert found == CAPABILITIES[name]
+
+
+def test_who_charges_is_known() -> None:
+    found = {
+        one
+        for one in MODULES
+        for node in ast.walk(tree_of(one))
+        if isinstance(node, ast.Attribute) and node.attr == "reserve"
+    }
+    assert {one for one in found if not one.startswith("proxy.audit.")} == {
+        "proxy.engine.charged_queries",
+        "proxy.engine.bound_proposing",
+        "proxy.ledger.engine_ledger",
+    }
+
+
+def test_the_planner_is_not_believed(base: Base) -> None:
+    """What it makes is judged: no SQL is printed of what was not (tests/kernel/test_checked_plan.py)."""
+    assert all(base.part_of(one) is None for one in members("proxy.planner"))
 
 
 def test_commands_that_hand_something_in_are_found() -> None:
@@ -118,7 +142,7 @@ def test_the_table_is_that_of_the_files(base: Base, bless: bool) -> None:
 def test_a_row_less_is_seen(base: Base, part: str) -> None:
     others = {name: one for name, one in PARTS.items() if name != part}
     without = replace(base, parts=others)
-    assert without.unlisted() or without.excused_with_rows()
+    assert without.unlisted() or without.unlisted_with_rows()
 
 
 def test_an_import_more_is_seen(base: Base) -> None:

@@ -14,10 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import get_args
-
-from proxy.query.ir.expressions import ColumnRef, Constant, Expression
-from proxy.query.ir.relations import Relation
 
 ROOT = Path(__file__).parents[1]
 
@@ -44,17 +40,18 @@ ROOTS: tuple[str, ...] = (
     "proxy.mechanisms",
     "proxy.compiler",
     "proxy.exact",
+    "proxy.drawing",
     *_within("release", "adding_noise choosing_bounds proposing_bounds deviation_means"),
-    *_within("engine", "charged_queries bound_proposing publishing"),
+    *_within("engine", "questions_of_answers releasing"),
     "proxy.protected",
     *_within("ledger", "engine_ledger published_releases bounds_account"),
     "proxy.policy_file.policy_yaml",
-    "proxy.planner.planning",
 )
 # Who imports one of these in `cli` puts it into an engine.
 HANDED_IN_BY_COMMANDS = (
     ("proxy.engine.os_random", "OsRandom"),
     ("proxy.protected.protected_database", "ProtectedDatabase"),
+    ("proxy.protected.judged_rows", "JudgedRows"),
 )
 
 # In the order of reading.
@@ -64,12 +61,11 @@ PARTS: Mapping[str, Part] = {
         names=(
             "proxy.query.ir",
             "proxy.query.syntax.placeholders",
-            "proxy.query.bind.time_zones",
             "proxy.base",
         ),
     ),
     "kernel": Part(
-        decides="whose rows, sensitivity and price of every plan, before it runs",
+        decides="whose rows, sensitivity and price of every plan, and that no row makes it raise",
         names=("proxy.kernel",),
     ),
     "mechanisms": Part(decides="noise, selection, composition", names=("proxy.mechanisms",)),
@@ -84,13 +80,10 @@ PARTS: Mapping[str, Part] = {
         ),
     ),
     "order of charges": Part(
-        decides="session, charge, query, release; who is shown what",
-        names=_within(
-            "engine",
-            "charged_queries session_zone noisy_answers bound_proposing publishing cached_answers"
-            " derived_answers topped_up questions_of_answers statement_parts undelivered_answers"
-            " drawn_release public_lists listed_keys taken_session charged_token query_pipeline"
-            " remembered_plans ports published_ports os_random",
+        decides="charge, query, release; who is shown a kept answer",
+        names=(
+            "proxy.drawing",
+            *_within("engine", "questions_of_answers releasing published_ports os_random"),
         ),
     ),
     "ledger": Part(
@@ -121,45 +114,30 @@ PARTS: Mapping[str, Part] = {
         decides="that the policy in force is the one that the owner wrote",
         names=(
             "proxy.policy_file",
-            *_within("policy", "policy_model grid moving_bounds key_texts public_labels"),
-            *_within("policy", "allowed_mechanisms publication"),
+            *_within("policy", "policy_model grid key_texts public_labels"),
+            "proxy.policy.publication",
         ),
     ),
     "wiring": Part(
         decides="which policy, ledger, database and randomness an engine gets",
         names=_within(
             "cli",
-            "assembly building loading judging_rows proxy_servers publish_now bounds_command"
-            " explain_command audit",
+            "assembly building loading judging_rows proxy_servers shadow_building publish_now"
+            " bounds_command audit",
         ),
     ),
     "compiler": Part(decides="the SQL that runs on the data", names=("proxy.compiler",)),
-    "totality": Part(
-        decides="that no row makes that SQL raise: what the planner clamps, cuts and casts",
-        names=_within(
-            "planner",
-            "planning blocks_with_units tracking table_rows joins lookups anti_joins truncation"
-            " truncated_parts unit_truncation rows_per_unit unit_windows numbered_rows computed_columns"
-            " from_leaves later_rows lifting bound_proposals measuring narrowed_operands open_operands"
-            " open_values release_choice shared_releases sample_aggregate order_statistics unit_extremes"
-            " planned_keys computed_keys mapped_keys mapped_texts public_keys narrowing column_buckets"
-            " column_slices column_ranges bounds leaf_bounds intrinsic_bounds intervals real_intervals"
-            " divisors grids calendar_clamps time_bounds time_intervals shifted_times time_windows"
-            " time_labels possible_truth number_texts text_lengths long_texts constant_sizes constant_checks"
-            " constant_times facts label_evaluation private_bounds",
-        ),
-    ),
 }
 
 _READER = "the reader: a mistake there gives a refusal, a wrong answer or a Fault of the kernel"
 _WORDS = "words, and errors that are computed of public and of drawn numbers"
 _DRAWN = "is computed from what is drawn, the plan and public numbers: post-processing"
-_CHOICE = "chooses what is measured, and at what share of the price: the kernel counts anew"
-_LABELS = (
-    "which public labels are answered: it sees constants, policy and catalogue, and makes no SQL"
-)
 _PEOPLE = "who somebody is: whoever gets in spends the budget of that analyst"
 _OWNER = "tells the owner what looks wrong; what the owner says is taken as public"
+_DRAWER = (
+    "draws through the Drawer and shows through kept_answers: it makes no charge and no statement, says of no"
+    " answer who was shown it (CAPABILITIES), and gets no exact row"
+)
 _FLOW = "when a statement runs and what is refused before it is planned; it sees no row"
 
 
@@ -171,29 +149,16 @@ ALLOWED: Mapping[str, str] = {
     **_excused(
         _READER,
         [
-            *_within("query", "syntax rewrite statement_reading copied_expressions"),
-            *_within("query.ir", "binding"),
-            *_within(
-                "engine",
-                "policy_statements policy_names arguments settings present_slots",
-            ),
+            *_within("query", "rewrite copied_expressions"),
+            *_within("engine", "policy_statements policy_names"),
             *_within("base", "session_settings"),
         ],
     ),
     **_excused(
         _WORDS,
         [
-            *_within("engine", "accuracy answer_accuracy answer_notices clipped_units"),
-            *_within(
-                "engine", "column_errors ended_columns explain_json explain_summary explain_text"
-            ),
-            *_within("engine", "policy_limits unit_words work_refusals"),
-            *_within("engine", "account_documents"),
-            *_within(
-                "planner",
-                "left_out_rows truncation_hints unowned_rows needed_loss wanted_intervals",
-            ),
-            *_within("cli", "bounds_report findings_report cli_error"),
+            "proxy.engine.accuracy",
+            *_within("cli", "bounds_report findings_report cli_error explain_command"),
             "proxy.ledger.account_statements",
             "proxy.ledger.budget_warnings",
         ],
@@ -201,36 +166,25 @@ ALLOWED: Mapping[str, str] = {
     **_excused(
         _DRAWN,
         [
-            *_within("release", "cached_block coarse_quantiles deriving"),
-            *_within("release", "noisy_relation null_reason"),
-            *_within("release", "plausible_answers presenting"),
-            *_within("engine", "published_answers combined_releases"),
+            *_within("release", "cached_block deriving noisy_relation null_reason presenting"),
             "proxy.reuse",
         ],
     ),
     **_excused(
-        _CHOICE,
+        _DRAWER,
         _within(
-            "planner",
-            "budget_allocation group_selection neighbours fixed_by_units foreign_key_joins same_unit"
-            " column_origins",
+            "engine",
+            "noisy_answers bound_proposing publishing query_pipeline remembered_plans cached_answers"
+            " derived_answers drawn_release",
         ),
     ),
-    **_excused(
-        _LABELS,
-        _within(
-            "planner",
-            "computed_labels group_combinations joined_conditions label_work",
-        ),
-    ),
+    "proxy.planner": "chooses what is computed, of which public labels, at what share of the price: it has"
+    " no row, and the kernel judges what it makes",
     **_excused(
         _FLOW,
         [
-            *_within(
-                "engine",
-                "analyst_turns fair_share threads statement_time role_readiness machine_clock",
-            ),
-            *_within("engine", "engine_in_force read_tables statement_fingerprint"),
+            *_within("engine", "role_readiness machine_clock engine_in_force"),
+            "proxy.turns",
             *_within("cli", "running state state_folder demo_folder publication_checks"),
         ],
     ),
@@ -243,7 +197,7 @@ ALLOWED: Mapping[str, str] = {
         [
             "proxy.doctor",
             *_within("policy", "check findings finding_names missing_grants policy_decimals"),
-            *_within("policy", "problem type_rules"),
+            *_within("policy", "problem"),
         ],
     ),
     **_excused(
@@ -389,9 +343,13 @@ class Base:
             if not any(self.is_excused(one) for one in met.intersection(members(name)))
         )
 
-    def excused_with_rows(self) -> list[str]:
-        """Modules that are excused, and have exact rows, what reads them, or randomness."""
-        return [one for one in MODULES if self.is_excused(one) and reads_rows(one)]
+    def unlisted_with_rows(self) -> list[str]:
+        """Modules that are not listed, and have exact rows, what reads them, randomness or a capability."""
+        return [
+            one
+            for one in MODULES
+            if self.part_of(one) is None and (reads_rows(one) or makes_capability(one))
+        ]
 
     def modules_of(self, part: str) -> list[str]:
         """What is to be read of a part."""
@@ -435,21 +393,30 @@ def reads_rows(module: str) -> bool:
     )
 
 
-_NODES = frozenset(
-    one.__name__
-    for one in (*get_args(Expression), *get_args(Relation))
-    if one not in (ColumnRef, Constant)
-)
+# What makes a capability, and the modules that may import it: nobody else charges, or says that somebody did.
+CAPABILITIES: Mapping[tuple[str, str], frozenset[str]] = {
+    ("proxy.compiler.backend_query", "public_list"): frozenset(
+        _within("compiler", "binds other_values")
+    ),
+    ("proxy.drawing.charges", "charge_in_ledger"): frozenset(
+        _within("ledger", "engine_ledger published_releases")
+    ),
+    ("proxy.drawing.charges", "uncharged"): frozenset({"proxy.audit.uncharged_reads"}),
+    ("proxy.drawing.answer_slots", "shown_answer"): frozenset({"proxy.ledger.cached_claims"}),
+    ("proxy.drawing.answer_slots", "question_given"): frozenset(
+        {"proxy.engine.questions_of_answers"}
+    ),
+}
+_OF_CAPABILITIES = frozenset(module for module, _ in CAPABILITIES)
 
 
-def makes_sql(module: str) -> bool:
-    """Whether a module makes nodes of which SQL is printed: others than columns and constants."""
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in _NODES | {"rebuild", "rewrite"}
-        for node in ast.walk(tree_of(module))
-    )
+@cache
+def makes_capability(module: str) -> bool:
+    """Whether a module imports what makes a capability, or all of a module that has such."""
+    if module.startswith(f"{_OF_OTHER_ROWS}."):
+        return False
+    names = imported_names(module)
+    return any(one in CAPABILITIES or f"{one[0]}.{one[1]}" in _OF_CAPABILITIES for one in names)
 
 
 def lines_of(modules: Iterable[str]) -> int:

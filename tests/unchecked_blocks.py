@@ -16,8 +16,8 @@ from proxy.catalog.catalog_model import TableName
 from proxy.compiler import compiling
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.deviation_scan import CentredScan
-from proxy.engine import noisy_answers
-from proxy.engine.noisy_answers import CompiledBlock
+from proxy.drawing import compiled_blocks
+from proxy.drawing.compiled_blocks import CompiledBlock
 from proxy.exact.table import ExactTable
 from proxy.kernel import checked_plan, proposal_check
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, together
@@ -26,6 +26,7 @@ from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.kernel.price import NOTHING_PAID, Price, pure_price
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.proposal_plan import TableProposals
+from proxy.kernel.world import World
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -35,6 +36,9 @@ from proxy.release.choosing_bounds import Chosen, Totals
 from proxy.release.drawn_values import DrawnBlock
 from proxy.release.noisy_relation import NoisyTable
 from proxy.release.presenting import presented
+from tests.pipeline_world import CATALOG, POLICIES
+
+_WORLD = World(POLICIES["world"], CATALOG)
 
 
 def stated_loss(block: BlockPlan) -> Loss:
@@ -49,7 +53,7 @@ def unchecked(block: BlockPlan, price: Price | None = None) -> CheckedBlock:
     """Say of a block that it was checked. It was not. Its price is what it says, or another one."""
     if price is None:
         price = pure_price(stated_loss(block))
-    return CheckedBlock(block=block, price=price, tables=(), made=checked_plan._HERE)
+    return CheckedBlock(block=block, price=price, tables=(), world=_WORLD, made=checked_plan._HERE)
 
 
 def unchecked_plan(blocks: Sequence[BlockPlan], loss: Loss | None = None) -> CheckedPlan:
@@ -73,7 +77,9 @@ def priced(loss: Loss, events: Sequence[Event] = (), tables: Sequence[str] = ())
         selection=None,
     )
     price = Price(epsilon=loss.epsilon, delta=loss.delta, events=tuple(events))
-    return CheckedBlock(block=nothing, price=price, tables=tuple(tables), made=checked_plan._HERE)
+    return CheckedBlock(
+        block=nothing, price=price, tables=tuple(tables), world=_WORLD, made=checked_plan._HERE
+    )
 
 
 def charge_of(
@@ -96,7 +102,7 @@ def _charged(
 def unchecked_proposals(table: TableProposals) -> CheckedProposals:
     """The same of what is proposed for one table."""
     return CheckedProposals(
-        proposed=(table,), price=NOTHING_PAID, tables={}, made=proposal_check._HERE
+        proposed=(table,), price=NOTHING_PAID, tables={}, world=_WORLD, made=proposal_check._HERE
     )
 
 
@@ -113,7 +119,7 @@ def compile_centres(block: BlockPlan) -> CentredScan | None:
 
 
 def compiled_block(block: BlockPlan) -> CompiledBlock:
-    return noisy_answers.compiled_block(unchecked(block))
+    return compiled_blocks.compiled_block(unchecked(block))
 
 
 def choose_bounds(

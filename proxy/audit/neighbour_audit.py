@@ -15,8 +15,7 @@ from typing import Protocol
 from proxy.audit.movement import Measure, allowed, bounded_tables, movements
 from proxy.base.errors import Fault
 from proxy.catalog.catalog_model import TableName
-from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.compiling import compile_block, compile_choices
+from proxy.compiler.compiling import CompiledQuery, compile_block, compile_choices
 from proxy.exact.table import ExactTable
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
 from proxy.kernel.plan import NoisyStatistic, PrivatePlan, SampleAggregate
@@ -53,7 +52,7 @@ class AuditedChange:
 
 
 class StatementData(Protocol):
-    async def run(self, query: BackendQuery, values: Mapping[str, int | str | None]) -> ExactTable:
+    async def run(self, query: CompiledQuery, values: Mapping[str, int | str | None]) -> ExactTable:
         """The exact results of one compiled statement, whose transaction has ended when this returns.
 
         Refuses  Fault
@@ -198,7 +197,7 @@ class _Run:
         ]
 
     def values(self, block: int, number: int) -> Mapping[str, int | str | None]:
-        query: BackendQuery = self.queries[block][number]
+        query: CompiledQuery = self.queries[block][number]
         answers = {name: self._answers[scalar] for name, scalar in query.scalars}
         return {**self._seeds[block][number], **answers}
 
@@ -218,7 +217,7 @@ class _Run:
                 self._answers[scalar.answer] = value.text()
 
 
-def compiled(block: CheckedBlock) -> tuple[BackendQuery, ...]:
+def compiled(block: CheckedBlock) -> tuple[CompiledQuery, ...]:
     """All statements of a block; the first is what bounds are chosen by, where they are. Names of rows are of
     what is in them, so that neighbours have the same."""
     choosing = compile_choices(block, repeats_names=True)

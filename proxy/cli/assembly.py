@@ -21,11 +21,12 @@ from proxy.cli.judging_rows import (
     withheld_because,
 )
 from proxy.doctor.installed_postgres import Installation
-from proxy.engine.analyst_turns import AnalystTurns
+from proxy.drawing.drawer import Drawer
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.os_random import OsRandom
 from proxy.engine.publishing import Publishing
 from proxy.engine.query_pipeline import Engine
+from proxy.engine.releasing import Releasing
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
@@ -60,6 +61,7 @@ from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
 from proxy.shadow.shadow_tables import ShadowError, withheld_names
+from proxy.turns.analyst_turns import AnalystTurns
 
 _log = structlog.get_logger("dpproxy.assembly")
 
@@ -106,7 +108,8 @@ class Database:
         statements = PublishedStatements(
             engine.policy, engine.known.catalog, lambda: as_analysts(shadow), shadow.show
         )
-        return Publishing(engine, self.protected, self.releases, statements, self.bits)
+        releasing = Releasing(engine.drawer, self.releases, statements)
+        return Publishing(engine, self.releases, releasing, statements)
 
     async def open(self) -> None:
         await self.protected.open()
@@ -175,7 +178,7 @@ class Database:
     def _note(self, findings: tuple[OpenFinding, ...]) -> None:
         """Refuse statements on the tables that findings close, and have dp.policy tell it."""
         self.open_findings = findings
-        self.engine.changed = self._changed | self.closed_tables()
+        self.engine.drawer.changed = self._changed | self.closed_tables()
         with suppress(ShadowError):  # the policy's watch reports again, and logs what keeps it
             self._report()
 
@@ -253,7 +256,7 @@ class Database:
             self.open_findings = rows.findings
             if (policy, catalog) != before[:2]:
                 self._changed = frozenset()
-            engine.changed = self._changed | self.closed_tables()
+            engine.drawer.changed = self._changed | self.closed_tables()
 
         try:
             self.shadow.adopt(policy, catalog, before[:2], take, rows)
@@ -312,12 +315,13 @@ class Database:
 
         def take(relations: Mapping[TableName, int], labels: Mapping[int, int], _: Unseen) -> None:
             engine = engine_on({oid: name for name, oid in relations.items()}, labels)
-            engine.earlier, engine.changed = before.earlier, before.changed
+            engine.earlier = before.earlier
+            engine.drawer.changed = before.drawer.changed
             self.in_force.now = engine
             self.publishing = self._publishing(engine)
 
         self.shadow.build(self.policy, self.catalog, rows, take=take)
-        self.engine.changed |= self.closed_tables()
+        self.engine.drawer.changed |= self.closed_tables()
         self._reported = False
         self._report()
 
@@ -333,12 +337,9 @@ class Database:
 
         def engine_on(tables: Mapping[int, TableName], labels: Mapping[int, int]) -> Engine:
             return Engine(
-                policy,
-                catalog,
+                Drawer(policy, catalog, self.protected, self.bits),
                 tables,
-                self.protected,
                 self.ledger,
-                self.bits,
                 public,
                 read_as=labels,
                 cached=None if policy.reuse is None else self.ledger,
@@ -372,10 +373,10 @@ class Database:
             )
             self._changed = changed
             changed |= self.closed_tables()
-            if changed != self.engine.changed:
+            if changed != self.engine.drawer.changed:
                 names = sorted(changed)
                 _log.warning("tables_changed", database=self.policy.database, tables=names)
-            self.engine.changed = changed
+            self.engine.drawer.changed = changed
             self.looks += 1
 
     def _judge_again(self) -> None:
@@ -486,12 +487,9 @@ def assemble(
     cached = None if policy.reuse is None else ledger
     bits = bits or OsRandom()
     engine = Engine(
-        policy,
-        catalog,
+        Drawer(policy, catalog, protected, bits),
         relations,
-        protected,
         ledger,
-        bits,
         _public_contents(policy, catalog, shadow.rows),
         read_as=shadow.label_oids(),
         cached=cached,

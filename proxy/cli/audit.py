@@ -11,9 +11,11 @@ from proxy.audit.audit_queries import default_questions
 from proxy.audit.neighbour_audit import Audit, AuditedQuery, Auditor, audited_bounds
 from proxy.audit.synthetic_database import SyntheticDatabase
 from proxy.audit.synthetic_values import Choices
+from proxy.audit.uncharged_reads import UnchargedReads
 from proxy.base.errors import Refusal
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.cli.loading import CheckedPolicy
+from proxy.drawing.drawer import Drawer
 from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
@@ -74,7 +76,7 @@ async def _on(
     oids = dict(enumerate(sorted(policy.tables), start=1))
     bits = Choices(size.seed + 1)
     public = read_public_contents(policy, checked.catalog)
-    engine = Engine(policy, checked.catalog, oids, NoData(), NoLedger(), bits, public)
+    engine = Engine(Drawer(policy, checked.catalog, NoData(), bits), oids, NoLedger(), public)
     if questions is None:
         texts = list(default_questions(checked.policy))
     else:
@@ -103,7 +105,7 @@ async def _on(
     data = ProtectedDatabase(synthetic.dsn, sessions_max=1)
     await data.open()
     try:
-        audit = await Auditor(data, bits).audit(audited_query, synthetic)
+        audit = await Auditor(UnchargedReads(data), bits).audit(audited_query, synthetic)
     finally:
         await data.close()
     return Audited(audit, tuple(audited_query), tuple(refused))

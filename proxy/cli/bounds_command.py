@@ -18,6 +18,7 @@ from proxy.cli.loading import CheckedPolicy, contents_of, verdict_of
 from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.running import run
 from proxy.cli.state_folder import state_folder
+from proxy.drawing.drawer import Drawer
 from proxy.engine.accuracy import text_of
 from proxy.engine.bound_proposing import BoundProposals, proposed_bounds
 from proxy.engine.machine_clock import day_of_machine
@@ -80,7 +81,7 @@ def proposed(
         finally:
             lease.close()
             mark.follow(mark_of(dsn))
-    receipt = found.charged.receipt
+    receipt = found.receipt
     database, day = checked.policy.database, day_of_machine()
     return list(bounds_report(plan, found.tables, database, POLICY_BOUNDS, receipt, day))
 
@@ -113,9 +114,8 @@ async def _run(
     try:
         await ledger.open()
         try:
-            return await proposed_bounds(
-                plan, POLICY_BOUNDS, policy.digest, data, ledger, OsRandom()
-            )
+            drawer = Drawer(policy, checked.catalog, data, OsRandom())
+            return await proposed_bounds(plan, POLICY_BOUNDS, drawer, ledger)
         finally:
             await ledger.close()
     finally:

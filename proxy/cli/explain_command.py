@@ -12,12 +12,12 @@ from proxy.base.errors import Code, Fault, Refusal
 from proxy.catalog.catalog_model import Catalog
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy
-from proxy.engine.cached_answers import CachedQuestion, PaidAnswer
+from proxy.drawing.answer_slots import CachedQuestion, PaidAnswer
+from proxy.drawing.charges import Payable
+from proxy.drawing.drawer import Drawer
 from proxy.engine.machine_clock import day_of_machine
-from proxy.engine.os_random import OsRandom
 from proxy.engine.policy_names import numbered, resolved
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.ports import Payable
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import Policy
@@ -110,7 +110,7 @@ def engine_without_data(policy: Policy, catalog: Catalog, public: PublicContents
     ledger = NoLedger()
     cached = None if policy.reuse is None else ledger
     return Engine(
-        *(policy, catalog, numbered(policy), NoData(), ledger, OsRandom(), public),
+        *(Drawer(policy, catalog, NoData(), NoBits()), numbered(policy), ledger, public),
         cached=cached,
         questions=ledger if policy.publish else None,
     )
@@ -149,6 +149,11 @@ def refusal_text(refusal: Refusal, sql: str) -> str:
     return "\n".join(lines)
 
 
+class NoBits:
+    def below(self, n: int) -> NoReturn:
+        raise Fault("an explanation draws nothing")
+
+
 class NoData:
     def session(self, analyst: str) -> NoReturn:
         raise Fault("an explanation reads nothing")
@@ -180,10 +185,7 @@ class NoLedger:
     ) -> NoReturn:
         raise Fault("an explanation charges nothing")
 
-    async def store(self, cached: int, relation: str) -> NoReturn:
-        raise Fault("an explanation draws nothing")
-
-    async def relation_of(self, cached: int) -> NoReturn:
+    async def shown(self, analyst: str, cached: int) -> NoReturn:
         raise Fault("an explanation shows nothing")
 
     async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
@@ -191,15 +193,6 @@ class NoLedger:
 
     async def paid_of(self, analyst: str, digests: Sequence[bytes]) -> frozenset[bytes]:
         return frozenset()
-
-    async def are_of_one_slot(self, cached: int, other: int) -> bool:
-        return False
-
-    async def forget(self, cached: int, holder: str) -> NoReturn:
-        raise Fault("an explanation draws nothing")
-
-    async def let_go(self, cached: int, holder: str) -> NoReturn:
-        raise Fault("an explanation draws nothing")
 
     async def remaining(self, analyst: str) -> None:
         return None

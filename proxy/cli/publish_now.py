@@ -15,12 +15,14 @@ from proxy.cli.proxy_servers import accept_command
 from proxy.cli.publication_checks import refuse_problems
 from proxy.cli.running import run
 from proxy.cli.state_folder import state_folder
+from proxy.drawing.drawer import Drawer
 from proxy.engine.accuracy import text_of
 from proxy.engine.os_random import OsRandom
 from proxy.engine.policy_names import numbered
 from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing, Released
 from proxy.engine.query_pipeline import Engine
+from proxy.engine.releasing import Releasing
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
@@ -125,12 +127,9 @@ async def _released(
     public = read_public_contents(policy, catalog)
     rows.confirm()
     engine = Engine(
-        policy,
-        catalog,
+        Drawer(policy, catalog, data, OsRandom()),
         numbered(policy),
-        data,
         ledger,
-        OsRandom(),
         public,
         questions=ledger,
         naming_key=tables.texts.naming_key,
@@ -141,7 +140,8 @@ async def _released(
         await ledger.open()
         try:
             releases = PublishedReleases(tables)
-            publishing = Publishing(engine, data, releases, statements, OsRandom())
+            releasing = Releasing(engine.drawer, releases, statements)
+            publishing = Publishing(engine, releases, releasing, statements)
             return await publishing.release(of, is_now=True)
         finally:
             await ledger.close()

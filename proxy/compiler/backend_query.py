@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 
+from proxy.base.errors import Fault
 from proxy.base.slots import Slots
 from proxy.query.syntax.placeholders import ScalarAnswer
 
@@ -14,12 +15,14 @@ from proxy.query.syntax.placeholders import ScalarAnswer
 # Rows of other releases have OTHERS there, and those by which bounds are chosen CHOICES and less.
 FIRST_PART, OTHERS, CHOICES = -1, -2, -3
 BETWEEN_PARTS = "dpproxy.between_parts"
+_HERE = object()
 
 
 @dataclass(frozen=True, slots=True)
 class PublicList:
     """The values of a column of a public table: a query of its own, which runs whatever the protected rows
-    are, so that no row decides whether the public table is read (PROOFS.md, "Lists of public tables").
+    are, so that no row decides whether the public table is read (PROOFS.md, "Lists of public tables"). Only
+    `public_list` makes one, and only the compiler calls it.
 
     name: of the parameter that takes the values, as the text of an array. Its one row: how many values, their
     bytes together, the text (NULL where either is more than limits allow)."""
@@ -27,14 +30,26 @@ class PublicList:
     name: str
     sql: str
     parameters: tuple[tuple[str, object], ...]
+    made: InitVar[object]
+
+    def __post_init__(self, made: object) -> None:
+        if made is not _HERE:
+            raise Fault("a list that was not compiled")
 
     def __repr__(self) -> str:  # parameters hold the client's literals
         return f"PublicList({self.sql!r})"
 
 
+def public_list(name: str, sql: str, parameters: tuple[tuple[str, object], ...]) -> PublicList:
+    """For the compiler alone (tests/trusted_base.py). sql: that reads public tables and nothing else."""
+    return PublicList(name, sql, parameters, _HERE)
+
+
 @dataclass(frozen=True, slots=True)
 class BackendQuery:
-    """sql with named bind parameters (%(name)s). A row is: the keys as text, the cell where there are
+    """What is written of a statement. It is run once it is a CompiledQuery.
+
+    sql with named bind parameters (%(name)s). A row is: the keys as text, the cell where there are
     cells, then partial results, integers or NULL. seeds: names of the parameters that take fresh random
     63-bit numbers at each run; lists: what parameters take that are read from public tables first."""
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
 from proxy.base.result_columns import answer_parameter
-from proxy.compiler.backend_query import PublicList
+from proxy.compiler.backend_query import PublicList, public_list
 from proxy.query.ir.expressions import Parameter
 from proxy.query.syntax.placeholders import ScalarAnswer
 
@@ -56,7 +56,7 @@ class Binds:
         query = sql, tuple(given.values.items())
         if query not in self.lists:
             name = f"l{len(self.lists) + 1}"
-            self.lists[query] = PublicList(name, *query)
+            self.lists[query] = public_list(name, *query)
             self.values[name] = None
         return f"%({self.lists[query].name})s::{kind}[]"
 

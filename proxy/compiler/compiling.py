@@ -6,16 +6,20 @@ units are gathered per unit first, bounded, then added up. A cell is a keyed has
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import InitVar, dataclass, fields, replace
 from functools import partial
 
 from typing_extensions import assert_never
 
+from proxy.base.errors import Fault
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.clip_scan import clip_scan
 from proxy.compiler.deviation_scan import CentredScan, centred_scan, deviation_scan
 from proxy.compiler.extreme_scan import extreme_scan
+from proxy.compiler.proposal_scan import proposal_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
 from proxy.compiler.value_scan import value_scan
@@ -30,16 +34,47 @@ from proxy.kernel.plan import (
     Release,
     UnitExtreme,
 )
+from proxy.kernel.proposal_check import CheckedProposals
+
+_HERE = object()
 
 
-def compile_block(block: CheckedBlock, *, repeats_names: bool = False) -> tuple[BackendQuery, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class CompiledQuery(BackendQuery):
+    """A statement of something that was checked. Only the functions of this module make one.
+
+    Attributes:
+        of: What it was compiled of.
+    """
+
+    of: CheckedBlock | CheckedProposals
+    made: InitVar[object]
+
+    def __post_init__(self, made: object) -> None:
+        if made is not _HERE:
+            raise Fault("a statement that was not compiled")
+
+
+_WRITTEN = tuple(one.name for one in fields(BackendQuery))
+
+
+def _compiled(query: BackendQuery, of: CheckedBlock | CheckedProposals) -> CompiledQuery:
+    parts = {name: getattr(query, name) for name in _WRITTEN}
+    return CompiledQuery(**parts, of=of, made=_HERE)
+
+
+def compile_block(block: CheckedBlock, *, repeats_names: bool = False) -> tuple[CompiledQuery, ...]:
     """The backend statements of one block: one for all releases, one for all minima and maxima of units, one
     for all means of deviations, and one for each count of distinct values that cannot be put together from
     partial results. None but that of means where all follows from totals read before.
 
     Given    repeats_names: as of Binds, for the audit
     """
-    plan, binds = block.block, partial(Binds, repeats_names=repeats_names)
+    written = _written(block.block, partial(Binds, repeats_names=repeats_names))
+    return tuple(_compiled(one, block) for one in written)
+
+
+def _written(plan: BlockPlan, binds: Callable[[], Binds]) -> tuple[BackendQuery, ...]:
     means = plan.deviation_means
     of_means = [deviation_scan(plan, binds())] if means else []
     if plan.is_of_totals:
@@ -66,15 +101,15 @@ def _together(plan: BlockPlan) -> tuple[int, ...]:
     )
 
 
-def compile_choices(block: CheckedBlock, *, repeats_names: bool = False) -> BackendQuery | None:
+def compile_choices(block: CheckedBlock, *, repeats_names: bool = False) -> CompiledQuery | None:
     """What bounds of the block are chosen by, or those that are given are looked at by; None where none is.
 
     Given    repeats_names: as of Binds, for the audit
     """
     plan, binds = block.block, Binds(repeats_names=repeats_names)
     if _looks_at_given(plan):
-        return clip_scan(plan, binds)
-    return bound_scan(plan, binds) if plan.choices else None
+        return _compiled(clip_scan(plan, binds), block)
+    return _compiled(bound_scan(plan, binds), block) if plan.choices else None
 
 
 def _looks_at_given(plan: BlockPlan) -> bool:
@@ -89,8 +124,18 @@ def compile_centres(block: CheckedBlock) -> CentredScan | None:
     if not plan.deviation_means:
         return None
     if plan.is_of_totals:
-        return centred_scan(plan, (), has_choices=not _looks_at_given(plan))
-    return centred_scan(plan, _together(plan))
+        found = centred_scan(plan, (), has_choices=not _looks_at_given(plan))
+    else:
+        found = centred_scan(plan, _together(plan))
+    return replace(found, query=_compiled(found.query, block))
+
+
+def compile_proposal(plan: CheckedProposals, number: int) -> CompiledQuery:
+    """What bounds of one table are proposed by.
+
+    Given    number: of the table
+    """
+    return _compiled(proposal_scan(plan, number), plan)
 
 
 def _stands_apart(release: Release, plan: BlockPlan) -> bool:

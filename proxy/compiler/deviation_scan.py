@@ -14,10 +14,11 @@ released by comes first, and deviations are taken from the same gathered rows on
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.base.slots import Slots
+from proxy.base.sql_types import SqlType
 from proxy.compiler.aggregate_sql import RowSource, values_sql
 from proxy.compiler.backend_query import (
     BETWEEN_PARTS,
@@ -28,8 +29,9 @@ from proxy.compiler.backend_query import (
 )
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import gathered_bands
+from proxy.compiler.clamp_sql import smaller_sql
 from proxy.compiler.select_list import Output, finished, key_sql
-from proxy.compiler.statistic_sql import centred_sql, squared_sql
+from proxy.compiler.statistic_sql import centred_sql, is_of_bigints, squared_sql
 from proxy.compiler.unit_gathering import gathered_sql
 from proxy.compiler.unit_scan import unit_sums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
@@ -39,6 +41,7 @@ from proxy.mechanisms.deviation_variance import square_bounds
 
 _MOST_ROWS = 2**40  # of a unit; a table has less than twice as many
 _LARGEST = 2**60 // _MOST_ROWS  # fine steps of a value for which the sums of a unit fit in a bigint
+_FITS = 2**62  # in a bigint, twice
 _TIMES_PARTS = 2**42  # PARTS times this fits in a bigint
 # What the setting has of each mean: centres, whether it is single, edges of its bands. Edges of bands of
 # squares follow, for all means.
@@ -163,14 +166,42 @@ def _range(release: DeviationMean) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Mean:
-    """One mean of the block. kind: the type of its sums; values, total, squares: columns of what is gathered;
-    squares None: of a mean alone."""
+    """One mean of the block.
+
+    Attributes:
+        release: The mean.
+        kind: The type of its sums.
+        values, total, squares: Columns of what is gathered; squares None: of a mean alone.
+        is_cut: Whether sums are cut to what so many values can add up to. Sums that are bigints anyway are not.
+        n, y, s: Of a unit and group: the column of its number of values (0 or NULL for none), that of their sum
+            about the middle, and that of the sum of their squares.
+        in_all: The column of the number of values of the unit in all groups.
+        most_squares: What the squares of a unit in a group are cut to, as a bigint: above all bounds, and so
+            low that those of all groups fit in one. None: they are numeric, and not cut.
+    """
 
     release: DeviationMean
     kind: str
     values: int
     total: int
     squares: int | None
+    is_cut: bool
+    n: str
+    y: str
+    s: str
+    in_all: str
+    most_squares: int | None
+
+    @property
+    def columns(self) -> Iterator[int]:
+        """Of what is gathered."""
+        yield from (self.values, self.total)
+        if self.squares is not None:
+            yield self.squares
+
+    @property
+    def kind_of_squares(self) -> str:
+        return "numeric" if self.most_squares is None else "bigint"
 
     @property
     def low(self) -> int:
@@ -206,6 +237,12 @@ class _Columns:
         self._means = [self._mean(release, rows) for release in plan.deviation_means.values()]
         self._others = unit_sums(plan, others, unit, self._inner, rows)
         self._choices = gathered_bands(plan, unit, binds, self._inner) if has_choices else None
+        if self._is_spread:
+            known = {sql: name for name, sql in self._others.totals.items()}
+            self._means = [
+                replace(mean, in_all=known.get(self._in_all(mean.n, "bigint"), mean.in_all))
+                for mean in self._means
+            ]
 
     @property
     def slots(self) -> tuple[Slots, ...]:
@@ -217,13 +254,28 @@ class _Columns:
         low, high = _range(release)
         is_small = (high - low) * fineness(low, high) < _LARGEST
         add, has_squares = self._inner.add, release.has_squares
+        values, total = add(values_sql(measured, rows)), add(centred_sql(measured, rows))
+        squares = add(squared_sql(measured, rows)) if has_squares else None
+        is_cut = not (is_small and is_of_bigints(measured, rows))
+        n, y = (f"n{values}", f"y{total}") if is_cut else (f"v{values}", f"v{total}")
         return _Mean(
             release=release,
             kind="bigint" if is_small else "numeric",
-            values=add(values_sql(measured, rows)),
-            total=add(centred_sql(measured, rows)),
-            squares=add(squared_sql(measured, rows)) if has_squares else None,
+            values=values,
+            total=total,
+            squares=squares,
+            is_cut=is_cut,
+            n=n,
+            y=y,
+            s=f"s{squares}" if is_cut else f"v{squares}",
+            in_all=f"all_{n}" if self._is_spread else n,
+            most_squares=None if is_cut else self._most_squares(low, high),
         )
+
+    def _most_squares(self, low: int, high: int) -> int | None:
+        most = _FITS // max(1, len(self._plan.listed_groups))
+        last = max(square_bounds(low, high, is_single=single)[-1] for single in (False, True))
+        return most if last < most else None
 
     def centres(self) -> str:
         """Rows by group and band."""
@@ -262,52 +314,63 @@ class _Columns:
         place = self._binds.number(OTHERS, "integer")
         sums = [f"({sql})::numeric" for sql in self._others.outer.expressions]
         sums += ["NULL::numeric"] * (len(_NUMBERS) - len(sums))
-        by = f" GROUP BY {', '.join(self._keys)}" if self._keys else ""
-        return f"SELECT {', '.join([*self._keys, place, *sums])} FROM g{by}"
+        keys, grouped = self._grouped("g.")
+        by = f" GROUP BY {', '.join(grouped)}" if grouped else ""
+        return f"SELECT {', '.join([*keys, place, *sums])} FROM g{by}"
 
     def _gathered(self) -> str:
-        """g, a row for each unit and group. place: of the group; one: whether it is the first of its unit; all:
-        values of the unit in all groups."""
-        sums = self._with_sums()
-        places = range(len(self._means))
+        """g, a row for each unit and group, with the place of the group. one: whether it is the first of its
+        unit."""
         if not self._is_spread:
-            listed = ["*", "TRUE AS one", *(f"n{place} AS all{place}" for place in places)]
-            return f"g AS MATERIALIZED (SELECT {', '.join(listed)} FROM ({sums}) t)"
-        listed = ["*", f"pg_catalog.row_number() {_OF_UNIT} = 1 AS one"]
-        listed += [f"{self._in_all(f'n{place}', 'bigint')} AS all{place}" for place in places]
-        listed += self._others.totals
-        return f"g AS MATERIALIZED (SELECT {', '.join(listed)} FROM ({sums}) t)"
+            return f"g AS MATERIALIZED ({self._with_sums()})"
+        windows = {"one": f"pg_catalog.row_number() {_OF_UNIT} = 1"}
+        windows |= {mean.in_all: self._in_all(mean.n, "bigint") for mean in self._means}
+        windows |= self._others.totals
+        listed = ", ".join(f"{sql} AS {name}" for name, sql in windows.items())
+        return f"g AS MATERIALIZED (SELECT *, {listed} FROM ({self._with_sums()}) t)"
 
     def _in_all(self, number: str, kind: str) -> str:
         """The sum over all groups of a unit."""
         return f"(pg_catalog.sum({number}) {_OF_UNIT})::{kind}"
 
     def _with_sums(self) -> str:
-        """n: number of values, NULL for none; y: their sum about the middle; s: that of their squares."""
+        """What is gathered, and what of it is cut."""
         plan, binds = self._plan, self._binds
         head = [f"{key_sql(key, binds)} AS k{n}" for n, key in enumerate(plan.keys, 1)]
         gathered = gathered_sql(plan, self._unit, head, len(head), self._inner, binds)
-        columns = ["g.unit", *(f"g.{key}" for key in self._keys)]
-        for place, mean in enumerate(self._means):
+        # Narrow rows: of ten million what does not fit into work_mem is written to disk and read again.
+        columns = dict.fromkeys(self._cut())
+        columns |= dict.fromkeys(f"g.v{number}" for number in sorted(self._taken_whole()))
+        if self._is_spread:
+            listed = ["g.unit", "c.place::integer AS place", *columns]
+            # LIMIT ALL keeps the planner from merging this with what stands around it, where each column is
+            # named several times.
+            return f"SELECT {', '.join(listed)} FROM ({gathered}) g{self._listed()} LIMIT ALL"
+        listed = [*(f"g.{key}" for key in self._keys), *columns]
+        return f"SELECT {', '.join(listed)} FROM ({gathered}) g LIMIT ALL"
+
+    def _taken_whole(self) -> Iterable[int]:
+        """Columns of what is gathered that are taken as they are."""
+        if self._others.slots or self._choices is not None:
+            return self._inner.expressions.values()
+        found = (one for mean in self._means if not mean.is_cut for one in mean.columns)
+        return set(found)
+
+    def _cut(self) -> Iterator[str]:
+        """A number of values is NULL for none. A sum is within what so many values can add up to, so that no
+        cast raises."""
+        binds = self._binds
+        for mean in self._means:
+            if not mean.is_cut:
+                continue
             rows = f"least(g.v{mean.values}, {binds.number(_MOST_ROWS, 'bigint')})"
             width = binds.number(mean.high - mean.low, mean.kind)
             least, most = f"-{rows} * {width}", f"{rows} * {width}"
-            columns.append(f"nullif({rows}, 0) AS n{place}")
-            # A sum is within what so many values can add up to, so that no cast raises.
-            total = f"least(greatest(g.v{mean.total}, {least}), {most})::{mean.kind}"
-            columns.append(f"{total} AS y{place}")
+            yield f"nullif({rows}, 0) AS {mean.n}"
+            yield f"least(greatest(g.v{mean.total}, {least}), {most})::{mean.kind} AS {mean.y}"
             if mean.squares is not None:
                 largest = f"{rows} * {binds.number((mean.high - mean.low) ** 2, 'numeric')}"
-                columns.append(f"least(g.v{mean.squares}, {largest})::numeric AS s{place}")
-        if self._others.slots or self._choices is not None:
-            columns += [f"g.v{number}" for number in self._inner.expressions.values()]
-        joined = ""
-        if self._is_spread:
-            columns.append("c.place::integer AS place")
-            joined = self._listed()
-        # LIMIT ALL keeps the planner from merging this with what stands around it, where each column is named
-        # several times.
-        return f"SELECT {', '.join(columns)} FROM ({gathered}) g{joined} LIMIT ALL"
+                yield f"least(g.v{mean.squares}, {largest})::numeric AS {mean.s}"
 
     def _listed(self) -> str:
         """Join the places of all groups. A group has one row there, so that no row of a unit is repeated; rows
@@ -331,13 +394,14 @@ class _Columns:
         """h, the rows of g with d: the sum of y - c, in fine steps, or of PARTS of it divided by the unit's
         number of values where single; and size, of a unit's deviations in all groups. q and extent are the
         same of squares."""
-        columns = ["g.unit", *(f"g.{key}" for key in self._keys), "g.one"]
+        spread = ["unit", "place", "one"]
+        columns = [f"g.{name}" for name in (spread if self._is_spread else self._keys)]
         sizes = ["*"]
         for place, mean in enumerate(self._means):
             fine = self._binds.number(fineness(mean.low, mean.high), mean.kind)
             centre = f"({self._taken(place, 0, f'{mean.kind}[]')})[{self._group()}]"
-            found = f"(g.y{place} * {fine} - {centre} * g.n{place})"
-            shared = self._share(found, f"g.all{place}", mean.kind)
+            found = f"(g.{mean.y} * {fine} - {centre} * g.{mean.n})"
+            shared = self._share(found, f"g.{mean.in_all}", mean.kind)
             single = self._taken(place, 1, "boolean")
             columns.append(f"(CASE WHEN {single} THEN {shared} ELSE {found} END) AS d{place}")
             size = f"pg_catalog.abs(d{place})"
@@ -348,19 +412,30 @@ class _Columns:
                 columns.append(f"{self._squared(mean, place)} AS q{place}")
                 extent = f"pg_catalog.abs(q{place})"
                 if self._is_spread:
-                    extent = self._in_all(extent, "numeric")
+                    extent = self._in_all(extent, mean.kind_of_squares)
                 sizes.append(f"{extent} AS extent{place}")
         deviating = f"SELECT {', '.join(columns)} FROM g LIMIT ALL"
         return f", h AS (SELECT {', '.join(sizes)} FROM ({deviating}) t LIMIT ALL)"
 
     def _squared(self, mean: _Mean, place: int) -> str:
-        """The sum of (y - c)^2 of a unit, from its sums of y^2 and y, in numeric throughout."""
-        fine = self._binds.number(fineness(mean.low, mean.high), "numeric")
-        centre = f"({self._taken(place, 0, 'numeric[]')})[{self._group()}]"
-        linear = f"(2 * {fine} * g.y{place} - {centre} * g.n{place})"
-        found = f"({fine} * {fine} * g.s{place} - {centre} * {linear})"
-        shared = self._share(found, f"g.all{place}", "numeric")
+        """The sum of (y - c)^2 of a unit, from its sums of y^2 and y."""
+        found = self._squares_of(mean, place, "numeric")
+        if mean.most_squares is not None:
+            # Of few values each of the products is a bigint, which costs a tenth.
+            whole = (mean.high - mean.low) * fineness(mean.low, mean.high)
+            few = self._binds.number(mean.most_squares // (4 * whole**2), "bigint")
+            quick = self._squares_of(mean, place, "bigint")
+            most = self._binds.number(mean.most_squares)
+            cut = f"({smaller_sql(found, most, SqlType.NUMERIC)})::bigint"
+            found = f"(CASE WHEN g.{mean.n} <= {few} THEN {quick} ELSE {cut} END)"
+        shared = self._share(found, f"g.{mean.in_all}", mean.kind_of_squares)
         return f"(CASE WHEN {self._taken(place, 1, 'boolean')} THEN {shared} ELSE {found} END)"
+
+    def _squares_of(self, mean: _Mean, place: int, kind: str) -> str:
+        fine = self._binds.number(fineness(mean.low, mean.high), kind)
+        centre = f"({self._taken(place, 0, f'{kind}[]')})[{self._group()}]"
+        linear = f"(2 * {fine} * g.{mean.y} - {centre} * g.{mean.n})"
+        return f"({fine} * {fine} * g.{mean.s}::{kind} - {centre} * {linear})"
 
     def _group(self) -> str:
         return "g.place" if self._is_spread else self._binds.number(1, "integer")
@@ -388,9 +463,10 @@ class _Columns:
         parts = self._binds.number(PARTS, "bigint")
         for place, mean in enumerate(self._means):
             edges = self._binds.add(_edges(row_bounds(mean.release.declared)), "bigint[]")
-            n, in_all = f"g.n{place}", f"g.all{place}"
-            sums = [n, f"{parts} * {n} / {in_all}", self._share(f"g.y{place}", in_all, mean.kind)]
-            yield self._counted("g", 2 * place, in_all, edges, sums)
+            n, in_all = f"g.{mean.n}", f"g.{mean.in_all}"
+            sums = [n, f"{parts} * {n} / {in_all}", self._share(f"g.{mean.y}", in_all, mean.kind)]
+            # A unit without a value is in no band, and nothing is divided by its number.
+            yield self._counted("g", 2 * place, in_all, f"{in_all} > 0", edges, sums)
 
     def _counted_choices(self) -> Iterator[str]:
         if self._choices is None:
@@ -404,7 +480,7 @@ class _Columns:
             edges = self._taken(place, 2, f"{mean.kind}[]")
             d, size = f"g.d{place}", f"g.size{place}"
             sums = [d, self._share(d, f"nullif({size}, 0)", mean.kind)]
-            yield self._counted("h", 2 * place + 1, size, edges, sums)
+            yield self._counted("h", 2 * place + 1, size, f"{size} IS NOT NULL", edges, sums)
         yield from self._counted_squares()
 
     def _counted_squares(self) -> Iterator[str]:
@@ -412,23 +488,42 @@ class _Columns:
         for place, mean in enumerate(self._means):
             if mean.squares is None:
                 continue
-            edges = self._text(_OF_A_MEAN * means + place, "numeric[]")
+            kind = mean.kind_of_squares
+            edges = self._text(_OF_A_MEAN * means + place, f"{kind}[]")
             q, extent = f"g.q{place}", f"g.extent{place}"
-            sums = [q, self._share(q, f"nullif({extent}, 0)", "numeric")]
-            yield self._counted("h", 2 * means + place, extent, edges, sums)
+            sums = [q, self._share(q, f"nullif({extent}, 0)", kind)]
+            yield self._counted(
+                "h", 2 * means + place, extent, f"{extent} IS NOT NULL", edges, sums
+            )
 
-    def _counted(self, source: str, place: int, by: str, edges: str, sums: Sequence[str]) -> str:
+    def _counted(
+        self, source: str, place: int, by: str, condition: str, edges: str, sums: Sequence[str]
+    ) -> str:
         """Sums by group and band of a unit's total, with the number of units."""
-        listed = [f"g.{key}" for key in self._keys]
-        listed.append(f"{self._binds.number(place, 'integer')} AS place")
-        listed.append(f"pg_catalog.width_bucket({by}, {edges}) AS band")
-        by_these = ", ".join(str(number) for number in range(1, len(listed) + 1))
+        keys, grouped = self._grouped("g.")
+        band = f"pg_catalog.width_bucket({by}, {edges})"
+        listed = [*keys, f"{self._binds.number(place, 'integer')} AS place", f"{band} AS band"]
+        grouped = [*grouped, str(len(listed))]
         listed += [f"pg_catalog.sum({one})::numeric" for one in sums]
         listed += ["NULL::numeric"] * (3 - len(sums))
-        listed.append(_UNITS)
-        return (
-            f"SELECT {', '.join(listed)} FROM {source} g WHERE {by} IS NOT NULL GROUP BY {by_these}"
-        )
+        listed.append(_UNITS if self._is_spread else "pg_catalog.count(*)")
+        by_these = ", ".join(grouped)
+        return f"SELECT {', '.join(listed)} FROM {source} g WHERE {condition} GROUP BY {by_these}"
+
+    def _grouped(self, of: str) -> tuple[Sequence[str], Sequence[str]]:
+        """The keys of a group, and what rows are grouped by for that: the place of the group, an integer, where
+        there are several."""
+        own = [f"{of}{key}" for key in self._keys]
+        if not self._is_spread:
+            return own, own
+        place = f"{of}place"
+        texts = (self._of_groups(position) for position in range(len(own)))
+        return [f"({given})[{place}] AS k{n}" for n, given in enumerate(texts, 1)], [place]
+
+    def _of_groups(self, position: int) -> str:
+        """The texts of one key in all groups."""
+        texts = [keys[position] for keys in self._plan.listed_groups]
+        return self._binds.add(texts, "text[]")
 
 
 def _edges(bounds: Sequence[int]) -> list[str]:

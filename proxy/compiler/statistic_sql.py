@@ -78,13 +78,19 @@ def centred_sql(measured: Measured, rows: RowSource) -> str:
     found = centred_total_sql(measured, rows)
     if found is not None:
         return found
-    if max(abs(measured.low), abs(measured.high)) < _TOTAL_SAFE:
+    if is_of_bigints(measured, rows):
         # Per row a sum(integer), which is also that of a SUM in the same statement.
         middle = rows.binds.number(measured.low + measured.high, "bigint")
         total, count = total_sql(measured, rows), values_sql(measured, rows)
         return f"(2 * {total} - {middle} * {count})"
     only = filter_sql(measured.condition, rows)
     return f"pg_catalog.sum({_centred(measured, rows)}){only}"
+
+
+def is_of_bigints(measured: Measured, rows: RowSource) -> bool:
+    """Whether `centred_sql` is a bigint, whatever rows there are."""
+    is_small = max(abs(measured.low), abs(measured.high)) < _TOTAL_SAFE
+    return is_small and centred_total_sql(measured, rows) is None
 
 
 def squared_sql(measured: Measured, rows: RowSource) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from typing_extensions import assert_never
@@ -63,7 +63,8 @@ def unit_scan(
         source, seed = select_groups(source, plan, unit, unit.groups, binds)
         seeds += (seed,)
     if found.totals:
-        source = f"SELECT *, {', '.join(found.totals)} FROM ({source}) g"
+        totals = ", ".join(f"{sql} AS {name}" for name, sql in found.totals.items())
+        source = f"SELECT *, {totals} FROM ({source}) g"
     listed = [*names, *outer.expressions] or ["pg_catalog.count(*)"]
     hashed = spread_texts_sql(private_key_names(plan), binds)
     group = ", ".join([*(str(i + 1) for i in range(len(names))), *hashed])
@@ -74,10 +75,10 @@ def unit_scan(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitSums:
-    """What is added up of what was gathered by unit. totals: columns over all groups of a unit; outer: sums of
-    each group; slots: where they are, of each release."""
+    """What is added up of what was gathered by unit. totals: name and SQL of columns over all groups of a unit;
+    outer: sums of each group; slots: where they are, of each release."""
 
-    totals: tuple[str, ...]
+    totals: Mapping[str, str]
     outer: Output
     slots: tuple[Slots, ...]
 
@@ -99,7 +100,7 @@ def unit_sums(
     """
     outer, spread = Output(), bool(plan.keys) and plan.groups() != 1
     slots = tuple(_slots(plan.releases[n], unit, spread, inner, outer, rows) for n in releases)
-    totals = tuple(_totals(plan, releases, unit, inner, rows)) if spread else ()
+    totals = dict(_totals(plan, releases, unit, inner, rows)) if spread else {}
     return UnitSums(totals=totals, outer=outer, slots=slots)
 
 
@@ -109,7 +110,7 @@ def _totals(
     unit: UnitNeighbours,
     inner: Output,
     rows: RowSource,
-) -> Iterator[str]:
+) -> Iterator[tuple[str, str]]:
     """For every count that is bounded how many rows of the unit count in all its groups together, and the
     sizes of what has a bound of its own. No order is needed, so that an index on (unit, keys) serves it: a
     third of the time that running sums in hash order took."""
@@ -128,10 +129,10 @@ def _totals(
                 pass
     for number in sorted(counts):
         there = in_group_sql(number, unit, rows.binds)
-        yield f"(pg_catalog.sum({there}) OVER (PARTITION BY unit))::bigint AS total{number}"
+        yield f"total{number}", f"(pg_catalog.sum({there}) OVER (PARTITION BY unit))::bigint"
     for number, is_signed in sorted(sizes.items()):
         size = f"pg_catalog.abs(v{number}::numeric)" if is_signed else f"v{number}"
-        yield f"pg_catalog.sum({size}) OVER (PARTITION BY unit) AS size{number}"
+        yield f"size{number}", f"pg_catalog.sum({size}) OVER (PARTITION BY unit)"
 
 
 def _slots(
@@ -202,11 +203,14 @@ def _bounded_sum(
     would where it is divided by how many count: such a unit adds its mean so many times.
     """
     total = inner.add(bounded.sql)
-    value = f"v{total}"
+    value, all_count = f"v{total}", None
     counted = binds.number(unit.rows, "bigint")
     if spread or bounded.is_of_mean:
         rows = inner.add(bounded.count)
-        counted = _clamped_rows(rows, unit, spread, binds)
+        counted, all_count = (
+            _clamped_rows(rows, unit, spread, binds),
+            _all_rows_count(rows, unit, spread, binds),
+        )
         if bounded.is_of_mean:
             scaled_sum = f"pg_catalog.round({value}::numeric * {counted} / v{rows})"
             value = f"CASE WHEN v{rows} <= {counted} THEN {value} ELSE {scaled_sum} END"
@@ -214,6 +218,10 @@ def _bounded_sum(
     kind = "bigint" if unit.rows * max(-least, most) < _BIGINT_SAFE else "numeric"
     low, high = binds.number(least, kind), binds.number(most, kind)
     clamped = f"least(greatest({value}, {counted} * {low}), {counted} * {high})"
+    if all_count is not None:
+        # Most units: their sum is within what their rows can add up to, and mostly a bigint, as is what is cut.
+        whole = f"v{total}::{kind}"
+        clamped = f"CASE WHEN {all_count} THEN {whole} ELSE ({clamped})::{kind} END"
     # NULL (no value in this unit) must stay nothing: greatest and least skip NULL.
     return outer.add(f"pg_catalog.sum(CASE WHEN v{total} IS NOT NULL THEN {clamped} END)")
 
@@ -234,6 +242,14 @@ def _clamped_total(number: int, most: UnitTotal, spread: bool, binds: Binds) -> 
     within = f"size{number} <= {binds.number(most.most)}"
     added = f"CASE WHEN {within} THEN {value}::{kind} * {parts} ELSE {share} END"
     return f"pg_catalog.sum({added})"
+
+
+def _all_rows_count(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str | None:
+    """Whether `_clamped_rows` is the number itself; None where that is no shorter."""
+    if spread and (unit.rows_per_group is not None or not unit.is_summed):
+        return None
+    name = "total" if spread else "v"
+    return f"{name}{number} <= {binds.number(unit.rows, 'bigint')}"
 
 
 def _clamped_rows(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:

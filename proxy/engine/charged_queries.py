@@ -14,50 +14,45 @@ from functools import partial
 from typing import Any
 
 from proxy.base.limits import PROTECTED_SECONDS
-from proxy.engine.cached_answers import (
-    CachedAnswers,
-    Claim,
-    ClaimedBlocks,
-    Unfinished,
-)
-from proxy.engine.charged_token import charged_token
-from proxy.engine.derived_answers import WithDerived
+from proxy.drawing.answer_slots import Unfinished
+from proxy.drawing.charged_token import charged_token
+from proxy.drawing.charges import Charge
+from proxy.drawing.drawer import Drawer, Lists
+from proxy.drawing.kept_answers import ClaimedAnswers
+from proxy.drawing.protected_reads import ProtectedSession
+from proxy.drawing.statement_time import before_charge
+from proxy.engine.cached_answers import CachedAnswers
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.listed_keys import confirmed
 from proxy.engine.noisy_answers import (
-    BlockStore,
-    NoCache,
+    ChargedDrawing,
     NoisyAnswer,
     NoisyRelation,
     noisy_relation,
 )
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.ports import Ledger, ProtectedData, ProtectedSession
-from proxy.engine.public_lists import Lists, read_lists
+from proxy.engine.ports import Ledger
+from proxy.engine.public_lists import read_lists
 from proxy.engine.published_answers import PublishedSources, published_names
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_fingerprint import fingerprint
 from proxy.engine.statement_parts import StatementParts, statement_parts
-from proxy.engine.statement_time import before_charge
 from proxy.engine.taken_session import TakenSession
-from proxy.engine.topped_up import ToppingUp, claimed_numbers
 from proxy.engine.undelivered_answers import (
-    AnswerOwner,
-    KeptBlocks,
     UndeliveredAnswer,
     UndeliveredAnswers,
     may_be_kept,
     undelivered_answer,
 )
-from proxy.kernel.checked_plan import CheckedPlan
-from proxy.mechanisms.bits import RandomBits
+from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
-from proxy.policy.policy_model import Policy, PublicTable, StatementTexts
+from proxy.policy.policy_model import PublicTable, StatementTexts
+from proxy.release.cached_block import CachedBlock
 
-_NO_CACHE = NoCache()
+_NOTHING: Mapping[int, CheckedBlock] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +68,25 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
-    """A durable charge, and what it bought. receipt: None where nothing was to pay; plan: what may be drawn
-    under it, None: nothing; claim: of the parts that are cached, where any are; warnings: of budgets that are
-    nearly spent; person: as of Charged; is_repeated: whether all of it was shown before."""
+    """What an answer cost. charge: None where nothing was to pay; is_repeated: whether all of it was shown
+    before."""
 
-    receipt: str | None
     remaining: Loss | None
     loss: Loss
-    plan: CheckedPlan | None = None
-    claim: Claim | None = None
-    warnings: tuple[str, ...] = ()
-    person: int | None = None
+    charge: Charge | None = None
     is_repeated: bool = False
+
+    @property
+    def receipt(self) -> str | None:
+        return None if self.charge is None else self.charge.receipt
+
+    @property
+    def claimed(self) -> ClaimedAnswers | None:
+        return None if self.charge is None else self.charge.claimed
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return () if self.charge is None else self.charge.warnings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -102,10 +104,8 @@ class ChargedQueries:
 
     def __init__(
         self,
-        policy: Policy,
-        data: ProtectedData,
+        drawer: Drawer,
         ledger: Ledger,
-        bits: RandomBits,
         cached: CachedAnswers | None,
         questions: CachedAnswers | None,
         published: PublishedSources,
@@ -115,12 +115,11 @@ class ChargedQueries:
         self.cached = cached
         self.questions = questions
         self._published = published
-        self._policy = policy
-        tables = policy.tables.items()
+        self._policy = drawer.policy
+        tables = drawer.policy.tables.items()
         self._public = {str(name) for name, table in tables if isinstance(table, PublicTable)}
-        self._data = data
+        self._drawer = drawer
         self._ledger = ledger
-        self._bits = bits
         self._zones = ZoneRules()
         self.undelivered = UndeliveredAnswers()
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
@@ -145,10 +144,11 @@ class ChargedQueries:
         """An answer that was charged before. Its statement failed. None: it is of another person, who had the
         name before."""
         remaining = await self._ledger.admitted(query.analyst)
-        if await self._ledger.person(query.analyst) != kept.owner.person:
+        drawn = await kept.answer.shown(query.analyst, self._ledger)
+        if drawn is None:
             return None
-        free = Paid(receipt=None, remaining=remaining, loss=NOTHING)
-        relation = await self._drawn(query, free, (), None, {}, KeptBlocks(kept))
+        free = Paid(remaining=remaining, loss=NOTHING)
+        relation = await self._drawn(query, free, (), None, {}, dict(enumerate(drawn)))
         return replace(answer_of(relation, query, free), keep=lambda: kept)
 
     async def _run(self, query: PlannedQuery) -> NoisyAnswer:
@@ -165,7 +165,7 @@ class ChargedQueries:
                 except Unfinished:
                     pass  # who was drawing it is gone: it is drawn here, under the same charge
         while True:
-            async with TakenSession(self._data.session(query.analyst)) as taken:
+            async with TakenSession(self._drawer.session(query.analyst)) as taken:
                 ready = await before_charge(seconds, self._ready(taken, query, parts))
                 parts = ready.parts
                 paid = await self._paid(query, parts)
@@ -183,7 +183,7 @@ class ChargedQueries:
     async def _free(self, query: PlannedQuery, parts: StatementParts) -> NoisyAnswer:
         """Of what is shown already, or published."""
         remaining = await self._ledger.admitted(query.analyst)
-        free = Paid(receipt=None, remaining=remaining, loss=NOTHING, is_repeated=True)
+        free = Paid(remaining=remaining, loss=NOTHING, is_repeated=True)
         return await self._answered(query, free, parts, None, {})
 
     async def _parts(self, query: PlannedQuery) -> StatementParts | None:
@@ -239,29 +239,21 @@ class ChargedQueries:
             assert paid is not None, "what may be drawn is"
             return paid
         plan = _charged(query, parts)
-        charged = await self._ledger.reserve(
+        charge = await self._ledger.reserve(
             query.analyst,
             plan,
             fingerprint(query.question.statement.text, self._naming_key),
             self._policy.digest,
             self._text(query),
         )
-        self._left[query.analyst] = charged.remaining
-        return Paid(
-            receipt=charged.receipt,
-            remaining=charged.remaining,
-            loss=plan.loss,
-            plan=plan,
-            warnings=charged.warnings,
-            person=charged.person,
-        )
+        return self._paid_with(query, charge)
 
     async def _claimed(
         self, query: PlannedQuery, parts: StatementParts, *, may_draw: bool
     ) -> Paid | None:
         assert self.cached is not None
         claimed = tuple(parts.claimed.values())
-        claim = await self.cached.claim(
+        charge = await self.cached.claim(
             query.analyst,
             claimed,
             fingerprint(query.question.statement.text, self._naming_key),
@@ -269,19 +261,14 @@ class ChargedQueries:
             may_draw=may_draw,
             text=self._text(query),
         )
-        if claim is None:
+        if charge is None:
             return None
-        self._left[query.analyst] = claim.remaining
-        return Paid(
-            receipt=claim.receipt,
-            remaining=claim.remaining,
-            loss=claim.paid,
-            plan=parts.charged(),
-            claim=claim,
-            warnings=claim.warnings,
-            person=claim.person,
-            is_repeated=claim.receipt is None,
-        )
+        return replace(self._paid_with(query, charge), is_repeated=charge.receipt is None)
+
+    def _paid_with(self, query: PlannedQuery, charge: Charge) -> Paid:
+        if charge.remaining is not None:
+            self._left[query.analyst] = charge.remaining
+        return Paid(remaining=charge.remaining, loss=charge.paid, charge=charge)
 
     def _text(self, query: PlannedQuery) -> str | None:
         """What the receipt keeps of the statement beside its fingerprint."""
@@ -301,7 +288,7 @@ class ChargedQueries:
         try:
             if parts is None:
                 lifts = query.prepared.lifts
-                answering = self._drawn(query, paid, lifts, session, lists, _NO_CACHE)
+                answering = self._drawn(query, paid, lifts, session, lists, {})
             else:
                 answering = self._relation(query, paid, parts, session, lists)
             relation = await answering
@@ -321,18 +308,17 @@ class ChargedQueries:
         session: ProtectedSession | None,
         lists: Lists,
     ) -> NoisyRelation:
-        if paid.claim is None or self.cached is None:
-            store = WithDerived(parts.derived, _NO_CACHE)
-            return await self._drawn(query, paid, parts.lifts, session, lists, store)
-        blocks = ClaimedBlocks(self.cached.ledger, parts.claimed, paid.claim)
+        known = {number: one.block for number, one in parts.derived.items()}
+        instead = {number: part.block for number, part in parts.claimed.items()}
+        drawing = self._drawn(query, paid, parts.lifts, session, lists, known, instead)
+        if paid.claimed is None:
+            return await drawing
         try:
-            await blocks.wait()
-            cached = claimed_numbers(parts.claimed, paid.claim)
-            drawing = ToppingUp(parts.topped_up, self.cached.ledger, cached, self._bits, blocks)
-            store = WithDerived(parts.derived, drawing)
-            return await self._drawn(query, paid, parts.lifts, session, lists, store)
+            await paid.claimed.wait()
+            return await drawing
         finally:
-            await blocks.close()
+            drawing.close()
+            await paid.claimed.close()
 
     def _drawn(
         self,
@@ -341,26 +327,31 @@ class ChargedQueries:
         lifts: tuple[Lift | None, ...],
         session: ProtectedSession | None,
         lists: Lists,
-        store: BlockStore,
+        known: Mapping[int, CachedBlock],
+        instead: Mapping[int, CheckedBlock] = _NOTHING,
     ) -> Coroutine[Any, Any, NoisyRelation]:
         prepared = query.prepared
+        drawing = ChargedDrawing(
+            drawer=self._drawer,
+            charge=paid.charge,
+            session=session,
+            lists=lists,
+            known=known,
+            instead=instead,
+        )
         return noisy_relation(
             query.question,
             prepared.plan,
             lifts,
             prepared.bounded,
             prepared.compiled,
-            paid.plan,
-            session,
-            lists,
-            self._bits,
-            store,
+            drawing,
         )
 
     async def unread(self, query: PlannedQuery) -> NoisyAnswer:
         """Of public keys alone: nothing is read, nothing to pay."""
-        free = Paid(receipt=None, remaining=None, loss=query.loss)
-        relation = await self._drawn(query, free, query.prepared.lifts, None, {}, _NO_CACHE)
+        free = Paid(remaining=None, loss=query.loss)
+        relation = await self._drawn(query, free, query.prepared.lifts, None, {}, {})
         return answer_of(relation, query, free)
 
 
@@ -377,11 +368,11 @@ def _most(query: PlannedQuery, parts: StatementParts | None) -> Loss:
 def answer_of(
     relation: NoisyRelation, query: PlannedQuery, paid: Paid, published: tuple[str, ...] = ()
 ) -> NoisyAnswer:
-    is_charged = paid.receipt is not None or paid.claim is not None
+    is_charged = paid.receipt is not None or paid.claimed is not None
     keep = None
     private, drawn = query.prepared.private, relation.drawn
-    if paid.receipt is not None and may_be_kept(private, drawn):
-        owner = AnswerOwner(analyst=query.analyst, person=paid.person, token=charged_token())
+    owner = None if paid.charge is None else paid.charge.owner
+    if paid.receipt is not None and owner is not None and may_be_kept(private, drawn):
         keep = partial(undelivered_answer, owner, private, paid.receipt, drawn)
     rules = query.prepared.rules
     if relation.plan is not private:  # other bounds, or what is drawn instead
@@ -398,7 +389,7 @@ def answer_of(
         relation.clipped,
         published,
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
-        is_reused=paid.claim is not None,
+        is_reused=paid.claimed is not None,
         is_repeated=paid.is_repeated and not published,
         keep=keep,
         times=query.prepared.times,

@@ -10,16 +10,16 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 
-from proxy.engine.cached_answers import CachedQuestion
+from proxy.drawing.answer_slots import CachedQuestion
 from proxy.engine.derived_answers import PER_NUMBER, TRIED, DerivedBlock
 from proxy.engine.published_answers import PublishedSource, PublishedSources
-from proxy.engine.threads import beside
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.release.cached_block import CachedBlock, cached_numbers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, ordered_groups
 from proxy.reuse.combination import Combination, KnownAnswer, WantedAnswer, combination
 from proxy.reuse.derivable import Derivable
+from proxy.turns.threads import beside
 
 
 async def combined_releases(

@@ -11,17 +11,15 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from proxy.engine.cached_answers import (
-    CachedLedger,
+from proxy.drawing.answer_slots import (
     CachedQuestion,
     Claimed,
     PaidAnswer,
+    ShownAnswer,
     Unfinished,
 )
+from proxy.engine.cached_answers import CachedLedger
 from proxy.engine.explain_text import beyond_bound
-from proxy.engine.noisy_answers import BlockStore
-from proxy.engine.threads import beside
-from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic
 from proxy.planner.facts import Values
 from proxy.release.cached_block import CachedBlock, cached_numbers
@@ -36,6 +34,7 @@ from proxy.reuse.derivation import (
     variance,
 )
 from proxy.reuse.promising_sources import promising
+from proxy.turns.threads import beside
 
 TRIED = 8  # sources of one block: each is a relation to be read
 PER_NUMBER = 8  # characters of a stored relation, at least
@@ -77,8 +76,9 @@ async def derived_blocks(
         if part.derivable is None:
             continue
         best: DerivedBlock | None = None  # of equally noisy ones that which was shown last
-        async for one in readable(ledger, block, part.derivable, displayed, accepted):
-            work, text = len(one.text) // PER_NUMBER, one.text
+        async for one in readable(ledger, analyst, block, part.derivable, displayed, accepted):
+            text = one.shown.text
+            work = len(text) // PER_NUMBER
             made = await beside(
                 work, derived_block, text, block, part.derivable, one.answer, one.more, accepted
             )
@@ -91,11 +91,10 @@ async def derived_blocks(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadAnswer:
-    """cached: its number in the ledger; text: as it is stored; more: the conditions that are left."""
+    """shown: as it stands in the ledger; more: the conditions that are left."""
 
-    cached: int
+    shown: ShownAnswer
     answer: UsableAnswer
-    text: str
     more: Slices
 
 
@@ -109,6 +108,7 @@ async def displayed_answers(
 
 async def readable(
     ledger: CachedLedger,
+    analyst: str,
     block: BlockPlan,
     wanted: Derivable,
     displayed: Sequence[PaidAnswer],
@@ -126,11 +126,11 @@ async def readable(
     ]
     for cached, answer, more in promising(block, wanted.question, candidates, accepted)[:TRIED]:
         try:
-            text = await ledger.relation_of(cached)
+            shown = await ledger.shown(analyst, cached)
         except Unfinished:
             continue
-        if text is not None:
-            yield ReadAnswer(cached=cached, answer=answer, text=text, more=more)
+        if shown is not None:
+            yield ReadAnswer(shown=shown, answer=answer, more=more)
 
 
 def derived_block(
@@ -197,25 +197,6 @@ def _words(made: Derivation, groups: Sequence[Values], published: str | None) ->
     if len(made.sources) < len(groups):
         return f"part of {of}"
     return published or "an answer that you have been shown"
-
-
-class WithDerived:
-    """What is derived, before what another store has (engine.noisy_answers.BlockStore)."""
-
-    def __init__(self, derived: Mapping[int, DerivedBlock], others: BlockStore) -> None:
-        self._derived = derived
-        self._others = others
-
-    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
-        if number in self._derived:
-            return self._derived[number].block
-        return await self._others.ready(number, block)
-
-    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
-        return await self._others.to_draw(number, block)
-
-    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        return await self._others.stored(number, block, drawn)
 
 
 def not_derived(parts: Sequence[CachedQuestion], derived: Mapping[int, DerivedBlock]) -> Claimed:

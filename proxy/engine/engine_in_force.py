@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from proxy.engine.analyst_turns import AnalystTurns
 from proxy.engine.query_pipeline import Engine
+from proxy.turns.analyst_turns import AnalystTurns
 
 
 @dataclass(slots=True)

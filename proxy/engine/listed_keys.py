@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from proxy.compiler.other_values import other_values
-from proxy.engine.cached_answers import CachedQuestion, Claimed
-from proxy.engine.ports import ProtectedSession
+from proxy.drawing.answer_slots import CachedQuestion, Claimed, with_derivable
+from proxy.drawing.protected_reads import ProtectedSession
+from proxy.policy.policy_model import Policy
 from proxy.reuse.derivable import Derivable, ListedKey, without
 
 
@@ -29,11 +30,12 @@ async def confirmed(session: ProtectedSession, parts: Claimed) -> Claimed:
     for number, part in parts.items():
         derivable = part.derivable
         if derivable is not None and derivable.listed:
+            policy = part.block.world.policy
             for one in derivable.listed:
                 of_all = replace(one, place=0)
                 if of_all not in held_more:
-                    held_more[of_all] = await _holds_more(session, one)
-            part = replace(part, derivable=_of(derivable, held_more))
+                    held_more[of_all] = await _holds_more(session, policy, one)
+            part = with_derivable(part, _of(derivable, held_more))
         found[number] = part
     return found
 
@@ -43,6 +45,6 @@ def _of(derivable: Derivable, held_more: Mapping[ListedKey, bool]) -> Derivable:
     return without(derivable, more) if more else derivable
 
 
-async def _holds_more(session: ProtectedSession, listed: ListedKey) -> bool:
-    others = other_values(listed.table, listed.column, listed.values)
+async def _holds_more(session: ProtectedSession, policy: Policy, listed: ListedKey) -> bool:
+    others = other_values(policy, listed.table, listed.column, listed.values)
     return (await session.public_list(others)).number > 0

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
 from typing import Protocol
 
-from proxy.base.errors import Fault
 from proxy.base.result_columns import IntervalColumn, subquery_name
-from proxy.compiler.backend_query import CHOICES, OTHERS, BackendQuery
-from proxy.compiler.compiling import compile_block, compile_centres, compile_choices
-from proxy.compiler.deviation_scan import CentredScan, centres_text
+from proxy.drawing.charges import Charge
+from proxy.drawing.compiled_blocks import CompiledBlock
+from proxy.drawing.drawer import Drawer, DrawingInputs, Lists
+from proxy.drawing.protected_reads import ProtectedSession
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import advised_once, answer_notices
@@ -32,34 +32,22 @@ from proxy.engine.column_errors import (
     with_lower_ends,
 )
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.ports import ProtectedSession
-from proxy.engine.public_lists import Lists, values_of
-from proxy.engine.threads import AT_ONCE, beside, in_thread
 from proxy.engine.undelivered_answers import UndeliveredAnswer
 from proxy.engine.unit_words import MORE
-from proxy.exact.table import ExactTable
-from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_centred, refuse_unpaid
+from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
 from proxy.kernel.plan import BlockPlan, PrivatePlan
-from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
 from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.syntax.placeholders import ScalarAnswer
-from proxy.release.adding_noise import drawn_block, group_selector
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
-from proxy.release.choosing_bounds import (
-    Chosen,
-    choose_bounds,
-    clamped_totals,
-    totals_of,
-)
+from proxy.release.choosing_bounds import Chosen
 from proxy.release.coarse_quantiles import with_coarse
-from proxy.release.deviation_means import drawn_centres, with_centres
 from proxy.release.noisy_relation import NoisyTable, relation_json
 from proxy.release.presenting import presented
+from proxy.turns.threads import AT_ONCE, beside, in_thread
 
-_SEED_BITS = 63
 _ADDING_UP = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.SUM)
 
 
@@ -181,67 +169,24 @@ class NoisyRelation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompiledBlock:
-    """block: of which they are; choosing: what bounds are chosen by, which runs first; centring: what means of
-    deviations are released by, with their centres in its first part, which runs next, or instead where that has
-    the choices as well; queries: what is released. What centring gives stands for those of them that read the
-    same."""
+class ChargedDrawing:
+    """How what is not there yet is drawn. charge: what pays for it, None: nothing does; session: None, where
+    nothing is read; lists: of public tables; known: answers that are there, by the number of their block;
+    instead: what is drawn for a block, where that is another."""
 
-    block: CheckedBlock
-    choosing: BackendQuery | None
-    centring: CentredScan | None
-    queries: tuple[BackendQuery, ...]
+    drawer: Drawer
+    charge: Charge | None
+    session: ProtectedSession | None
+    lists: Lists
+    known: Mapping[int, CachedBlock]
+    instead: Mapping[int, CheckedBlock]
 
-    @property
-    def all(self) -> tuple[BackendQuery, ...]:
-        """What is run, in its order."""
-        found = [] if self.choosing is None else [self.choosing]
-        if self.centring is None:
-            return (*found, *self.queries)
-        if self.centring.has_choices:
-            found = []
-        stands_for = {self.centring.query.releases, *filter(None, (self.centring.others,))}
-        others = (one for one in self.queries if one.releases not in stands_for)
-        return (*found, self.centring.query, *others)
-
-
-def compiled_block(block: CheckedBlock, *, is_bounded: bool = False) -> CompiledBlock:
-    """is_bounded: its bounds are chosen"""
-    return CompiledBlock(
-        block=block,
-        choosing=None if is_bounded else compile_choices(block),
-        centring=compile_centres(block),
-        queries=compile_block(block),
-    )
-
-
-class BlockStore(Protocol):
-    """What is cached of the blocks of one statement, by number."""
-
-    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
-        """What stands already; None: it is to be drawn."""
-        ...
-
-    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
-        """The block with the noise that it is drawn with."""
-        ...
-
-    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        """What is to be shown, once it is cached: another may have drawn the same before."""
-        ...
-
-
-class NoCache:
-    """Each statement draws for itself."""
-
-    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
-        return None
-
-    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
-        return block
-
-    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        return drawn
+    async def ready(self, number: int, block: CheckedBlock) -> CachedBlock | None:
+        """What needs not be drawn."""
+        claimed = None if self.charge is None else self.charge.claimed
+        if number in self.known or claimed is None:
+            return self.known.get(number)
+        return await claimed.ready(block)
 
 
 async def noisy_relation(
@@ -250,17 +195,13 @@ async def noisy_relation(
     lifts: Sequence[Lift | None],
     bounded: BoundsOfBlocks,
     compiled: Sequence[CompiledBlock],
-    charged: CheckedPlan | None,
-    session: ProtectedSession | None,
-    lists: Lists,
-    bits: RandomBits,
-    store: BlockStore,
+    drawing: ChargedDrawing,
 ) -> NoisyRelation:
-    """The relation of the rewritten statement. Only public keys and what is cached are there where session is
-    None.
+    """The relation of the rewritten statement. Only public keys and what is cached are there where there is no
+    session.
 
     Given    lifts: what is drawn instead of blocks, if of any; bounded: a block with bounds that were chosen;
-             compiled: the statements of what is drawn; charged: what was paid, durably
+             compiled: the statements of what is drawn
     Refuses  Fault: what would be drawn is not charged
     """
     private = plan.private
@@ -272,38 +213,27 @@ async def noisy_relation(
     blocks = list(private.blocks)
     shown: list[CachedBlock] = []
 
-    async def read(query: BackendQuery, select: Callable[[int], bool] | None) -> ExactTable:
-        values = {**_values(query, answers, bits), **values_of(query, lists)}
-        assert session is not None, "a statement that reads is charged"
-        return await session.run(query, values, select)
-
-    async def read_in_two_parts(query: BackendQuery, between: Between) -> ExactTable:
-        values = {**_values(query, answers, bits), **values_of(query, lists)}
-        assert session is not None, "a statement that reads is charged"
-        return await session.run_in_two_parts(query, values, between)
-
     for number, checked in enumerate(plan.blocks):
         lift = lifts[number] if lifts else None
         wanted, planned = checked if lift is None else lift.checked, checked.block
-        cached, bounded_here = await store.ready(number, wanted.block), None
+        to_draw = drawing.instead.get(number, wanted)
+        cached, bounded_here = await drawing.ready(number, to_draw), None
         if cached is None:
-            to_draw = await store.to_draw(number, wanted)
-            refuse_unpaid(to_draw, charged)
-            statements = compiled[number]
-            if statements.block is not to_draw:
-                statements = await in_thread(compiled_block, to_draw)
-            reads = _Reads(at_once=read, in_two_parts=read_in_two_parts)
-            drawn, bounded_here = await _drawn(statements, number, bounded, reads, bits)
-            cached = await store.stored(number, wanted.block, drawn)
-            if cached.chosen is not drawn.chosen:  # another has drawn it before
-                bounded_here = None
+            given = DrawingInputs(
+                compiled=compiled[number],
+                answers=answers,
+                lists=drawing.lists,
+                bounding=partial(_bounded, to_draw.block, number, bounded),
+            )
+            drawn = await drawing.drawer.draw(drawing.charge, to_draw, drawing.session, given)
+            cached, bounded_here = drawn.cached, drawn.bounded
         if lift is not None:
             cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)
         shown.append(cached)
         block = planned
         if cached.chosen:
             if bounded_here is None:
-                bounded_here = await in_thread(_bounded, planned, number, cached.chosen, bounded)
+                bounded_here = await in_thread(_bounded, planned, number, bounded, cached.chosen)
             block = bounded_here.block
             clipped += clipped_units(block, cached.chosen, number + 1)
         if cached.noises:
@@ -348,143 +278,8 @@ def _told(
     return ToldOfAnswer(withheld=tuple(advised_once(lines)), columns=columns)
 
 
-Between = Callable[[ExactTable], Awaitable[str]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reads:
-    """How statements are read, and those of two parts."""
-
-    at_once: Callable[[BackendQuery, Callable[[int], bool] | None], Awaitable[ExactTable]]
-    in_two_parts: Callable[[BackendQuery, Between], Awaitable[ExactTable]]
-
-
-async def _drawn(
-    compiled: CompiledBlock,
-    number: int,
-    bounded: BoundsOfBlocks,
-    reads: _Reads,
-    bits: RandomBits,
-) -> tuple[CachedBlock, CheckedBlock | None]:
-    """One block is read and drawn, once it is known that it is charged.
-
-    Gives    what is drawn; the block with its bounds, if it was drawn about no centres
-    """
-    planned = compiled.block
-
-    def with_bounds(table: ExactTable) -> _BoundedBlock:
-        return _with_bounds(planned, number, table, bounded, bits)
-
-    choice = _BoundedBlock(block=planned, exact=[], chosen={})
-    centring = compiled.centring
-    if compiled.choosing is not None and not (centring is not None and centring.has_choices):
-        table = await reads.at_once(compiled.choosing, None)
-        # In a thread: of many aggregates the walks take long, of many groups the plan does.
-        choice = await in_thread(with_bounds, table)
-        compiled = await in_thread(partial(compiled_block, is_bounded=True), choice.block)
-    found: dict[tuple[int, ...], ExactTable] = {}
-    if compiled.centring is not None:
-        choice, found = await _with_centres(choice, compiled.centring, with_bounds, reads, bits)
-    block, exact = choice.block, choice.exact
-    is_selected = group_selector(block, bits)
-    for place, query in enumerate(compiled.queries):
-        if query.releases in found:
-            exact.append(found[query.releases])
-        else:
-            exact.append(await reads.at_once(query, is_selected if place == 0 else None))
-    drawn = await beside(_draws(block.block, exact), drawn_block, block, exact, bits)
-    return CachedBlock(chosen=choice.chosen, drawn=drawn), None if centring is not None else block
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class _BoundedBlock:
-    """A block whose bounds are chosen, or which has none to choose. exact: what follows from the totals that
-    they were chosen by."""
-
-    block: CheckedBlock
-    exact: list[ExactTable]
-    chosen: Mapping[int | None, Chosen]
-
-    def __repr__(self) -> str:
-        return "_BoundedBlock(hidden)"
-
-
-def _with_bounds(
-    planned: CheckedBlock, number: int, table: ExactTable, bounded: BoundsOfBlocks, bits: RandomBits
-) -> _BoundedBlock:
-    totals = totals_of(planned.block, table)
-    chosen = choose_bounds(planned, totals, bits)
-    block = _bounded(planned.block, number, chosen, bounded)
-    if block.paid_as is not planned:
-        raise Fault("bounds of another block than was charged")
-    exact = [clamped_totals(block.block, totals)] if block.block.is_of_totals else []
-    return _BoundedBlock(block=block, exact=exact, chosen=chosen)
-
-
-async def _with_centres(
-    choice: _BoundedBlock,
-    scan: CentredScan,
-    with_bounds: Callable[[ExactTable], _BoundedBlock],
-    reads: _Reads,
-    bits: RandomBits,
-) -> tuple[_BoundedBlock, dict[tuple[int, ...], ExactTable]]:
-    """The block about centres that are released here, and what is read about them, by the releases.
-
-    Raises:
-        Fault: Nothing was read between the parts. The block that is returned must be the one whose centres were
-            released: released once more about others they would be paid once and drawn twice.
-    """
-    centred: _BoundedBlock | None = None
-
-    async def between(first: ExactTable) -> str:
-        nonlocal centred
-        here = choice
-        if scan.has_choices:
-            here = await in_thread(with_bounds, choice_rows(first))
-            first = without_choice_rows(first)
-        centres = await in_thread(drawn_centres, here.block, first, bits)
-        found = with_centres(here.block.block, centres)
-        centred = replace(here, block=check_centred(found, here.block))
-        return centres_text(found)
-
-    read = await reads.in_two_parts(scan.query, between)
-    if centred is None:
-        raise Fault("means were read without their centres")
-    return centred, _of_releases(scan, without_choice_rows(read) if scan.has_choices else read)
-
-
-def choice_rows(read: ExactTable) -> ExactTable:
-    """The rows by which bounds are chosen, as `compile_choices` has them."""
-    rows = []
-    for row in read.rows:
-        place, band, *sums, units = row.values
-        assert place is not None, "each row has its place"
-        if place <= CHOICES:
-            rows.append(replace(row, values=(CHOICES - place, band, units, *sums)))
-    return replace(read, rows=tuple(rows), releases=())
-
-
-def without_choice_rows(read: ExactTable) -> ExactTable:
-    rows = tuple(row for row in read.rows if row.values[0] is None or row.values[0] > CHOICES)
-    return replace(read, rows=rows)
-
-
-def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], ExactTable]:
-    """What was read for the means, and for the other releases."""
-    if not scan.others:
-        return {read.releases: read}
-    means = tuple(row for row in read.rows if row.values[0] != OTHERS)
-    others = tuple(
-        replace(row, values=row.values[1:]) for row in read.rows if row.values[0] == OTHERS
-    )
-    return {
-        read.releases: ExactTable(means, read.slots, read.releases),
-        scan.others: ExactTable(others, scan.slots, scan.others),
-    }
-
-
 def _bounded(
-    planned: BlockPlan, number: int, chosen: Mapping[int | None, Chosen], bounded: BoundsOfBlocks
+    planned: BlockPlan, number: int, bounded: BoundsOfBlocks, chosen: Mapping[int | None, Chosen]
 ) -> CheckedBlock:
     """The block as it is drawn with these bounds: nothing where there were too few units for one."""
     told = partial(with_chosen, found=chosen)
@@ -512,20 +307,6 @@ def _levels(question: ProtectedQuery) -> Iterator[str]:
             "Parts do not add up to their totals, and may exceed them: each group of each level has noise of"
             " its own."
         )
-
-
-def _values(
-    query: BackendQuery, answers: Mapping[ScalarAnswer, str | None], bits: RandomBits
-) -> dict[str, int | str | None]:
-    values: dict[str, int | str | None] = {name: bits.below(2**_SEED_BITS) for name in query.seeds}
-    values.update({name: answers[answer] for name, answer in query.scalars})
-    return values
-
-
-def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
-    """About how many numbers are handled to draw a block."""
-    read = sum(len(table.rows) * len(table.releases) for table in exact)
-    return (block.groups() or 0) * len(block.releases) + read
 
 
 def _displayed(block: BlockPlan, cached: CachedBlock) -> int:

@@ -5,15 +5,13 @@ Proof that their values tell nothing: proxy/mechanisms/PROOFS.md, "Lists of publ
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.compiler.backend_query import BackendQuery
-from proxy.engine.ports import ProtectedSession
-
-# By the list's own SQL and its parameters: a name is one statement's.
-Lists = Mapping[tuple[str, tuple[tuple[str, object], ...]], str]
+from proxy.drawing.drawer import Lists, list_key
+from proxy.drawing.protected_reads import ProtectedSession
 
 
 async def read_lists(session: ProtectedSession, queries: Sequence[BackendQuery]) -> Lists:
@@ -25,7 +23,7 @@ async def read_lists(session: ProtectedSession, queries: Sequence[BackendQuery])
     number = octets = 0
     for query in queries:
         for wanted in query.lists:
-            key = wanted.sql, wanted.parameters
+            key = list_key(wanted)
             if key in found:
                 continue
             values = await session.public_list(wanted)
@@ -40,8 +38,3 @@ async def read_lists(session: ProtectedSession, queries: Sequence[BackendQuery])
                 )
             found[key] = values.text
     return found
-
-
-def values_of(query: BackendQuery, lists: Lists) -> Mapping[str, str]:
-    """The parameters of one statement that take lists."""
-    return {wanted.name: lists[wanted.sql, wanted.parameters] for wanted in query.lists}

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
-from proxy.engine.cached_answers import CachedQuestion
+from proxy.drawing.answer_slots import CachedQuestion
 from proxy.engine.derived_answers import (
     PER_NUMBER,
     TRIED,
@@ -23,7 +23,6 @@ from proxy.engine.derived_answers import (
     total_variance,
 )
 from proxy.engine.explain_text import FreeBlock
-from proxy.engine.threads import beside
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
@@ -43,6 +42,7 @@ from proxy.kernel.plan import (
 from proxy.mechanisms import discrete_gaussian, discrete_laplace
 from proxy.release.cached_block import Order, cached_block
 from proxy.reuse.derivable import Derivable
+from proxy.turns.threads import beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Protocol
 
+from proxy.drawing.charges import Charge
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.kernel.checked_plan import CheckedPlan
 from proxy.mechanisms.loss import Loss
@@ -25,8 +26,9 @@ class ReleaseState(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseClaim:
-    """As ledger.publish_at gives it: with DRAW the charge is durable. id: of the release; total_epsilon:
-    what is left of the shared budget, where it was asked; short: the budgets that do not cover it."""
+    """As ledger.publish_at gives it. charge: with DRAW, of what is to be drawn; id: of the release;
+    total_epsilon: what is left of the shared budget, where it was asked; short: the budgets that do not cover
+    it."""
 
     state: ReleaseState
     id: int | None
@@ -35,6 +37,7 @@ class ReleaseClaim:
     holder: str
     total_epsilon: Fraction | None
     short: tuple[str, ...]
+    charge: Charge | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,9 @@ class PublishedTable:
     comment: str
 
 
-class PublishedLedger(Protocol):
+class PublishedStanding(Protocol):
+    """What stands: it is everybody's."""
+
     async def states(self, wanted: Sequence[Publication]) -> tuple[PublishedState, ...]:
         """Of each, in their order. Reads only."""
         ...
@@ -101,6 +106,12 @@ class PublishedLedger(Protocol):
     async def due_day(self, wanted: Publication, *, is_now: bool) -> int:
         """The day of the time that a claim would be for now, in days since 1970-01-01, UTC. Reads only."""
         ...
+
+    async def stored(self, release: int) -> StoredRelease | None: ...
+
+
+class PublishedLedger(Protocol):
+    """How releases come into the ledger: by `releasing` alone."""
 
     async def claim(
         self,
@@ -124,8 +135,6 @@ class PublishedLedger(Protocol):
     async def store(self, claim: ReleaseClaim, drawn: DrawnRelease) -> bool:
         """Durably, unless another was first."""
         ...
-
-    async def stored(self, release: int) -> StoredRelease | None: ...
 
 
 class NoTable(Exception):

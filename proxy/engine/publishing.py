@@ -1,10 +1,5 @@
-"""Statements that a policy publishes: reserved, drawn, stored, shown, in this order, by whichever process
-comes first.
-
-What is shown is what stands in the ledger, never an own draw. So a release that was charged and not stored,
-as its process went down or the data could not be read, is drawn again under its charge: no one was shown the
-first. What may fail on a draw itself, the statement around the noisy numbers, runs before it is stored and
-decides nothing: the draw is stored either way. Else one would draw until it does not fail.
+"""Statements that a policy publishes: what stands of them in the ledger is shown, and serves as a source;
+what is due is released (`releasing.py`).
 
 Source  docs/publish.md, ADR 0072
 """
@@ -14,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from fractions import Fraction
 from typing import cast
 
@@ -23,37 +17,28 @@ from typing_extensions import assert_never
 
 from proxy.accounting.amounts import charged_text
 from proxy.base.errors import Fault, Refusal
-from proxy.base.instants import DAY_SECONDS
-from proxy.engine.drawn_release import DrawnBlocks, refuse_lacking
-from proxy.engine.noisy_answers import noisy_relation
+from proxy.engine.drawn_release import refuse_lacking
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.ports import ProtectedData
 from proxy.engine.public_lists import read_lists
 from proxy.engine.published_answers import PublishedSource
 from proxy.engine.published_ports import (
-    DrawnRelease,
-    NoTable,
-    PublishedLedger,
     PublishedShadow,
+    PublishedStanding,
     PublishedState,
     PublishedTable,
-    ReleaseClaim,
     ReleaseState,
     StoredRelease,
 )
 from proxy.engine.query_pipeline import Engine
+from proxy.engine.releasing import PlannedRelease, Releasing, day_of
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
-from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.later_rows import reads_moving
 from proxy.policy.publication import Publication
 
 _ACCOUNT = "(published)"  # as ledger.bounds_account.PUBLISHED
-_HOLD_SECONDS = 20.0
-_FIRST_PAUSE, _LONGEST_PAUSE = 5, 3600  # seconds, between draws that are not finished
-_TRIES, _TRY_SECONDS = 3, 1.0  # of the shadow, with one draw
 # Until a statement is looked at again that could not be released: by a full budget, by another, for a fault.
 _UNFUNDED_SECONDS, _WAIT_SECONDS, _FAULT_SECONDS = 60.0, 2.0, 10.0
 _ASK = "Run dpproxy publish --now {}: it says why"
@@ -79,22 +64,19 @@ class Publishing:
     def __init__(
         self,
         engine: Engine,
-        data: ProtectedData,
-        ledger: PublishedLedger,
+        ledger: PublishedStanding,
+        releasing: Releasing,
         shadow: PublishedShadow,
-        bits: RandomBits,
     ) -> None:
         self.publications = engine.policy.publish
         self.ledger = ledger
         self._engine = engine
-        self._data = data
         self._shadow = shadow
-        self._bits = bits
+        self._releasing = releasing
         self._zones = ZoneRules()
         self._stored: dict[int, StoredRelease] = {}
         self._displayed: tuple[PublishedTable, ...] | None = None
         self._sources_of: tuple[tuple[int, ...], PlanningContext] | None = None
-        self._pause: dict[str, int] = {}
         self._messages: dict[str, str] = {}
         self._not_before: dict[str, float] = {}  # by the loop's clock
 
@@ -156,7 +138,7 @@ class Publishing:
         if not stored.blocks:
             return []
         question, _ = await asyncio.to_thread(self._shadow.read, of)
-        prepared = await self._planned(of, question, stored.constants, _day_of(one.due))
+        prepared = await self._planned(of, question, stored.constants, day_of(one.due))
         parts = await self._engine.questions(prepared.plan)
         relations = {(block.question, block.terms): block.relation for block in stored.blocks}
         found = []
@@ -233,91 +215,30 @@ class Publishing:
             day = await self.ledger.due_day(of, is_now=is_now)
         prepared = await self._planned(of, question, constants, day)
         self._engine.refuse_changed(prepared.private)
-        async with self._data.session(_ACCOUNT) as session:
+        async with self._engine.drawer.session(_ACCOUNT) as session:
             await self._zones.check(session, prepared.zones)
             queries = [one for block in prepared.compiled for one in block.all]
             lists = await read_lists(session, queries)
             parts = await self._engine.questions(prepared.plan)
             await refuse_lacking(session, parts or ())
-            plan, digest = prepared.drawn, self._engine.policy.digest
-            claim = await self.ledger.claim(of, plan, digest, is_now=is_now)
-            released = Released(
-                state=claim.state,
-                loss=plan.loss,
-                receipt=claim.receipt,
-                total_epsilon=claim.total_epsilon,
-                short=claim.short,
+            planned = PlannedRelease(
+                question=question,
+                constants=constants,
+                prepared=prepared,
+                parts=parts or (),
+                lists=lists,
+                day=day,
             )
-            if claim.state is not ReleaseState.DRAW:
-                return released
-            if day is not None and (claim.due is None or _day_of(claim.due) != day):
-                # Midnight came between. It is drawn for its own day the next time, under this charge.
-                await self._let_go(of, claim)
-                raise Fault("the day of a release has changed while it was planned")
-            holding = asyncio.create_task(self._hold(claim))
-            try:
-                store = DrawnBlocks(parts)
-                relation = await noisy_relation(
-                    question,
-                    prepared.plan,
-                    prepared.lifts,
-                    prepared.bounded,
-                    prepared.compiled,
-                    plan,
-                    session,
-                    lists,
-                    self._bits,
-                    store,
-                )
-            except (Exception, asyncio.CancelledError):
-                await self._let_go(of, claim)
-                raise
-            finally:
-                holding.cancel()
-        table, failure = await self._presented(of, question, relation.json)
-        drawn = DrawnRelease(
-            constants=constants, table=table, failure=failure, blocks=tuple(store.blocks)
+            claim, is_no_table = await self._releasing.release(of, planned, session, is_now=is_now)
+        if is_no_table:
+            self._say("published_is_no_table", of, "dpproxy publish list says why")
+        return Released(
+            state=claim.state,
+            loss=prepared.drawn.loss,
+            receipt=claim.receipt,
+            total_epsilon=claim.total_epsilon,
+            short=claim.short,
         )
-        await self.ledger.store(claim, drawn)
-        self._pause.pop(of.name, None)
-        return released
-
-    async def _presented(
-        self, of: Publication, question: ProtectedQuery, relation: str
-    ) -> tuple[str | None, str | None]:
-        """The table, or why there is none. Never another draw: whether the shadow goes away may hang on this
-        one."""
-        failure = "the shadow did not answer"
-        for _ in range(_TRIES):
-            try:
-                return await asyncio.to_thread(self._shadow.presented, question, relation), None
-            except NoTable as error:
-                failure = str(error)
-                break
-            except Exception as error:
-                _LOG.warning("published_not_presented", name=of.name, kind=type(error).__name__)
-                await asyncio.sleep(_TRY_SECONDS)
-        # The reason may quote the statement: it is in the ledger, encrypted.
-        self._say("published_is_no_table", of, "dpproxy publish list says why")
-        return None, failure
-
-    async def _hold(self, claim: ReleaseClaim) -> None:
-        while True:
-            await asyncio.sleep(_HOLD_SECONDS)
-            try:
-                await self.ledger.hold(claim)
-            except (
-                Fault
-            ):  # if it stays away, the lease ends, and another draws: who stores first, is shown
-                continue
-
-    async def _let_go(self, of: Publication, claim: ReleaseClaim) -> None:
-        pause = self._pause.get(of.name, _FIRST_PAUSE)
-        self._pause[of.name] = min(2 * pause, _LONGEST_PAUSE)
-        try:
-            await asyncio.shield(self.ledger.let_go(claim, pause))
-        except (Fault, asyncio.CancelledError):  # then the lease ends by itself
-            _LOG.warning("published_not_let_go", name=of.name)
 
     def _say(self, event: str, of: Publication, what: str) -> None:
         """Once, not at each look. what: nothing of a statement, whose literals may be about people."""
@@ -329,11 +250,6 @@ class Publishing:
 def _kind_of(refusal: Refusal) -> str:
     """Its message may quote the statement, or PostgreSQL's words about a constant."""
     return f"it is refused ({refusal.code.name.lower().replace('_', ' ')})"
-
-
-def _day_of(due: datetime) -> int:
-    """In days since 1970-01-01, UTC."""
-    return int(due.timestamp()) // DAY_SECONDS
 
 
 def _clock() -> float:

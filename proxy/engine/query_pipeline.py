@@ -12,12 +12,13 @@ from time import thread_time
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
-from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import BackendQuery
+from proxy.drawing.answer_slots import CachedQuestion
+from proxy.drawing.drawer import Drawer
 from proxy.engine.account_documents import with_accounts
-from proxy.engine.analyst_turns import AnalystTurns
 from proxy.engine.arguments import constants
-from proxy.engine.cached_answers import CachedAnswers, CachedLedger, CachedQuestion
+from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
 from proxy.engine.ended_columns import ended_lines
@@ -27,19 +28,16 @@ from proxy.engine.explain_text import explain_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
-from proxy.engine.ports import Ledger, ProtectedData
+from proxy.engine.ports import Ledger
 from proxy.engine.present_slots import settled_arguments, span_text
 from proxy.engine.published_answers import PublishedSources
-from proxy.engine.read_tables import read_tables
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
-from proxy.engine.threads import in_thread
 from proxy.engine.work_refusals import in_words_of
 from proxy.kernel.checked_plan import CheckedPlan, together
 from proxy.kernel.plan import PrivatePlan
 from proxy.kernel.work import TooMuchWork
-from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicContents, planning_context
 from proxy.planner.later_rows import present_lines, reads_moving
@@ -48,7 +46,6 @@ from proxy.planner.planning import ChosenBounds, planned
 from proxy.planner.time_windows import with_whole_steps
 from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.moving_bounds import is_moving
-from proxy.policy.policy_model import Policy
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.syntax.statements import StatementKind
@@ -58,6 +55,8 @@ from proxy.release.plausible_answers import (
     plausible_relations,
     plausible_values,
 )
+from proxy.turns.analyst_turns import AnalystTurns
+from proxy.turns.threads import in_thread
 
 _CACHED_SETTINGS = 64
 _MADE_AT_ONCE = 100  # numbers of made-up answers, some 2 ms
@@ -68,12 +67,9 @@ class Engine:
 
     def __init__(
         self,
-        policy: Policy,
-        catalog: Catalog,
+        drawer: Drawer,
         relations: Mapping[int, TableName],
-        data: ProtectedData,
         ledger: Ledger,
-        bits: RandomBits,
         public: PublicContents | None = None,
         *,
         read_as: Mapping[int, int] | None = None,
@@ -81,28 +77,26 @@ class Engine:
         questions: CachedLedger | None = None,
         naming_key: bytes = b"",
     ) -> None:
-        """relations, read_as: as of PolicyStatements; public: what was read of public tables; cached: where
-        answers are cached; questions: where queries are answered from what is published, or cached (of it no
-        method is called for the former); naming_key: under which statements and plans have names in ledger
-        and log."""
+        """drawer: of the policy and catalogue by which it plans; relations, read_as: as of PolicyStatements;
+        public: what was read of public tables; cached: where answers are cached; questions: where queries are
+        answered from what is published, or cached (of it no method is called for the former); naming_key: under
+        which statements and plans have names in ledger and log."""
+        policy, catalog = drawer.policy, drawer.catalog
         self.policy = policy
+        self.drawer = drawer
         self.earlier: frozenset[tuple[str, str]] = (
             frozenset()
         )  # defaults of policies before this one
-        self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
         self.public = public or PublicContents()
         self._known = replace(planning_context(policy, catalog, self.public), naming_key=naming_key)
         self._has_moving = any(map(is_moving, policy.tables.values()))
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
-        self._bits = bits
         self.published = PublishedSources()
         with_questions = self._keeping(cached or questions)
         self._charged = ChargedQueries(
-            policy,
-            data,
+            drawer,
             ledger,
-            bits,
             cached=None if cached is None else with_questions,
             questions=with_questions,
             published=self.published,
@@ -266,10 +260,8 @@ class Engine:
 
     def refuse_changed(self, private: PrivatePlan) -> None:
         """Refuses  UNAVAILABLE: what the plan relies on is gone"""
-        if not self.changed:
-            return
-        used = {str(name) for block in private.blocks for name in read_tables(block, self.policy)}
-        for name in sorted(self.changed & used):
+        used = {name for block in private.blocks for name in self.drawer.changed_tables(block)}
+        for name in sorted(used):
             raise Refusal(
                 Code.UNAVAILABLE,
                 f"the table {name} is not what the policy was checked against",

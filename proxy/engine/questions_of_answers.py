@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from proxy.engine.cached_answers import CachedAnswers, CachedQuestion, Claimed
+from proxy.drawing.answer_slots import CachedQuestion, Claimed, question_given
+from proxy.engine.cached_answers import CachedAnswers
 from proxy.engine.derived_answers import DerivedBlock
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.kernel.plan import BlockPlan
@@ -72,9 +72,14 @@ async def with_given_answers(
         }
         if len(named) < len(before) or None in named.values():
             continue
+        asks = await cached.named(part.block)
+        if asks is None:
+            continue
         given = json.dumps(sorted(named.items()))
-        of_ledger = frozenset(one.block for one in before if one.block in found)
-        found[number] = replace(await cached.part(part.block, given), rests_on=of_ledger)
+        of_ledger = frozenset(found[one.block].block for one in before if one.block in found)
+        found[number] = question_given(
+            part.block, asks.question, asks.terms, asks.order, given, of_ledger
+        )
     return found
 
 

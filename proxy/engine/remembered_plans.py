@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
-from proxy.compiler.backend_query import BackendQuery
-from proxy.engine.noisy_answers import BoundsOfBlocks, CompiledBlock, compiled_block
+from proxy.compiler.compiling import CompiledQuery
+from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block
+from proxy.engine.noisy_answers import BoundsOfBlocks
 from proxy.engine.policy_limits import PolicyRules
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.session_zone import ZonesUsed
@@ -60,7 +61,7 @@ class PreparedQuery:
     rules: PolicyRules
     lifts: tuple[Lift | None, ...] = ()
     compiled: tuple[CompiledBlock, ...] = ()
-    queries: tuple[BackendQuery, ...] = ()
+    queries: tuple[CompiledQuery, ...] = ()
     has_lists: bool = False
     seconds: float = math.inf
     times: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.instants import seconds_of
 from proxy.base.session_settings import how_to_set
 from proxy.base.zones import FIRST, LAST, UTC, Zone, zone_named
-from proxy.engine.ports import ProtectedSession
+from proxy.drawing.protected_reads import ProtectedSession
 from proxy.planner.calendar_clamps import shifted_by
 from proxy.policy.moving_bounds import bounds_on
 from proxy.policy.policy_model import BoundsKind, Policy, ProtectedTable

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from proxy.engine.cached_answers import CachedAnswers, Claimed
+from proxy.drawing.answer_slots import Claimed
+from proxy.engine.cached_answers import CachedAnswers
 from proxy.engine.combined_releases import combined_releases
 from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
 from proxy.engine.explain_text import FreeBlock

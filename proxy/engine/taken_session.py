@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 
-from proxy.engine.ports import ProtectedSession
+from proxy.drawing.protected_reads import ProtectedSession
 
 
 class TakenSession:

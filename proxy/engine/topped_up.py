@@ -11,46 +11,31 @@ Source  docs/adr/0077-missing-precision-is-bought.md
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from proxy.engine.cached_answers import (
-    CachedLedger,
-    CachedQuestion,
-    Claim,
-    Claimed,
-    PaidAnswer,
-    Unfinished,
-    slot_digest,
-)
+from proxy.drawing.answer_slots import CachedQuestion, Claimed, PaidAnswer, topping_up
+from proxy.engine.cached_answers import CachedLedger
 from proxy.engine.derived_answers import PER_NUMBER, displayed_answers, readable
 from proxy.engine.explain_text import FreeBlock
-from proxy.engine.noisy_answers import BlockStore
-from proxy.engine.threads import beside
 from proxy.kernel.checked_plan import CheckedBlock
-from proxy.kernel.plan import BlockPlan
 from proxy.kernel.world import World
-from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.topping_up import weighted_mean
-from proxy.planner.facts import Values
-from proxy.release.cached_block import CachedBlock, cached_numbers
-from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.release.cached_block import cached_numbers
 from proxy.reuse.derivable import Derivable
 from proxy.reuse.derivation import Slices, UsableAnswer
 from proxy.reuse.missing_precision import MissingPrecision, can_be_topped_up, missing_precision
+from proxy.turns.threads import beside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopUp:
-    """source: the number of the answer that is topped up; numbers: what it says, by its groups; question: as it
-    is claimed."""
+    """groups: of the answer that is topped up; question: as it is claimed."""
 
-    source: int
-    numbers: Mapping[Values, tuple[int, ...]]
+    groups: int
     missing: MissingPrecision
     question: CachedQuestion
 
     def explained(self) -> FreeBlock:
-        groups = len(self.numbers)
+        groups = self.groups
         of = "an answer" if groups == 1 else f"an answer of {groups} groups"
         price = self.missing.drawn.loss
         return FreeBlock(made_of=f"{of} that you have been shown", setting="dp.fresh", price=price)
@@ -77,7 +62,7 @@ async def top_ups(
     }
     displayed = await displayed_answers(ledger, analyst, of_blocks.values())
     options = {
-        number: await _options(ledger, claimed[number], wanted, displayed, world)
+        number: await _options(ledger, analyst, claimed[number], wanted, displayed, world)
         for number, wanted in of_blocks.items()
     }
     if not any(options.values()):
@@ -96,6 +81,7 @@ async def top_ups(
 
 async def _options(
     ledger: CachedLedger,
+    analyst: str,
     part: CachedQuestion,
     wanted: Derivable,
     displayed: Sequence[PaidAnswer],
@@ -103,15 +89,14 @@ async def _options(
 ) -> list[TopUp]:
     """Of a few sources."""
     found = []
-    async for one in readable(ledger, part.block.block, wanted, displayed, None):
-        work, of = len(one.text) // PER_NUMBER, part.block
-        made = await beside(work, _missing, one.text, of, wanted, one.answer, one.more, world)
+    async for one in readable(ledger, analyst, part.block.block, wanted, displayed, None):
+        text, of = one.shown.text, part.block
+        work = len(text) // PER_NUMBER
+        made = await beside(work, _missing, text, of, wanted, one.answer, one.more, world)
         if made is not None:
-            numbers, missing = made
-            question = _as_claimed(part, one.cached, missing)
-            found.append(
-                TopUp(source=one.cached, numbers=numbers, missing=missing, question=question)
-            )
+            groups, missing = made
+            question = topping_up(part, one.shown, missing)
+            found.append(TopUp(groups=groups, missing=missing, question=question))
     return found
 
 
@@ -122,88 +107,7 @@ def _missing(
     source: UsableAnswer,
     more: Slices,
     world: World,
-) -> tuple[Mapping[Values, tuple[int, ...]], MissingPrecision] | None:
+) -> tuple[int, MissingPrecision] | None:
     numbers = cached_numbers(text)
     found = missing_precision(block, wanted.question, more, source, tuple(numbers), world)
-    return None if found is None else (numbers, found)
-
-
-def _as_claimed(part: CachedQuestion, source: int, missing: MissingPrecision) -> CachedQuestion:
-    """Terms that name the source, and what is drawn: other noise of it would be another answer."""
-    bought = ",".join(
-        f"{number}:{'-' if one.bought is None else one.bought}"
-        for number, one in sorted(missing.given.items())
-    )
-    terms = f"{part.terms} tops up {source} by {bought}"
-    return replace(
-        part,
-        block=missing.drawn,
-        digest=slot_digest(part.question, terms, missing.drawn.price),
-        terms=terms,
-    )
-
-
-class ToppingUp:
-    """What is missing is drawn, and weighed with what was shown, before another store has it."""
-
-    def __init__(
-        self,
-        found: Mapping[int, TopUp],
-        ledger: CachedLedger,
-        cached: Mapping[int, int | None],
-        bits: RandomBits,
-        others: BlockStore,
-    ) -> None:
-        """cached: by the number of its block what is claimed, in the ledger."""
-        self._found = found
-        self._ledger = ledger
-        self._cached = cached
-        self._bits = bits
-        self._others = others
-
-    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
-        return await self._others.ready(number, block)
-
-    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
-        """
-        Refuses  Unfinished: a slot has ended since, and the source is of the one before
-        """
-        found = self._found.get(number)
-        if found is None:
-            return await self._others.to_draw(number, block)
-        own = self._cached[number]
-        if own is not None and not await self._ledger.are_of_one_slot(found.source, own):
-            raise Unfinished
-        return found.missing.drawn
-
-    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        found = self._found.get(number)
-        if found is not None:
-            work = len(drawn.drawn.groups) * len(block.releases)
-            whole = await beside(work, combined, found, drawn.drawn, self._bits)
-            drawn = replace(drawn, drawn=whole)
-        return await self._others.stored(number, block, drawn)
-
-
-def claimed_numbers(claimed: Claimed, claim: Claim) -> Mapping[int, int | None]:
-    return dict(zip(claimed, claim.cached, strict=True))
-
-
-def combined(of: TopUp, drawn: DrawnBlock, bits: RandomBits) -> DrawnBlock:
-    """
-    Given    drawn: for `of.missing.drawn`
-    """
-    return DrawnBlock(tuple(_combined_group(of, group, bits) for group in drawn.groups))
-
-
-def _combined_group(of: TopUp, group: DrawnGroup, bits: RandomBits) -> DrawnGroup:
-    values: list[Drawn] = list(group.values)
-    for number, one in of.missing.given.items():
-        sources = of.missing.sources[group.keys]
-        index = sum(of.numbers[source][one.place] for source in sources)
-        bought = values[number]
-        if one.bought is not None:
-            assert isinstance(bought, DrawnNumber), "a sum or a count"
-            index = weighted_mean(bits, index, one.sigma2, bought.index, one.bought)
-        values[number] = DrawnNumber(index)
-    return DrawnGroup(group.keys, tuple(values))
+    return None if found is None else (len(numbers), found)

@@ -3,8 +3,7 @@
 Example: `SELECT count(*)::smallint FROM orders` is charged, and then 40,000 is out of range. The analyst sends
 `SELECT count(*) FROM orders` and gets the same 40,000 without a second charge.
 
-Privacy: a kept answer is shown only to the person who was charged for it, through the same token or without
-one. It is the released value itself, so showing it is post-processing.
+Whom it is shown to: `OwnedAnswer` of drawing/kept_answers.py.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from time import monotonic
 from typing import Any
 
 from proxy.base.node_parts import parts_getter, with_parts
-from proxy.kernel.checked_plan import CheckedBlock
+from proxy.drawing.kept_answers import AnswerOwner, OwnedAnswer
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.release.cached_block import CachedBlock
 
@@ -32,25 +31,14 @@ _GROUP_BYTES = 112  # with its tuples
 _NUMBER_BYTES = 168  # a mean has three integers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerOwner:
-    """Who was charged for an answer. person: the analyst's number in the ledger; token: the number of the token
-    that the statement came through, None: of none."""
-
-    analyst: str
-    person: int | None
-    token: int | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class UndeliveredAnswer:
-    """An answer of one statement. drawn: of each block; plan: as of `_without_presentation`; receipt: of the
-    charge; octets: of memory, about; until: when it is dropped, None before it is kept."""
+    """An answer of one statement. answer: its blocks, for their owner; plan: as of `_without_presentation`;
+    receipt: of the charge; octets: of memory, about; until: when it is dropped, None before it is kept."""
 
-    owner: AnswerOwner
+    answer: OwnedAnswer
     plan: PrivatePlan
     receipt: str
-    drawn: tuple[CachedBlock, ...]
     octets: int
     until: float | None = None
 
@@ -74,9 +62,8 @@ def undelivered_answer(
     octets += sum(map(_text_octets, drawn)) + _plan_octets(stripped)
     if octets > BYTES_OF_ANALYST:
         return None
-    return UndeliveredAnswer(
-        owner=owner, plan=stripped, receipt=receipt, drawn=drawn, octets=octets
-    )
+    answer = OwnedAnswer(owner, drawn)
+    return UndeliveredAnswer(answer=answer, plan=stripped, receipt=receipt, octets=octets)
 
 
 _Key = tuple[str, int | None, PrivatePlan]
@@ -93,11 +80,11 @@ class UndeliveredAnswers:
         """Keep an answer for an hour after its first failure."""
         if answer.until is None:
             answer = replace(answer, until=self._clock() + KEPT_SECONDS)
-        owner = answer.owner
+        owner = answer.answer.owner
         key = (owner.analyst, owner.token, answer.plan)
         self._kept[key] = answer
         self._kept.move_to_end(key)
-        own = [one for one in self._kept.items() if one[1].owner.analyst == owner.analyst]
+        own = [one for one in self._kept.items() if one[1].answer.owner.analyst == owner.analyst]
         self._make_room(own, _OF_ANALYST, BYTES_OF_ANALYST)
         self._make_room([*self._kept.items()], _OF_ALL, BYTES_OF_ALL)
 
@@ -122,22 +109,6 @@ class UndeliveredAnswers:
         if answer is None or answer.until is None or answer.until < self._clock():
             return None
         return answer
-
-
-class KeptBlocks:
-    """The blocks of an undelivered answer (engine.noisy_answers.BlockStore). Nothing is drawn."""
-
-    def __init__(self, answer: UndeliveredAnswer) -> None:
-        self._answer = answer
-
-    async def ready(self, number: int, block: BlockPlan) -> CachedBlock | None:
-        return self._answer.drawn[number]
-
-    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
-        raise AssertionError("all blocks of a kept answer are drawn")
-
-    async def stored(self, number: int, block: BlockPlan, drawn: CachedBlock) -> CachedBlock:
-        raise AssertionError("all blocks of a kept answer are drawn")
 
 
 def _without_presentation(plan: PrivatePlan) -> PrivatePlan:

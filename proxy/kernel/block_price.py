@@ -3,8 +3,8 @@
 Believed are the policy and the catalogue. Of a plan nothing is believed: neither types nor keys, neither
 sensitivities nor whose rows are in it. A refusal is a Fault: whatever made the plan was wrong.
 
-Not looked at: that SQL means what the plan says (compiler, tests/audit), that it never raises on a row, and
-that listed keys are public: whoever makes plans reads no protected row, which is a contract of imports.
+Not looked at: that SQL means what the plan says (compiler, tests/audit), and that listed keys are public:
+whoever makes plans reads no protected row, which is a contract of imports.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from typing_extensions import assert_never
 
+from proxy.base.node_parts import nodes
 from proxy.kernel.attribution import one_number, relation_of
 from proxy.kernel.column_types import (
     check_column,
@@ -44,7 +45,9 @@ from proxy.kernel.plan import (
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
 from proxy.kernel.shape import Shape, check_groups, shape_of
+from proxy.kernel.totality import check_totality
 from proxy.kernel.world import World
+from proxy.query.ir.expressions import Parameter
 
 
 def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> Price:
@@ -60,6 +63,8 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
     """
     source = relation_of(block.source, world)
     _check_parts(block, source, world)
+    check_totality(block, world)
+    check_answers(block)
     check_neighbours(block, source)
     check_groups(block)
     check_reach(block, source)
@@ -125,6 +130,29 @@ def _check_parts(block: BlockPlan, source: Known, world: World) -> None:
         tuple(one.measured for one in block.value_choices),
     )
     check_expressions(parts, source.types, world)
+
+
+def check_answers(block: BlockPlan) -> None:
+    """Let a block pass that says whether its rows are compared with the answer of an earlier block.
+
+    Privacy: what is shown of such a block hangs on an answer that one analyst was shown, so it is kept apart by
+    this (`engine.cached_answers`).
+
+    Raises:
+        NotPrivate: It says that there is none.
+
+    >>> from dataclasses import replace
+    >>> from tests.kernel.examples import block_with_an_answer
+    >>> check_answers(block_with_an_answer())
+    >>> check_answers(replace(block_with_an_answer(), uses_answers=False))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    if block.uses_answers:
+        return
+    parts = nodes(block.source, block.where, block.keys, block.releases)
+    if any(part.__class__ is Parameter for part in parts):
+        raise NotPrivate(Rule.EXPRESSION, "an answer of another block that the plan does not name")
 
 
 def _measured_of(release: Release) -> object:

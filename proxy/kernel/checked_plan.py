@@ -2,7 +2,7 @@
 
 What is compiled, charged and drawn is a `CheckedBlock`. Only the functions of this module make one. So what
 runs is what was checked, and what is charged is its price. A block that was changed is another block: no
-charge pays for it (`refuse_unpaid`).
+charge pays for it (`drawing/charges.py`).
 
 This is a wall against mistakes: Python keeps nothing from code that wants to get around it.
 """
@@ -43,12 +43,14 @@ class CheckedBlock:
         price: Of all that is drawn for it. Of a block with bounds that were chosen, or with centres that were
             released: of what is drawn in the end.
         tables: The protected tables that it reads.
+        world: Policy and catalogue that it was checked against.
         paid_as: The block whose charge pays for this one. None: its own.
     """
 
     block: BlockPlan
     price: Price
     tables: tuple[str, ...]
+    world: World
     paid_as: CheckedBlock | None = None
     made: InitVar[object]
 
@@ -58,6 +60,11 @@ class CheckedBlock:
     @property
     def loss(self) -> Loss:
         return self.price.loss
+
+    @property
+    def paid(self) -> CheckedBlock:
+        """The block whose charge pays for this one."""
+        return self if self.paid_as is None else self.paid_as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -202,34 +209,18 @@ def check_top_up(block: BlockPlan, world: World) -> CheckedBlock:
     return _checked(block, price, world)
 
 
-def refuse_unpaid(block: CheckedBlock, charged: CheckedPlan | None) -> None:
-    """Let a block be read and drawn that is charged, or that costs nothing.
-
-    Privacy: it is the very block that was charged, or one that was made of it by a check.
-
-    Args:
-        block: What is to be drawn.
-        charged: What was charged, durably. None: nothing was.
-
-    Raises:
-        Fault: The charge is for something else.
-    """
-    paid = block if block.paid_as is None else block.paid_as
-    if charged is not None and any(one is paid for one in charged.blocks):
-        return
-    if paid.price != NOTHING_PAID:
-        raise Fault("a block that was not charged")
-
-
 def _checked(block: BlockPlan, price: Price, world: World) -> CheckedBlock:
     read = dict.fromkeys(scan.table for scan in scans(block.source))
     of_people = (name for name in read if isinstance(world.policy.tables[name], ProtectedTable))
-    return CheckedBlock(block=block, price=price, tables=tuple(map(str, of_people)), made=_HERE)
+    return CheckedBlock(
+        block=block, price=price, tables=tuple(map(str, of_people)), world=world, made=_HERE
+    )
 
 
 def _made_of(of: CheckedBlock, block: BlockPlan, price: Price) -> CheckedBlock:
-    paid = of if of.paid_as is None else of.paid_as
-    return CheckedBlock(block=block, price=price, tables=of.tables, paid_as=paid, made=_HERE)
+    return CheckedBlock(
+        block=block, price=price, tables=of.tables, world=of.world, paid_as=of.paid, made=_HERE
+    )
 
 
 def _question_of(block: BlockPlan) -> object:

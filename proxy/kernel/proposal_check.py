@@ -16,6 +16,8 @@ from proxy.kernel.plan_digest import canonical_text, named
 from proxy.kernel.price import NOTHING_PAID, Price, laplace_price, pure_price
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.text_totality import check_printed
+from proxy.kernel.totality import check_relation
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.query.ir.relations import scans
@@ -31,11 +33,13 @@ class CheckedProposals:
         proposed: Of each table the bounds.
         price: Of all of them.
         tables: What of it is drawn of each table.
+        world: Policy and catalogue that they were checked against.
     """
 
     proposed: tuple[TableProposals, ...]
     price: Price
     tables: Mapping[str, Loss]
+    world: World
     made: InitVar[object]
 
     def __post_init__(self, made: object) -> None:
@@ -71,6 +75,7 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
         proposed=tuple(tables),
         price=sum(prices, NOTHING_PAID),
         tables={str(one): price.loss for one, price in zip(names, prices, strict=True)},
+        world=world,
         made=_HERE,
     )
 
@@ -88,9 +93,11 @@ def price_of_table(table: TableProposals, world: World) -> Price:
     source = relation_of(table.relation, world)
     if table.table not in {scan.table for scan in scans(table.relation)}:
         raise NotPrivate(Rule.PROPOSAL, "another table than is charged")
+    check_relation(table.relation, world)
     changed = _rows_that_change(table, source)
     for column in table.keys:
         check_column(column, source.types)
+        check_printed(column)
     prices = [_price_of_bound(bound, table, source, changed) for bound in table.bounds]
     return sum(prices, NOTHING_PAID)
 

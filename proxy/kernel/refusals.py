@@ -41,6 +41,7 @@ class Rule(Enum):
     CHOSEN_WEIGHTS = "chosen weights of rows"
     PRICE = "price"
     PROPOSAL = "proposal of bounds"
+    TOTALITY = "totality"
 
 
 class NotPrivate(Fault):

@@ -192,7 +192,7 @@ _TYPE_SIZES = {
 
 def type_size(kind: SqlType | None, text_octets: int) -> ResultSize:
     """Of a stored value. Numbers without a scale have `limits.NUMBER_AFTER_POINT` digits where they enter
-    arithmetic, as they are rounded there (planner/bounds.py).
+    arithmetic, as they are cut there (planner/bounds.py).
 
     >>> type_size(SqlType.INT4, 1024)
     ResultSize(before=10, after=0, octets=0, is_raw=False, unpacked=0)

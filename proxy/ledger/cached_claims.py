@@ -15,8 +15,14 @@ from proxy.accounting.amounts import Amount
 from proxy.accounting.budget_lines import lines_of_json
 from proxy.accounting.refusal import ShownAnswers, over_budget
 from proxy.base.errors import Fault
-from proxy.engine.cached_answers import CachedQuestion, CacheState, PaidAnswer, Unfinished
-from proxy.engine.threads import beside
+from proxy.drawing.answer_slots import (
+    CachedQuestion,
+    CacheState,
+    PaidAnswer,
+    ShownAnswer,
+    Unfinished,
+    shown_answer,
+)
 from proxy.ledger.charge_queue import ChargeQueue
 from proxy.ledger.charge_statements import (
     ClaimRequest,
@@ -29,6 +35,7 @@ from proxy.ledger.charge_statements import (
 from proxy.ledger.ledger_tables import LedgerTables, Receipt, as_json, not_an_analyst
 from proxy.policy.policy_model import Reuse
 from proxy.reuse.derivable import source_document
+from proxy.turns.threads import beside
 
 _RELATION, _MADE = "cached relation", "cached source"  # what a sealed text is
 _SOURCES = 1_000  # that are remembered, some hundred bytes each
@@ -53,8 +60,12 @@ WHERE k.source = %s AND k.slot = ledger.slot_start(%s, %s, transaction_timestamp
 _OF_ONE_SLOT = """\
 SELECT true AS found
 FROM ledger.cached a JOIN ledger.cached b USING (source, slot) WHERE a.id = %s AND b.id = %s"""
-# Only of what this analyst was shown: how many answers others have is nobody's business.
+# Who has paid for it is seen, whether it stands already or not.
 _SHOWN = """\
+SELECT k.relation FROM ledger.cached k JOIN ledger.seen s ON s.cached = k.id
+WHERE s.viewer = ledger.viewer_of(%s) AND k.id = %s"""
+# Only of what this analyst was shown: how many answers others have is nobody's business.
+_COUNT_SHOWN = """\
 SELECT count(k.id) AS found, w.slot + make_interval(secs => %s) AS ends_at
 FROM (SELECT ledger.slot_start(%s, %s, transaction_timestamp()) AS slot) w
 LEFT JOIN (ledger.cached k JOIN ledger.seen s ON s.cached = k.id AND s.viewer = ledger.viewer_of(%s))
@@ -163,16 +174,15 @@ class CachedClaims:
             relation if row["relation"] == sealed else await self._opened(cached, row["relation"])
         )
 
-    async def relation_of(self, cached: int) -> str | None:
+    async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
         """
-        Refuses  Unfinished: it is not there any more
+        Refuses  Unfinished: it is not there any more, or this analyst has not paid for it
         """
-        row = await self._tables.first(
-            "SELECT relation FROM ledger.cached WHERE id = %s", (cached,)
-        )
+        row = await self._tables.first(_SHOWN, (analyst, cached))
         if row is None:
             raise Unfinished
-        return await self._opened(cached, row["relation"])
+        text = await self._opened(cached, row["relation"])
+        return None if text is None else shown_answer(analyst, cached, text)
 
     async def _opened(self, cached: int | None, sealed: str | None) -> str | None:
         """Refuses  Fault: it is not what was stored"""
@@ -226,10 +236,10 @@ class CachedClaims:
         found = [] if row is None else row["found"] or []
         return frozenset(names[bytes.fromhex(keyed)] for keyed in found)
 
-    async def shown(self, analyst: str) -> ShownAnswers:
+    async def count_shown(self, analyst: str) -> ShownAnswers:
         """Count the answers that an analyst can see again at no cost."""
         of_slot = self._reuse.seconds, self._reuse.seconds, self._reuse.offset
-        row = await self._tables.first(_SHOWN, (*of_slot, analyst, self._tables.source))
+        row = await self._tables.first(_COUNT_SHOWN, (*of_slot, analyst, self._tables.source))
         assert row is not None, "a slot is always there"
         return ShownAnswers(count=row["found"], until=row["ends_at"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -13,9 +13,18 @@ from proxy.accounting.amounts import Amount
 from proxy.accounting.refusal import with_shown
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.engine.cached_answers import CachedQuestion, Claim, PaidAnswer
-from proxy.engine.charged_token import charged_token
-from proxy.engine.ports import Charged, Payable
+from proxy.drawing.answer_slots import (
+    CachedQuestion,
+    CacheState,
+    ClaimedSlot,
+    PaidAnswer,
+    ShownAnswer,
+    refuse_of_others,
+)
+from proxy.drawing.charged_token import charged_token, refuse_another
+from proxy.drawing.charges import Charge, Payable, charge_in_ledger
+from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers
+from proxy.kernel.checked_plan import together
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
@@ -87,11 +96,20 @@ class EngineLedger:
 
     async def reserve(
         self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
-    ) -> Charged:
+    ) -> Charge:
+        refuse_another(analyst)
         reserving = self._reserve(analyst, plan, fingerprint, digest, text)
         receipt = await self._told(analyst, self._to_its_end(reserving, lambda one: one))
         warnings = self._warned(analyst, receipt)
-        return Charged(str(receipt.id), _loss(receipt.remaining), warnings, receipt.person)
+        return charge_in_ledger(
+            plan,
+            plan.price,
+            receipt=str(receipt.id),
+            paid=_loss(receipt.charged),
+            remaining=_loss(receipt.remaining),
+            warnings=warnings,
+            owner=_owner_of(analyst, receipt),
+        )
 
     async def claim(
         self,
@@ -102,22 +120,26 @@ class EngineLedger:
         *,
         may_draw: bool,
         text: str | None = None,
-    ) -> Claim | None:
+    ) -> Charge | None:
+        refuse_another(analyst)
+        refuse_of_others(parts, analyst)
         claiming = self._claim(analyst, parts, fingerprint, digest, may_draw, text)
         claimed = await self._told(analyst, self._to_its_end(claiming, _receipt_of))
         if claimed is None:
             return None
         receipt = claimed.receipt
-        return Claim(
+        slots = tuple(_slots_of(parts, claimed))
+        to_draw = (CacheState.DRAW, CacheState.APART)
+        drawn = together([one.part.block for one in slots if one.state in to_draw])
+        return charge_in_ledger(
+            drawn,
+            drawn.price,
             receipt=None if receipt is None else str(receipt.id),
             paid=NOTHING if receipt is None else _loss(receipt.charged),
             remaining=_loss(claimed.remaining),
-            holder=claimed.holder,
-            states=claimed.states,
-            cached=claimed.cached,
-            relations=claimed.relations,
             warnings=() if receipt is None else self._warned(analyst, receipt),
-            person=None if receipt is None else receipt.person,
+            owner=None if receipt is None else _owner_of(analyst, receipt),
+            claimed=ClaimedAnswers(self, analyst, claimed.holder, slots),
         )
 
     async def _told(self, analyst: str, charging: Awaitable[T]) -> T:
@@ -128,7 +150,7 @@ class EngineLedger:
             if refusal.code is not Code.OVER_BUDGET or self._claims is None:
                 raise
             try:
-                shown = await self._claims.shown(analyst)
+                shown = await self._claims.count_shown(analyst)
             except Fault:
                 raise refusal from None
             raise with_shown(refusal, shown) from None
@@ -139,8 +161,9 @@ class EngineLedger:
     async def store(self, cached: int, relation: str) -> str | None:
         return await self._cached.store(cached, relation)
 
-    async def relation_of(self, cached: int) -> str | None:
-        return await self._cached.relation_of(cached)
+    async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
+        refuse_another(analyst)
+        return await self._cached.shown(analyst, cached)
 
     async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
         return await self._cached.paid_about(analyst, wanted)
@@ -288,6 +311,16 @@ class EngineLedger:
 
 def _loss(amount: Amount) -> Loss:
     return Loss(amount.epsilon, min(amount.delta, _DELTA_LARGEST))
+
+
+def _owner_of(analyst: str, receipt: Receipt) -> AnswerOwner:
+    return AnswerOwner(analyst=analyst, person=receipt.person, token=charged_token())
+
+
+def _slots_of(parts: Sequence[CachedQuestion], claimed: Claimed) -> Iterator[ClaimedSlot]:
+    found = zip(parts, claimed.states, claimed.cached, claimed.relations, strict=True)
+    for part, state, cached, text in found:
+        yield ClaimedSlot(part=part, state=state, cached=cached, text=text)
 
 
 def _receipt_of(claimed: Claimed | None) -> Receipt | None:

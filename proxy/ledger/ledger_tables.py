@@ -23,7 +23,6 @@ from proxy.accounting.events import Event
 from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.engine.threads import in_thread
 from proxy.ledger.account_statements import ADMITTED_LINES, BUDGET, HISTORY, LINES
 from proxy.ledger.charge_queue import ChargeQueue
 from proxy.ledger.charge_statements import (
@@ -37,6 +36,7 @@ from proxy.ledger.charge_statements import (
 from proxy.ledger.prepared_calls import LedgerConnection, rows_of_call
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.turns.threads import in_thread
 
 # What a commit must mean (PostgreSQL 17 documentation, section 19.5): on disk, whole, before the answer comes.
 _DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.accounting.budget_lines import lines_of_json
+from proxy.drawing.charges import Charge, charge_in_ledger
 from proxy.engine.published_ports import (
     DrawnRelease,
     PublishedState,
@@ -137,6 +138,7 @@ class PublishedReleases:
             receipt=row["receipt"],
             holder=holder,
             total_epsilon=None if left is None else left.epsilon,
+            charge=_charge_of(plan, row["receipt"]) if state is ReleaseState.DRAW else None,
             short=tuple(
                 line.whose for line in lines if line.falls_short and line.name != PUBLISHED
             ),
@@ -213,6 +215,11 @@ class PublishedReleases:
         if failure is not None:
             failure = self._opened(str(failure), _FAILURE) or "the reason cannot be read here"
         return _state({**row, "failure": failure})
+
+
+def _charge_of(plan: CheckedPlan, receipt: int) -> Charge:
+    """Of a release that is drawn: charged now, or before and never shown (`ledger.publish_at`)."""
+    return charge_in_ledger(plan, plan.price, receipt=str(receipt), paid=plan.loss, remaining=None)
 
 
 def _block(text: str) -> StoredBlock:

@@ -15,6 +15,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
+from proxy.kernel.constant_checks import check_inside, check_text_call
 from proxy.planner import divisors, intervals
 from proxy.planner.calendar_clamps import (
     can_overflow,
@@ -25,7 +26,6 @@ from proxy.planner.calendar_clamps import (
     with_calendar,
     within_calendar,
 )
-from proxy.planner.constant_checks import check_inside, check_text_call, checked_divisor
 from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
 from proxy.planner.intrinsic_bounds import clamped_by_type, is_of_day, unlimited, with_ends
@@ -113,8 +113,9 @@ def bounded(expression: Expression, columns: Facts) -> Bounded:
 
 def _factor(expression: Expression, columns: Facts) -> Bounded:
     """An operand of arithmetic. A stored number without a scale, which can have 16,383 digits after the point,
-    is rounded before it is clamped: products of such numbers cost the product of their digits
-    (kernel/work_prices.py)."""
+    is cut before it is clamped: products of such numbers cost the product of their digits
+    (kernel/work_prices.py). Rounding could carry into a digit for which the longest numbers have no room, so
+    that it raises."""
     found = bounded(expression, columns)
     clamped = found.expression
     if not isinstance(clamped, Clamped) or not isinstance(clamped.operand, ColumnRef):
@@ -124,8 +125,8 @@ def _factor(expression: Expression, columns: Facts) -> Bounded:
     if known is None or not known.is_long:
         return found
     digits = limits.NUMBER_AFTER_POINT
-    rounded = NumericCall(NumericFunction.ROUND, column, digits, SqlType.NUMERIC)
-    return Bounded(replace(clamped, operand=rounded), found.interval)
+    cut = NumericCall(NumericFunction.TRUNC, column, digits, SqlType.NUMERIC)
+    return Bounded(replace(clamped, operand=cut), found.interval)
 
 
 def _bounded(expression: Expression, columns: Facts) -> Bounded:
@@ -299,7 +300,7 @@ def _with_lengths(expression: Expression, columns: Facts) -> Expression:
 def _quotient(quotient: Quotient, columns: Facts) -> Bounded:
     inner = _factor(quotient.operand, columns)
     if isinstance(quotient.divisor, Constant | Parameter):
-        divisor = checked_divisor(quotient)
+        divisor = divisors.checked_divisor(quotient)
         changed = replace(quotient, operand=inner.expression)
         return Bounded(changed, intervals.of_quotient(quotient, divisor, inner.interval))
     by = _factor(quotient.divisor, columns)

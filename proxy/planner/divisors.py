@@ -36,6 +36,18 @@ from proxy.query.ir.expressions import (
 _Bounded = tuple[Expression, Bounds | None]
 
 
+def checked_divisor(quotient: Quotient) -> Fraction:
+    divisor = quotient.divisor.value if isinstance(quotient.divisor, Constant) else None
+    if not isinstance(divisor, Fraction) or divisor == 0:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "rows cannot be divided by 0, by NULL or by an answer",
+            "Divide by another constant, or the results of aggregates by each other, e.g. sum(a) / sum(b).",
+            quotient.position,
+        )
+    return divisor
+
+
 def divided(quotient: Quotient, operand: _Bounded, divisor: _Bounded, facts: Facts) -> _Bounded:
     """
     Given    operand, divisor: bounded, so that they raise nothing and are in their intervals

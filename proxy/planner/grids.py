@@ -114,7 +114,7 @@ def _of_node(expression: Expression, facts: Facts) -> Fraction | None:
         case NumericCall(function=NumericFunction.ABS | NumericFunction.NEGATE):
             return of(expression.operand)
         case NumericCall(operand=ColumnRef(), digits=limits.NUMBER_AFTER_POINT):
-            return of(expression.operand)  # the planner's own rounding (bounds.py)
+            return of(expression.operand)  # the planner's own cut (bounds.py)
         case NumericCall():
             return Fraction(10) ** -expression.digits
         case Bucket():

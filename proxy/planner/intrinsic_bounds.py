@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner.constant_checks import check_inside
+from proxy.kernel.constant_checks import check_inside
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
     Choice,

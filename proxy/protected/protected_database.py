@@ -1,4 +1,5 @@
-"""The protected database: runs compiled statements, and nothing else, in read-only transactions."""
+"""The protected database: runs statements that are charged, and nothing else of protected rows, in read-only
+transactions."""
 
 from __future__ import annotations
 
@@ -20,14 +21,16 @@ from proxy.compiler.backend_query import (
     BackendQuery,
     PublicList,
 )
-from proxy.engine.fair_share import Busy, FairShare
-from proxy.engine.ports import ListValues
-from proxy.engine.threads import in_thread
+from proxy.compiler.compiling import CompiledQuery
+from proxy.drawing.charges import PaidQuery
+from proxy.drawing.protected_reads import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.numbered_parameters import numbered
 from proxy.protected.protected_connection import ROWS_AT_ONCE, ProtectedConnection
 from proxy.protected.protected_connections import NotAvailable, ProtectedConnections
+from proxy.turns.fair_share import Busy, FairShare
+from proxy.turns.threads import in_thread
 
 _LOG = structlog.get_logger()
 
@@ -104,22 +107,6 @@ class ProtectedDatabase:
         """
         return _SessionInPlace(self._connections, self._places, self, analyst)
 
-    async def run(
-        self,
-        query: BackendQuery,
-        values: Mapping[str, int | str | None],
-        is_selected: IsSelected | None = None,
-    ) -> ExactTable:
-        """One statement in a session of its own, which has ended when this returns.
-
-        Refuses  as session and DatabaseSession.run
-        """
-        async with self.session("") as session:
-            try:
-                return await session.run(query, values, is_selected)
-            finally:
-                await asyncio.wait({session.end()})
-
 
 class _SessionInPlace(AbstractAsyncContextManager["DatabaseSession"]):
     """As ProtectedDatabase.session. A class: a generator takes three times as long to come and go."""
@@ -187,17 +174,19 @@ class DatabaseSession:
 
     async def run(
         self,
-        query: BackendQuery,
+        paid: PaidQuery,
         values: Mapping[str, int | str | None],
         is_selected: IsSelected | None = None,
     ) -> ExactTable:
-        """The exact results of one compiled statement; with keep, only rows of a number of units that it keeps.
+        """The exact results of one statement that is charged; with is_selected, only rows of a number of units
+        that it selects.
 
         A connection that is lost before any reply has come is replaced once, for the first statement alone.
         Cancelled: returns at once, and the statement is cancelled on the server.
 
         Refuses  Fault, the same for whatever went wrong: an error's text or SQLSTATE could depend on rows
         """
+        query = _charged(paid)
         parameters = await self._parameters(query, values)
         rows = _FetchedRows(query, is_selected)
         await self._reads(rows.read, parameters)
@@ -205,16 +194,17 @@ class DatabaseSession:
 
     async def run_in_two_parts(
         self,
-        query: BackendQuery,
+        paid: PaidQuery,
         values: Mapping[str, int | str | None],
         between: Callable[[ExactTable], Awaitable[str]],
     ) -> ExactTable:
-        """The exact results of one compiled statement of two parts (`backend_query.FIRST_PART`).
+        """The exact results of one statement of two parts that is charged (`backend_query.FIRST_PART`).
 
         A cursor computes the second part when it is wanted, from what it has gathered for the first.
 
         Refuses  as run, and what between refuses
         """
+        query = _charged(paid)
         parameters = await self._parameters(query, values)
         first = _FetchedRows(query, None)
         await self._reads(first.open, parameters)
@@ -256,13 +246,17 @@ class DatabaseSession:
 
         Refuses  UNAVAILABLE, the same for whatever went wrong
         """
+        if not isinstance(wanted, PublicList):
+            raise Fault("a list that was not compiled")
         return await self._public_answer(self._listed(wanted), "public_list_failed")
 
-    async def understand(self, queries: Sequence[BackendQuery]) -> None:
+    async def understand(self, queries: Sequence[CompiledQuery]) -> None:
         """Refuses  UNAVAILABLE: a table is not what they were made for, or whatever else went wrong"""
+        if not all(isinstance(query, CompiledQuery) for query in queries):
+            raise Fault("a statement that was not compiled")
         await self._public_answer(self._analysed(queries), "statement_not_understood")
 
-    async def _analysed(self, queries: Sequence[BackendQuery]) -> None:
+    async def _analysed(self, queries: Sequence[CompiledQuery]) -> None:
         """PREPARE plans nothing and reads no row; it locks the tables as reading them will."""
         cursor = self._connection.cursor()
         for query in queries:
@@ -339,6 +333,13 @@ class DatabaseSession:
             self._connections.drop(self._connection)
             self._connection = await self._connections.begun(_SESSION_SECONDS)
             await read(self._connection, parameters)
+
+
+def _charged(paid: PaidQuery) -> CompiledQuery:
+    """What may be run: a text that was not charged is none, whoever asks for it."""
+    if not isinstance(paid, PaidQuery):
+        raise Fault("a statement that was not charged")
+    return paid.query
 
 
 class _FetchedRows:

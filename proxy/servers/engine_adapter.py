@@ -12,6 +12,7 @@ from typing_extensions import ParamSpec
 
 from proxy.accounting.amounts import charged_text
 from proxy.base.limits import STATEMENT_BYTES
+from proxy.drawing.charged_token import asking
 from proxy.engine.answer_lines import AnswerLines, answer_lines
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
@@ -19,7 +20,6 @@ from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
 from proxy.engine.rewritten_text import rewritten_text
-from proxy.engine.threads import turns_of
 from proxy.engine.trial_statement import trial_of
 from proxy.pgwire.calls import (
     ChargedAnswer,
@@ -41,6 +41,7 @@ from proxy.query.syntax.prepared_statements import prepared_query
 from proxy.query.syntax.settled_literals import settled
 from proxy.query.syntax.statements import Execute, Statement, StatementKind, StoredQuery
 from proxy.servers.error_boundary import refuses, refuses_later
+from proxy.turns.threads import turns_of
 
 _KEPT = 64
 
@@ -144,7 +145,7 @@ class EngineAdapter:
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
-        with self.turns_of(analyst):
+        with self.turns_of(analyst), asking(analyst):
             answer = await engine.run(question, query.arguments, settings, analyst, query.day)
         inlined = None
         if question.statement.kind is StatementKind.COPY:
@@ -163,7 +164,7 @@ class EngineAdapter:
         """The privacy plan. Reads and charges nothing."""
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
-        with self.turns_of(analyst):
+        with self.turns_of(analyst), asking(analyst):
             return await engine.explain(question, query.arguments, settings, analyst)
 
     def _in_force(self, query: RunQuery | PlanTrial) -> tuple[Engine, ProtectedQuery]:

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 import structlog
 
-from proxy.engine.fair_share import FairShare
 from proxy.servers.login_delay import LONGEST_SECONDS, LoginDelay
+from proxy.turns.fair_share import FairShare
 
 _log = structlog.get_logger("dpproxy.login")
 

@@ -23,13 +23,13 @@ from proxy.base.errors import Fault
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.base.role_names import inner_role, stand_in
 from proxy.base.session_settings import ANSWERED_SETTINGS
-from proxy.engine.fair_share import FairShare
 from proxy.engine.role_readiness import LOGINS_AWAY, RoleReadiness
 from proxy.engine.sessions import PostgresError, WrongCredentials
 from proxy.ledger.analysts_role import ANALYSTS
 from proxy.shadow.analyst_session import ConnectedSession
 from proxy.shadow.inner_logins import InnerLogins
 from proxy.shadow.paced_socket import PacedSocket
+from proxy.turns.fair_share import FairShare
 
 _LOGIN_SECONDS = 10
 _CREDENTIAL_BYTES = 1024

@@ -14,6 +14,7 @@ from itertools import product
 import psycopg
 
 from proxy.audit.movement import bounded_tables
+from proxy.compiler import backend_query
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import (
     BlockPlan,
@@ -30,6 +31,7 @@ from tests.audit.synthetic import Base
 from tests.audit.without_noise import Exact, Numbers, watching
 from tests.pipeline_world import SCHEMA, moved
 from tests.seeded_bits import SeededBits
+from tests.uncharged_statements import read, written
 
 _SEED = 4_242_424_242_424_242
 _ANSWER = "42"  # of an earlier block: whatever it is, what compares with it must hold
@@ -65,15 +67,19 @@ class Auditor:
         for query in unchecked_blocks.compiled(here):
             # What conditions look up is in no FROM clause.
             lists = tuple(
-                replace(wanted, sql=wanted.sql.replace(f'"{SCHEMA}".', f'"{public}".'))
+                replace(
+                    wanted,
+                    sql=wanted.sql.replace(f'"{SCHEMA}".', f'"{public}".'),
+                    made=backend_query._HERE,
+                )
                 for wanted in query.lists
             )
-            query = replace(query, lists=lists)
+            query = replace(written(query), lists=lists)
             values: dict[str, int | str | None] = {
                 n: self.seed + i for i, n in enumerate(query.seeds)
             }
             values.update({name: _ANSWER for name, _ in query.scalars})
-            tables.append(self._loop.run_until_complete(self._data.run(query, values)))
+            tables.append(self._loop.run_until_complete(read(self._data, query, values)))
         return tables
 
     def exact(self, block: BlockPlan, schema: str | Mapping[str, str]) -> Exact:

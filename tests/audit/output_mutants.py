@@ -17,7 +17,7 @@ from proxy.compiler import aggregate_sql, compiling, row_scan, statistic_sql, un
 from proxy.compiler.aggregate_sql import RowSource
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.engine import noisy_answers
+from proxy.drawing import drawer
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel import sensitivities, statistics
 from proxy.kernel.neighbour_kinds import UnitNeighbours
@@ -212,7 +212,7 @@ def one_noise_for_all_answers(patch: pytest.MonkeyPatch) -> None:
 
 
 def same_seeds_for_every_statement(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(noisy_answers, "_SEED_BITS", 0)
+    patch.setattr(drawer, "_SEED_BITS", 0)
 
 
 def _with_values(

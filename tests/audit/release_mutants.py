@@ -9,13 +9,14 @@ import pytest
 
 from proxy.base.slots import Slots
 from proxy.engine.charged_queries import ChargedQueries, Paid, PlannedQuery, answer_of
-from proxy.engine.noisy_answers import NoCache, NoisyAnswer
+from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import BlockPlan, SampleAggregate
 from proxy.mechanisms.bits import RandomBits
 from proxy.release import adding_noise
 from proxy.release.noisy_relation import NoisyTable
 from tests import unchecked_blocks
+from tests.charged_plans import charged
 from tests.engine import test_order
 
 _Outputs = Callable[[SampleAggregate, Slots, Iterable[ExactRow], int], list[int]]
@@ -82,14 +83,14 @@ def empty_group_dropped(patch: pytest.MonkeyPatch) -> None:
 
 def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
     async def late(self: ChargedQueries, query: PlannedQuery) -> NoisyAnswer:
-        async with self._data.session(query.analyst) as session:
+        async with self._drawer.session(query.analyst) as session:
             plan, lifts = query.prepared.drawn, query.prepared.lifts
-            paid = Paid(receipt=None, remaining=None, loss=query.loss, plan=plan)
-            relation = await self._drawn(query, paid, lifts, session, {}, NoCache())
-        charged = await self._ledger.reserve(query.analyst, plan, "", "")
-        await self._ledger.settle(charged.receipt, True)
-        paid = replace(paid, receipt=charged.receipt, remaining=charged.remaining)
-        return answer_of(relation, query, paid)
+            paid = Paid(remaining=None, loss=query.loss, charge=charged(plan))
+            relation = await self._drawn(query, paid, lifts, session, {}, {})
+        charge = await self._ledger.reserve(query.analyst, plan, "", "")
+        assert charge.receipt is not None
+        await self._ledger.settle(charge.receipt, True)
+        return answer_of(relation, query, replace(paid, charge=charge))
 
     patch.setattr(ChargedQueries, "run", late)
 

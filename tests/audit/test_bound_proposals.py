@@ -29,6 +29,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.synthetic import Base
 from tests.pipeline_world import CATALOG, POLICIES, moved
 from tests.seeded_bits import SeededBits
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import unchecked_proposals
 
 _POLICY = POLICIES["best"]
@@ -58,7 +59,7 @@ def _above(table: TableProposals, auditor: Auditor, schema: str) -> Iterator[lis
     there = unchecked_proposals(replace(table, relation=moved(table.relation, schema)))
     query = proposal_scan(there, 0)
     exact = auditor._loop.run_until_complete(
-        auditor._data.run(query, dict.fromkeys(query.seeds, 7))
+        read(auditor._data, query, dict.fromkeys(query.seeds, 7))
     )
     units: dict[int, dict[int, int]] = {}
     for row in exact.rows:

@@ -23,6 +23,7 @@ from proxy.audit.movement import Movement, movements
 from proxy.base.errors import Fault
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.backend_query import BackendQuery
+from proxy.drawing.drawer import Drawer
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import PrivatePlan
@@ -36,6 +37,7 @@ from proxy.query.syntax.statements import Statement
 from tests.postgres_majors import other_binaries
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import compile_block, compile_choices
 
 _SEED = 4_242_424_242_424_242
@@ -127,7 +129,7 @@ class TwoStates:
             await data.open()
             try:
                 return [
-                    await data.run(query, {n: seed + i for i, n in enumerate(query.seeds)})
+                    await read(data, query, {n: seed + i for i, n in enumerate(query.seeds)})
                     for query in queries
                 ]
             finally:
@@ -174,7 +176,7 @@ def two_states(
     policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     public = read_public_contents(policy, catalog)
-    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(7), public)
+    engine = Engine(Drawer(policy, catalog, NoData(), SeededBits(7)), oids, NoLedger(), public)
     return TwoStates(engine, oids, *dsns)
 
 

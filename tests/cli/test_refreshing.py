@@ -160,7 +160,7 @@ def test_a_table_that_lost_what_plans_rely_on_is_not_run(
         try:
             assert await _refusal(served, "members") is None
             await asyncio.to_thread(_run, pair, change)
-            await _watched(served, lambda: bool(served.engine.changed))
+            await _watched(served, lambda: bool(served.engine.drawer.changed))
             assert await _refusal(served, "members") == _MEMBERS
             assert await _refusal(served, "people") is None
         finally:
@@ -178,7 +178,7 @@ def test_a_public_table_that_changed_may_stand_in_any_condition(
             await asyncio.to_thread(
                 _run, pair, "ALTER TABLE public.regions ALTER code TYPE varchar(9)"
             )
-            await _watched(served, lambda: bool(served.engine.changed))
+            await _watched(served, lambda: bool(served.engine.drawer.changed))
             question = "people WHERE region IN (SELECT code FROM regions)"
             refused = await _refusal(served, question)
             assert refused == _MEMBERS.replace("members", "regions")
@@ -209,7 +209,7 @@ def test_before_it_is_noticed_a_changed_public_table_costs_nothing(
             assert await _refusal(served, joined) is None
             before = await served.ledger.remaining("ann")
             await asyncio.to_thread(_run, pair, change)
-            assert not served.engine.changed
+            assert not served.engine.drawer.changed
             refused = await _refusal(served, joined)
             assert refused == "a public table is not what the policy was checked against"
             assert await served.ledger.remaining("ann") == before
@@ -233,13 +233,13 @@ def test_what_is_added_changes_nothing_and_what_comes_back_is_run(
                 _run, pair, "ALTER TABLE public.people ALTER region SET NOT NULL"
             )
             served.look_for_changes()
-            assert not served.engine.changed
+            assert not served.engine.drawer.changed
             await asyncio.to_thread(
                 _run, pair, "ALTER TABLE public.members DROP CONSTRAINT members_person_key"
             )
-            await _watched(served, lambda: served.engine.changed == {"public.members"})
+            await _watched(served, lambda: served.engine.drawer.changed == {"public.members"})
             await asyncio.to_thread(_run, pair, "ALTER TABLE public.members ADD UNIQUE (person)")
-            await _watched(served, lambda: not served.engine.changed)
+            await _watched(served, lambda: not served.engine.drawer.changed)
             assert await _refusal(served, "members") is None
         finally:
             await served.close()

@@ -227,7 +227,7 @@ def test_a_shadow_that_is_rebuilt_is_known_by_its_new_tables_only(served: Served
     """Numbers of the tables before may be those of other tables in the new shadow."""
     database = served.database
     before, standing = database.engine, served.standing()
-    before.changed = frozenset({"public.doctors"})
+    before.drawer.changed = frozenset({"public.doctors"})
     database.shadow.forget()
     with pytest.raises(ShadowError, match="was not built"):
         database.shadow.verify()
@@ -236,8 +236,8 @@ def test_a_shadow_that_is_rebuilt_is_known_by_its_new_tables_only(served: Served
     known = database.engine.statements.relations
     assert known == {oid: name for name, oid in database.shadow.relation_oids().items()}
     assert known != before.statements.relations
-    assert database.engine.changed == before.changed, "what is not asked stays so"
-    database.engine.changed = frozenset()
+    assert database.engine.drawer.changed == before.drawer.changed, "what is not asked stays so"
+    database.engine.drawer.changed = frozenset()
     assert served.standing() == standing
     assert abs(float(str(served.value(_SUM))) - 20_000) < 9_000
 

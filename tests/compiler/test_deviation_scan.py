@@ -4,9 +4,11 @@ numeric, about centres at both ends and between."""
 from __future__ import annotations
 
 import asyncio
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -15,7 +17,7 @@ from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.deviation_scan import centre_scan, centres_text, deviation_scan
-from proxy.engine.noisy_answers import choice_rows, without_choice_rows
+from proxy.drawing.drawer import choice_rows, without_choice_rows
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_mean import (
@@ -45,6 +47,7 @@ from tests.compiler.test_bound_scan import (
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.uncharged_statements import unpaid
 from tests.unchecked_blocks import compile_block, compile_centres, compile_choices, drawn_centres
 
 _NAME = "deviation_scan"
@@ -217,6 +220,19 @@ def test_bands_are_those_of_the_definition(
         assert len(Counter(band for _, _, band in found)) > 3
 
 
+def test_squares_of_many_values_are_those_of_few(
+    served: tuple[Database, psycopg.Connection],
+) -> None:
+    """Up to so many values of a unit squares are made of bigints, of more of numerics. Here each is of more."""
+    database, connection = served
+    for block in _blocks(database, "SELECT k, stddev(b), variance(a) FROM t GROUP BY k"):
+        query = deviation_scan(block, Binds())
+        few = re.findall(r"g\.v\d+ <= %\((p\d+)\)s::bigint THEN", query.sql)
+        assert len(set(few)) == 2 and all(int(str(query.parameters[name])) > 2**20 for name in few)
+        none = replace(query, parameters={**query.parameters, **dict.fromkeys(few, "-1")})
+        assert _rows(connection, none) == _rows(connection, query) != []
+
+
 @pytest.mark.parametrize("question", _QUESTIONS)
 def test_the_first_scan_reads_the_rows_of_the_second(
     served: tuple[Database, psycopg.Connection],
@@ -353,7 +369,9 @@ async def _in_two_parts(
     await protected.open()
     try:
         async with protected.session("") as session:
-            found = await session.run_in_two_parts(query, dict.fromkeys(query.seeds, 1), between)
+            found = await session.run_in_two_parts(
+                unpaid(query), dict.fromkeys(query.seeds, 1), between
+            )
             await asyncio.wait({session.end()})
             return found
     finally:
@@ -417,7 +435,7 @@ async def _at_once(database: Database, query: BackendQuery) -> ExactTable:
     await protected.open()
     try:
         async with protected.session("") as session:
-            found = await session.run(query, dict.fromkeys(query.seeds, 1), None)
+            found = await session.run(unpaid(query), dict.fromkeys(query.seeds, 1), None)
             await asyncio.wait({session.end()})
             return found
     finally:

@@ -13,11 +13,12 @@ import pytest
 from proxy.base import limits
 from proxy.base.errors import Fault, Refusal
 from proxy.compiler.backend_query import PublicList
-from proxy.engine.ports import ListValues
+from proxy.drawing.protected_reads import ListValues
 from proxy.engine.public_lists import read_lists
 from proxy.protected.protected_database import DatabaseSession, ProtectedDatabase
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
+from tests.uncharged_statements import read, unpaid
 
 # A column of each type, with values that are equal and look otherwise, and NULL.
 _TYPES = {
@@ -84,7 +85,7 @@ def _counted(states: TwoStates, question: str, dsn: str) -> int:
         await data.open()
         try:
             (query,) = states.queries(question)
-            table = await data.run(query, {})
+            table = await read(data, query, {})
             (slots,) = query.slots
             assert slots.count is not None
             return table.rows[0].values[slots.count] or 0
@@ -182,7 +183,7 @@ def test_no_protected_row_decides_whether_it_is_read(
         try:
             async with data.session("") as session:
                 lists = await read_lists(session, [query])
-                await session.run(query, {wanted.name: next(iter(lists.values()))})
+                await session.run(unpaid(query), {wanted.name: next(iter(lists.values()))})
         finally:
             await data.close()
 

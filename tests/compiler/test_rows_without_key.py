@@ -16,6 +16,7 @@ from proxy.exact.table import ExactTable
 from proxy.protected.protected_database import ProtectedDatabase
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import compile_block
 
 _NAME = "rows_without_key"
@@ -58,7 +59,7 @@ def _cells(query: BackendQuery, source: str, seed: int) -> Mapping[int, tuple[in
         protected = ProtectedDatabase(source, sessions_max=1)
         await protected.open()
         try:
-            return await protected.run(query, dict.fromkeys(query.seeds, seed))
+            return await read(protected, query, dict.fromkeys(query.seeds, seed))
         finally:
             await protected.close()
 

@@ -18,6 +18,7 @@ from sqlglot import expressions as exp
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
 from proxy.cli.explain_command import NoData, NoLedger, resolved
+from proxy.drawing.drawer import Drawer
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.planner.facts import PublicContents
@@ -136,7 +137,7 @@ def _compiled(text: str) -> list[str]:
     oids = dict(enumerate(sorted(POLICY.tables), start=1))
     values = {(PRODUCTS, "category"): ("x", "y"), (PRODUCTS, "id"): ("1", "2")}
     public = PublicContents(values=values)
-    engine = Engine(POLICY, CATALOG, oids, NoData(), NoLedger(), SeededBits(1), public)
+    engine = Engine(Drawer(POLICY, CATALOG, NoData(), SeededBits(1)), oids, NoLedger(), public)
     found = engine.statements.look(text)
     assert isinstance(found, Statement)
     question = engine.statements.read(found, resolved(found, oids), ())

@@ -20,6 +20,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.ordering import order_laws, size_of
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import compile_block
 
 _NAME = "value_scan"
@@ -71,7 +72,7 @@ def _exact(block: BlockPlan, source: str) -> ExactTable:
         await protected.open()
         try:
             (query,) = compile_block(block)
-            return await protected.run(query, dict.fromkeys(query.seeds, 12345))
+            return await read(protected, query, dict.fromkeys(query.seeds, 12345))
         finally:
             await protected.close()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.engine.cached_answers import CacheState
+from proxy.drawing.answer_slots import CacheState
 from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.policy.policy_model import Reuse

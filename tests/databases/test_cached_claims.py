@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import psycopg
 import pytest
@@ -18,8 +17,18 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.accounting.statement_record import StatementRecord
-from proxy.base.errors import Code, Refusal
-from proxy.engine.cached_answers import CachedQuestion, CacheState, Unfinished, slot_digest
+from proxy.base.errors import Code, Fault, Refusal
+from proxy.drawing.answer_slots import (
+    CachedQuestion,
+    CacheState,
+    ShownAnswer,
+    ToppedUp,
+    Unfinished,
+    shown_answer,
+    slot_digest,
+)
+from proxy.drawing.charged_token import asking
+from proxy.drawing.charges import Charge
 from proxy.kernel.price import Price
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
@@ -37,6 +46,7 @@ from proxy.release.cached_block import Order
 from tests.chosen_slots import slot_offset
 from tests.databases.ledger_database import loss, rows, set_limits
 from tests.ledger_key import LEDGER_CIPHER
+from tests.named_slots import named_slot, renamed
 from tests.unchecked_blocks import charge_of, priced
 
 T = TypeVar("T")
@@ -48,18 +58,13 @@ _DRAW, _READY, _WAIT, _APART = CacheState.DRAW, CacheState.READY, CacheState.WAI
 def _question(
     name: int | None, epsilon: str = "1", question: str = "count", terms: str = "t"
 ) -> CachedQuestion:
-    return CachedQuestion(
-        block=priced(loss(epsilon, "0")),
-        digest=None if name is None else bytes([name]) * 32,
-        question=question,
-        terms=terms,
-        order=_ORDER,
-    )
+    digest = None if name is None else bytes([name]) * 32
+    return named_slot(priced(loss(epsilon, "0")), digest, question, terms, _ORDER)
 
 
 def _reading(name: int | None, epsilon: str, *tables: str) -> CachedQuestion:
     """Of these tables."""
-    return replace(_question(name, epsilon), block=priced(loss(epsilon, "0"), tables=tables))
+    return renamed(_question(name, epsilon), block=priced(loss(epsilon, "0"), tables=tables))
 
 
 def _stored(dsn: str) -> list[str | None]:
@@ -132,6 +137,97 @@ def test_each_pays_once_and_everybody_once(ledger_dsn: str) -> None:
         ("bob", 1),
     ]
     assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
+
+
+def test_an_answer_is_shown_to_who_has_paid_for_it_and_nobody_else(ledger_dsn: str) -> None:
+    """Its number in the ledger alone gives it to nobody, whether it stands already or not."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use(claims: CachedClaims) -> Sequence[ShownAnswer | None]:
+        claimed = await _claim(claims, "alice", _question(1))
+        assert claimed is not None and claimed.cached[0] is not None
+        cached = claimed.cached[0]
+        with pytest.raises(Unfinished):
+            await claims.shown("bob", cached)
+        early = await claims.shown("alice", cached)
+        await claims.store(cached, "drawn")
+        with pytest.raises(Unfinished):
+            await claims.shown("bob", cached)
+        alone = await claims.shown("alice", cached)
+        await _claim(claims, "bob", _question(1))
+        return early, alone, await claims.shown("bob", cached)
+
+    early, alone, other = _with_claims(ledger_dsn, use)
+    assert early is None and alone is not None and other is not None
+    assert (alone.analyst, alone.text, other.analyst) == ("alice", "drawn", "bob")
+
+
+def test_a_claim_pays_for_what_is_to_be_drawn_alone(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+    drawn, ready, apart = _question(2), _question(1), _question(None)
+
+    async def use() -> Charge | None:
+        tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER)
+        await tables.open()
+        try:
+            await _drawn(CachedClaims(tables, _DAY), "alice", ready)
+            ledger = EngineLedger(tables, _DAY)
+            return await ledger.claim("bob", [ready, drawn, apart], "f", "p", may_draw=True)
+        finally:
+            await tables.close()
+
+    charge = asyncio.run(use())
+    assert charge is not None and charge.paid.epsilon == 3
+    for part in (drawn, apart):
+        charge.begin(part.block)
+    for part in (ready, drawn, apart):
+        with pytest.raises(Fault):
+            charge.begin(part.block)
+
+
+def test_nobody_is_charged_or_shown_anything_in_the_name_of_another(ledger_dsn: str) -> None:
+    """Whoever the engine names: the listener says who asks."""
+    set_limits(ledger_dsn, own="5", total="5")
+
+    async def use() -> None:
+        tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER)
+        await tables.open()
+        ledger = EngineLedger(tables, _DAY)
+        try:
+            with asking("bob"):
+                with pytest.raises(Fault):
+                    await ledger.claim("alice", [_question(1)], "f", "p", may_draw=True)
+                with pytest.raises(Fault):
+                    await ledger.reserve("alice", charge_of(loss("1")), "f", "p")
+                claimed = await ledger.claim("bob", [_question(1)], "f", "p", may_draw=True)
+            assert claimed is not None
+            with asking("alice"), pytest.raises(Fault):
+                await ledger.shown("bob", 1)
+            assert await ledger.shown("bob", 1) is None
+        finally:
+            await ledger.close()
+
+    asyncio.run(use())
+    assert _paid(ledger_dsn) == {"bob": 1, "all": 1}
+
+
+def test_a_claim_beside_what_another_was_shown_charges_nothing(ledger_dsn: str) -> None:
+    set_limits(ledger_dsn, own="5", total="5")
+    source = shown_answer("alice", 1, "drawn")
+    beside = ToppedUp(source=source, missing=cast(Any, None))
+    part = renamed(_question(1), topped_up=beside)
+
+    async def use() -> None:
+        tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER)
+        await tables.open()
+        try:
+            with pytest.raises(Fault):
+                await EngineLedger(tables, _DAY).claim("bob", [part], "f", "p", may_draw=True)
+        finally:
+            await tables.close()
+
+    asyncio.run(use())
+    assert rows(ledger_dsn, "SELECT FROM ledger.receipt") == []
 
 
 def test_a_part_that_was_seen_is_free_beside_a_new_one(ledger_dsn: str) -> None:
@@ -229,7 +325,7 @@ def _of_price(loss_of: Loss, event: Event) -> CachedQuestion:
         gaussian_delta=loss_of.delta if is_gaussian else Fraction(0),
     )
     digest = slot_digest("count", "t", price)
-    return replace(_question(1), digest=digest, block=priced(loss_of, (event,)))
+    return renamed(_question(1), digest=digest, block=priced(loss_of, (event,)))
 
 
 def test_a_draw_of_another_price_is_not_taken_over(ledger_dsn: str) -> None:
@@ -372,7 +468,7 @@ def test_what_is_too_large_is_forgotten_and_paid_anew(ledger_dsn: str) -> None:
         assert first is not None and first.cached[0] is not None
         assert await claims.forget(first.cached[0], first.holder)
         with pytest.raises(Unfinished):
-            await claims.relation_of(first.cached[0])
+            await claims.shown("alice", first.cached[0])
         assert await claims.store(first.cached[0], "late") is None
         return await _claim(claims, "alice", _question(1))
 
@@ -466,7 +562,7 @@ def test_what_remains_by_rho_is_told_with_and_without_a_charge(ledger_dsn: str) 
         connection.execute("UPDATE ledger.allowance SET rho = 9 WHERE kind = 'total'")
     one = loss("1", "0")
     first, second = (
-        replace(_question(number), block=priced(one, (mechanism(one),))) for number in (1, 2)
+        renamed(_question(number), block=priced(one, (mechanism(one),))) for number in (1, 2)
     )
 
     async def use(claims: CachedClaims) -> Sequence[Claimed | None]:

@@ -23,7 +23,7 @@ import pytest
 from proxy.accounting.events import dlaplace
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.engine.cached_answers import CachedQuestion
+from proxy.drawing.answer_slots import CachedQuestion
 from proxy.ledger import charge_queue
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.cached_claims import CachedClaims, Claimed
@@ -31,7 +31,6 @@ from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import remove_analyst
 from proxy.policy.policy_model import Reuse
-from proxy.release.cached_block import Order
 from tests.chosen_slots import slot_offset
 from tests.databases.ledger_database import (
     ANALYSTS,
@@ -43,6 +42,7 @@ from tests.databases.ledger_database import (
     set_limits,
 )
 from tests.ledger_key import LEDGER_CIPHER
+from tests.named_slots import named_slot
 from tests.unchecked_blocks import priced
 from tests.waiting import until
 
@@ -80,13 +80,8 @@ def _run(
 
 
 def _question(name: int, epsilon: str = "1") -> CachedQuestion:
-    return CachedQuestion(
-        block=priced(loss(epsilon, "0"), tables=("s.t",)),
-        digest=name.to_bytes(32, "big"),
-        question=f"question {name}",
-        terms="terms",
-        order=Order(keys=(), releases=()),
-    )
+    block = priced(loss(epsilon, "0"), tables=("s.t",))
+    return named_slot(block, name.to_bytes(32, "big"), f"question {name}", "terms")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import psycopg
 import pytest
 
-from proxy.engine.ports import Charged
+from proxy.drawing.charges import Charge
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_tables import LedgerTables
 from tests.cancelled_at import CancelledAt
@@ -36,7 +36,7 @@ def _with_ledger(dsn: str, use: Callable[[EngineLedger], Awaitable[None]]) -> No
     asyncio.run(run())
 
 
-def _charge(ledger: EngineLedger) -> asyncio.Task[Charged]:
+def _charge(ledger: EngineLedger) -> asyncio.Task[Charge]:
     return asyncio.create_task(ledger.reserve("alice", charge_of(loss("1")), "f", "p"))
 
 
@@ -51,7 +51,7 @@ def test_a_charge_that_is_cancelled_at_each_of_its_waits(ledger_dsn: str, is_lat
 
             async def charge() -> None:
                 charged = await ledger.reserve("alice", charge_of(loss("1")), "f", "p")
-                await ledger.settle(charged.receipt, True)
+                await ledger.settle(str(charged.receipt), True)
 
             work = CancelledAt(charge(), cancelled, is_late=is_late)
 
@@ -75,7 +75,7 @@ def test_a_charge_that_is_cancelled_while_it_waits_for_another(ledger_dsn: str) 
     set_limits(ledger_dsn, own="99", total="99")
 
     async def use(ledger: EngineLedger) -> None:
-        await ledger.settle((await _charge(ledger)).receipt, True)
+        await ledger.settle(str((await _charge(ledger)).receipt), True)
         with psycopg.connect(ledger_dsn) as other:
             other.execute("SELECT FROM ledger.balance FOR UPDATE")
             charging = _charge(ledger)
@@ -115,7 +115,7 @@ def test_what_is_still_answered_when_the_ledger_closes_has_failed(ledger_dsn: st
         on_its_way = _charge(ledger)
         await asyncio.sleep(0)
         await ledger.close()
-        await ledger.settle(slow.receipt, False)
+        await ledger.settle(str(slow.receipt), False)
         await asyncio.wait((on_its_way,))
 
     asyncio.run(run())

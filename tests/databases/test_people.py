@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.role_names import inner_role, stand_in
-from proxy.engine.charged_token import charging
+from proxy.drawing.charged_token import charging
 from proxy.ledger.admin_log import admin_events, at_the_command_line
 from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
 from proxy.ledger.bounds_account import POLICY_BOUNDS

@@ -11,7 +11,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.engine.cached_answers import CachedAnswers, CachedQuestion
+from proxy.drawing.answer_slots import CachedQuestion
+from proxy.engine.cached_answers import CachedAnswers
 from proxy.ledger import ledger_migrations
 from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.ledger_check import ledger_problems

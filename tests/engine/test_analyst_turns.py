@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import proxy
-from proxy.engine.analyst_turns import AnalystTurns
-from proxy.engine.threads import beside, turns_of
+from proxy.turns.analyst_turns import AnalystTurns
+from proxy.turns.threads import beside, turns_of
 from tests.engine.test_order import Recorder, asked
 
 
@@ -87,15 +87,15 @@ _WITHOUT_TURNS = {
     "cli/reloading.py",
     "cli/serving_commands.py",
     "cli/watching.py",
-    "engine/drawn_release.py",
     "engine/publishing.py",
+    "engine/releasing.py",
     "servers/http/admin_routes.py",
     "servers/http/docs_page.py",
     "servers/http/oidc.py",
     "servers/http/request_reading.py",
     "shadow/inner_logins.py",
 }
-_TURNS = {"engine/analyst_turns.py", "engine/threads.py"}
+_TURNS = {"turns/analyst_turns.py", "turns/threads.py"}
 
 
 def test_long_jobs_of_analysts_take_turns() -> None:

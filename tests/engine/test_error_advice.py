@@ -62,7 +62,7 @@ def _is_accepted(sql: str) -> bool:
 
 def test_advised_statements_are_accepted() -> None:
     """Of every column of the golden statements whose error is known."""
-    advised, others = [], []
+    advised, others = list[str](), list[str]()
     for statement in (*_golden(), *_WINDOWS):
         found = read(statement)
         blocks = () if found is None else found[1].query.blocks

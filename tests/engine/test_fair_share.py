@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proxy.engine.fair_share import Busy, FairShare
+from proxy.turns.fair_share import Busy, FairShare
 
 
 @settings(max_examples=5)

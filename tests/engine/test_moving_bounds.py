@@ -16,6 +16,8 @@ import pytest
 
 from proxy.base.errors import Fault
 from proxy.compiler.backend_query import BackendQuery
+from proxy.drawing.charges import PaidQuery
+from proxy.drawing.drawer import Drawer
 from proxy.engine.cached_answers import CachedAnswers
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
@@ -58,12 +60,12 @@ class Clocked(Recorder):
 
     async def run(
         self,
-        query: BackendQuery,
+        paid: PaidQuery,
         values: Mapping[str, int | str | None],
         is_selected: object = None,
     ) -> ExactTable:
-        self.queries.append(query)
-        return await super().run(query, values, is_selected)
+        self.queries.append(paid.query)
+        return await super().run(paid, values, is_selected)
 
     @asynccontextmanager
     async def session(self, analyst: str) -> AsyncIterator[Recorder]:
@@ -76,7 +78,7 @@ class Clocked(Recorder):
 def _engine(recorder: Recorder, *, moves: bool = True) -> Engine:
     policy = replace(moving_policy(), reuse=Reuse(86_400)) if moves else POLICIES["world"]
     relations = {oid: name for name, oid in _OIDS.items()}
-    return Engine(policy, CATALOG, relations, recorder, recorder, recorder.bits)
+    return Engine(Drawer(policy, CATALOG, recorder, recorder.bits), relations, recorder)
 
 
 def _read(engine: Engine, text: str) -> ProtectedQuery:

@@ -15,14 +15,18 @@ import pytest
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.base.zones import zone_named
-from proxy.compiler.backend_query import BackendQuery, PublicList
+from proxy.compiler.backend_query import PublicList
+from proxy.compiler.compiling import CompiledQuery
+from proxy.drawing.charges import Charge, PaidQuery, Payable
+from proxy.drawing.drawer import Drawer
+from proxy.drawing.protected_reads import ListValues
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.ports import Charged, ListValues, Payable
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
 from proxy.query.syntax.statements import Statement
+from tests.charged_plans import charged
 from tests.pipeline_world import CATALOG, POLICIES, PROTECTED, PUBLIC
 from tests.seeded_bits import SeededBits
 
@@ -55,7 +59,7 @@ class Recorder:
 
     async def run(
         self,
-        query: BackendQuery,
+        paid: PaidQuery,
         values: Mapping[str, int | str | None],
         is_selected: object = None,
     ) -> ExactTable:
@@ -67,19 +71,19 @@ class Recorder:
             raise asyncio.CancelledError
         if self._fails == "slow run":
             await asyncio.sleep(1.2)
-        return ExactTable(self._rows, query.slots, query.releases)
+        return ExactTable(self._rows, paid.query.slots, paid.query.releases)
 
     async def run_in_two_parts(
         self,
-        query: BackendQuery,
+        paid: PaidQuery,
         values: Mapping[str, int | str | None],
         between: Callable[[ExactTable], Awaitable[str]],
     ) -> ExactTable:
         self.calls.append("between")
-        await between(ExactTable((), query.slots, query.releases))
-        return await self.run(query, values)
+        await between(ExactTable((), paid.query.slots, paid.query.releases))
+        return await self.run(paid, values)
 
-    async def understand(self, queries: Sequence[BackendQuery]) -> None:
+    async def understand(self, queries: Sequence[CompiledQuery]) -> None:
         self.calls.append("understand")
         assert all("%" not in query.without_values() for query in queries)
         if self._fails == "understand":
@@ -107,12 +111,12 @@ class Recorder:
 
     async def reserve(
         self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
-    ) -> Charged:
+    ) -> Charge:
         self.calls.append("reserve")
         if self._fails == "reserve":
             raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
         self.charged.append(plan.loss)
-        return Charged("receipt 1", self.left, person=self.number)
+        return charged(plan, "receipt 1", self.left, self.number)
 
     async def settle(self, receipt: str, answered: bool) -> None:
         assert receipt == "receipt 1"
@@ -145,7 +149,7 @@ BEFORE = ["look", "session"]
 
 def asked(recorder: Recorder, text: str, policy: str = "world") -> tuple[Engine, ProtectedQuery]:
     relations = {oid: name for name, oid in _OIDS.items()}
-    engine = Engine(POLICIES[policy], CATALOG, relations, recorder, recorder, recorder.bits)
+    engine = Engine(Drawer(POLICIES[policy], CATALOG, recorder, recorder.bits), relations, recorder)
     statement = engine.statements.look(text)
     assert isinstance(statement, Statement)
     by_text = {name.name: oid for name, oid in _OIDS.items()}

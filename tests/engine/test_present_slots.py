@@ -16,6 +16,7 @@ from typing import Any, cast
 import psycopg
 import pytest
 
+from proxy.drawing.drawer import Drawer
 from proxy.engine.cached_answers import CachedAnswers
 from proxy.engine.ended_columns import ended_lines
 from proxy.engine.policy_statements import ProtectedQuery
@@ -52,13 +53,11 @@ class Clock:
         self._postgres = postgres
         self.zone = zone
         recorder = Recorder()
+        policy = replace(POLICIES["world"], reuse=reuse)
         self.engine = Engine(
-            replace(POLICIES["world"], reuse=reuse),
-            CATALOG,
+            Drawer(policy, CATALOG, recorder, recorder.bits),
             {oid: name for name, oid in _OIDS.items()},
             recorder,
-            recorder,
-            recorder.bits,
         )
 
     def read(self, text: str) -> ProtectedQuery:

@@ -135,7 +135,7 @@ def test_a_table_that_has_changed_is_refused_whatever_is_remembered(recorder: Re
     engine, _ = asked(recorder, "SELECT count(*) FROM people")
     question = _read(engine, _TEXT, _INT4)
     _run(engine, question)
-    engine.changed = frozenset({str(_people(engine))})
+    engine.drawer.changed = frozenset({str(_people(engine))})
     with pytest.raises(Refusal) as refusal:
         _run(engine, question)
     assert refusal.value.code is Code.UNAVAILABLE

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.engine.charged_token import charging
+from proxy.drawing.charged_token import charging
+from proxy.drawing.kept_answers import AnswerOwner, OwnedAnswer
 from proxy.engine.undelivered_answers import (
     BYTES_OF_ALL,
     BYTES_OF_ANALYST,
     KEPT_SECONDS,
-    AnswerOwner,
     UndeliveredAnswer,
     UndeliveredAnswers,
     undelivered_answer,
@@ -217,7 +217,7 @@ def test_large_answers_of_all_make_room() -> None:
     most = BYTES_OF_ALL // large.octets
     assert 8 < most < 20
     for number in range(20):
-        answers.keep(replace(large, owner=_owner(f"analyst {number}")))
+        answers.keep(replace(large, answer=OwnedAnswer(_owner(f"analyst {number}"), ())))
     left = [n for n in range(20) if answers.take(f"analyst {n}", None, plan) is not None]
     assert left == list(range(20 - most, 20))
 

@@ -12,8 +12,11 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog, ForeignKey, TableName
-from proxy.compiler.backend_query import BackendQuery, PublicList
-from proxy.engine.ports import Charged, ListValues, Payable
+from proxy.compiler.backend_query import PublicList
+from proxy.compiler.compiling import CompiledQuery
+from proxy.drawing.charges import Charge, PaidQuery, Payable
+from proxy.drawing.drawer import Drawer
+from proxy.drawing.protected_reads import ListValues
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms.loss import Loss
@@ -25,8 +28,10 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
 from proxy.shadow.shadow_columns import exposed_columns
 from proxy.shadow.shadow_tables import shadow_tables
+from tests.charged_plans import charged
 from tests.policy.postgres import server
 from tests.seeded_bits import SeededBits
+from tests.uncharged_statements import read
 
 pytestmark = pytest.mark.postgres
 
@@ -86,22 +91,22 @@ class Ports:
 
     async def run(
         self,
-        query: BackendQuery,
+        paid: PaidQuery,
         values: Mapping[str, int | str | None],
         is_selected: object = None,
     ) -> ExactTable:
-        self.exact.append(await self._data.run(query, values))
+        self.exact.append(await read(self._data, paid.query, values))
         return self.exact[-1]
 
     async def run_in_two_parts(
         self,
-        query: BackendQuery,
+        paid: PaidQuery,
         values: Mapping[str, int | str | None],
         between: Callable[[ExactTable], Awaitable[str]],
     ) -> ExactTable:
         raise AssertionError("no question here has a mean of deviations")
 
-    async def understand(self, queries: Sequence[BackendQuery]) -> None:
+    async def understand(self, queries: Sequence[CompiledQuery]) -> None:
         raise AssertionError("no question here joins a public table")
 
     async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
@@ -115,8 +120,8 @@ class Ports:
 
     async def reserve(
         self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
-    ) -> Charged:
-        return Charged("receipt", plan.loss)
+    ) -> Charge:
+        return charged(plan, "receipt", plan.loss)
 
     async def settle(self, receipt: str, answered: bool) -> None:
         assert answered
@@ -149,7 +154,7 @@ def exact(dsn: str, text: str, rows: int = 50) -> list[ExactTable]:
         try:
             ports = Ports(data)
             names = {oid: TableName("sales", name) for name, oid in _OIDS.items()}
-            engine = Engine(policy, catalog, names, ports, ports, SeededBits(3))
+            engine = Engine(Drawer(policy, catalog, ports, SeededBits(3)), names, ports)
             statement = engine.statements.look(text)
             assert isinstance(statement, Statement)
             oids = tuple(_OIDS.get(name.rpartition(".")[2]) for name in statement.relations)

@@ -17,6 +17,7 @@ from proxy.mechanisms import smoothed_median
 from proxy.mechanisms.bits import RandomBits
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.adding_noise import partition_outputs
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import compile_block
 
 _DRAWS = 6
@@ -46,7 +47,7 @@ async def _drawn(source: str, block: BlockPlan, bits: RandomBits) -> list[list[E
     try:
         return [
             [
-                await data.run(query, {name: bits.below(2**63) for name in query.seeds})
+                await read(data, query, {name: bits.below(2**63) for name in query.seeds})
                 for query in compile_block(block)
             ]
             for _ in range(_DRAWS)

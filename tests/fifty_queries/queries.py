@@ -20,6 +20,7 @@ from pathlib import Path
 
 from proxy.base.sql_types import SqlType
 from proxy.cli.explain_command import NoData, NoLedger, resolved
+from proxy.drawing.drawer import Drawer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.plan import PrivatePlan
@@ -56,7 +57,9 @@ def _engine(database: str) -> Engine:
     here = policy(database)
     oids = dict(enumerate(sorted(here.tables), start=1))
     public = PublicContents(values=PUBLIC[database])
-    return Engine(here, CATALOGS[database], oids, NoData(), NoLedger(), SeededBits(1), public)
+    return Engine(
+        Drawer(here, CATALOGS[database], NoData(), SeededBits(1)), oids, NoLedger(), public
+    )
 
 
 def database_of(case: Case) -> str:

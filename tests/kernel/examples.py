@@ -33,7 +33,7 @@ from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Join, Scan, Subquery, Truncate
 from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
-from tests.pipeline_world import CATALOG, POLICIES
+from tests.pipeline_world import CATALOG, POLICIES, walk
 
 WORLD = World(POLICIES["world"], CATALOG)
 
@@ -227,3 +227,11 @@ def l1(block: BlockPlan, number: int = 0) -> int:
     release = block.releases[number]
     assert isinstance(release, NoisyStatistic | DistinctCount | KeptUnits)
     return sensitivity_of(release, shape_of(block)).l1
+
+
+def block_with_an_answer() -> BlockPlan:
+    """A block of which rows are compared with the answer of another one."""
+    found = walk("SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)")
+    assert found is not None
+    (block,) = (one for one in found.plan.blocks if one.uses_answers)
+    return block

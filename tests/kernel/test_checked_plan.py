@@ -1,4 +1,4 @@
-"""Only the kernel makes what is compiled, charged and drawn. A charge pays for the very blocks it is for."""
+"""Only the kernel makes what is compiled, charged and drawn. What a charge pays for: tests/drawing."""
 
 from __future__ import annotations
 
@@ -13,17 +13,11 @@ import pytest
 
 import proxy
 from proxy.base.errors import Fault
-from proxy.compiler.compiling import compile_block
-from proxy.engine import noisy_answers
-from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
-from proxy.engine.noisy_answers import NoCache
 from proxy.kernel.checked_plan import (
     CheckedBlock,
     CheckedPlan,
     check_bounded,
     check_plan,
-    refuse_unpaid,
-    together,
 )
 from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.kernel.price import NOTHING_PAID, Price
@@ -36,12 +30,20 @@ from proxy.planner.facts import PlanningContext
 from tests.engine.test_order import Recorder, ask, asked
 from tests.kernel.examples import WORLD
 from tests.pipeline_world import CATALOG, POLICIES, walk
-from tests.unchecked_blocks import unchecked
 
 _COUNT = "SELECT count(*) FROM people WHERE i4 > 3"
 _ROOT = Path(proxy.__file__).parent
-_MADE = {"CheckedBlock", "CheckedPlan", "CheckedProposals"}
-_MAKERS = {"kernel/checked_plan.py", "kernel/proposal_check.py"}
+_MAKERS = {
+    "CheckedBlock": "kernel/checked_plan.py",
+    "CheckedPlan": "kernel/checked_plan.py",
+    "CheckedProposals": "kernel/proposal_check.py",
+    "CompiledQuery": "compiler/compiling.py",
+    "PublicList": "compiler/backend_query.py",
+    "CompiledBlock": "drawing/compiled_blocks.py",
+    "Charge": "drawing/charges.py",
+    "PaidBlock": "drawing/charges.py",
+    "PaidQuery": "drawing/charges.py",
+}
 
 
 def _checked(text: str = _COUNT) -> CheckedPlan:
@@ -59,12 +61,14 @@ def _proposals() -> CheckedProposals:
 def _copies() -> Iterator[Callable[[], object]]:
     plan, proposals = _checked(), _proposals()
     (block,) = plan.blocks
-    yield lambda: CheckedBlock(block=block.block, price=block.price, tables=(), made=object())
+    yield lambda: CheckedBlock(
+        block=block.block, price=block.price, tables=(), world=WORLD, made=object()
+    )
     yield lambda: CheckedPlan(
         blocks=(block,), price=plan.price, tables={}, private=plan.private, made=None
     )
     yield lambda: CheckedProposals(
-        proposed=proposals.proposed, price=NOTHING_PAID, tables={}, made=object()
+        proposed=proposals.proposed, price=NOTHING_PAID, tables={}, world=WORLD, made=object()
     )
     yield lambda: CheckedBlock(block=block.block, price=block.price, tables=())  # type: ignore[call-arg]
     yield lambda: replace(block, price=NOTHING_PAID)  # type: ignore[call-arg]
@@ -94,7 +98,7 @@ def _made_elsewhere(tree: ast.AST, name: str) -> Iterator[str]:
             called = node.func
             found = called.id if isinstance(called, ast.Name) else ""
             found = called.attr if isinstance(called, ast.Attribute) else found
-            if found in _MADE and name not in _MAKERS:
+            if name != _MAKERS.get(found, name):
                 yield found
         of = node.attr if isinstance(node, ast.Attribute) else ""
         if of in ("__setattr__", "__new__") and not name.startswith(("base/", "pgwire/")):
@@ -110,7 +114,7 @@ def _found(tree: ast.AST, name: str) -> list[str]:
 def test_nothing_in_the_product_makes_one_outside_of_the_kernel() -> None:
     files = sorted(_ROOT.rglob("*.py"))
     names = [file.relative_to(_ROOT).as_posix() for file in files]
-    assert set(names) >= _MAKERS
+    assert set(names) >= set(_MAKERS.values())
     found = [
         one
         for file, name in zip(files, names, strict=True)
@@ -126,6 +130,10 @@ def test_nothing_in_the_product_makes_one_outside_of_the_kernel() -> None:
         "checked_plan.CheckedPlan(blocks=())",
         "from proxy.kernel.checked_plan import _HERE",
         "made = checked_plan._HERE",
+        "Charge(receipt=None, plan=plan, price=price)",
+        "charges.PaidQuery(query=query, made=None)",
+        "CompiledQuery(sql='TABLE people')",
+        "PublicList('l1', 'TABLE people', ())",
         "object.__setattr__(block, 'price', price)",
         "block = object.__new__(kind)",
     ],
@@ -135,7 +143,6 @@ def test_what_would_make_one_is_seen(text: str) -> None:
 
 
 _OF_NOISE = {"scale_for", "sigma2_for", "per_unit", "per_group"}
-_CHARGES = {"engine/charged_queries.py", "engine/bound_proposing.py", "ledger/engine_ledger.py"}
 
 
 def _called(name: str, of: str) -> Iterator[str]:
@@ -155,43 +162,10 @@ def test_noise_is_computed_in_the_kernel() -> None:
     assert "scale_for" in set(_called("kernel/sensitivities.py", "discrete_laplace"))
 
 
-def test_who_charges_is_known() -> None:
-    names = {file.relative_to(_ROOT).as_posix() for file in _ROOT.rglob("*.py")}
-    names -= {name for name in names if name.startswith("audit/")}  # of other things
-    assert {name for name in names if "reserve" in _called(name, "")} == _CHARGES
-
-
-def test_a_charge_pays_for_the_very_block() -> None:
-    plan, other = _checked(), _checked()
-    (block,) = plan.blocks
-    refuse_unpaid(block, plan)
-    refuse_unpaid(block, together([*other.blocks, block]))
-    for charged in (None, other, together([])):
-        with pytest.raises(Fault):
-            refuse_unpaid(block, charged)
-
-
-def test_what_costs_nothing_needs_no_charge() -> None:
-    plan = _checked("SELECT t FROM people GROUP BY t")
-    assert plan.price == NOTHING_PAID
-    refuse_unpaid(plan.blocks[0], None)
-
-
 def _chosen() -> CheckedPlan:
     pipeline = walk("SELECT sum(i4) FROM visits", POLICIES["chosen"])
     assert pipeline is not None and pipeline.plan.blocks[0].chooses
     return pipeline.checked
-
-
-def test_the_charge_of_a_block_pays_for_its_bounds() -> None:
-    plan, world = _chosen(), World(POLICIES["chosen"], CATALOG)
-    (of,) = plan.blocks
-    bounded = check_bounded(of.block, of, world)  # by the largest bound
-    refuse_unpaid(bounded, plan)
-    again = check_bounded(of.block, bounded, world)
-    refuse_unpaid(again, plan)
-    with pytest.raises(Fault):
-        refuse_unpaid(bounded, _chosen())
 
 
 def test_another_question_has_no_bounds_of_this_one() -> None:
@@ -214,8 +188,6 @@ def test_a_changed_block_is_checked_again_and_has_a_price_of_its_own() -> None:
     plan = _checked()
     changed = check_plan([_louder(plan.blocks[0].block)], plan.loss, WORLD)
     assert changed.price.rho < plan.price.rho
-    with pytest.raises(Fault):
-        refuse_unpaid(changed.blocks[0], plan)
 
 
 def test_what_costs_more_than_the_statement_may_is_refused() -> None:
@@ -224,66 +196,6 @@ def test_what_costs_more_than_the_statement_may_is_refused() -> None:
     with pytest.raises(NotPrivate) as refused:
         check_plan([one.block for one in plan.blocks], less, WORLD)
     assert refused.value.rule is Rule.PRICE and len(refused.value.digest) == 64
-
-
-class _Another(NoCache):
-    """Hands in another block than was charged, whatever it is."""
-
-    async def to_draw(self, number: int, block: CheckedBlock) -> CheckedBlock:
-        return unchecked(_louder(block.block))
-
-
-def _run_with_another(patch: pytest.MonkeyPatch) -> Recorder:
-    recorder = Recorder()
-    patch.setattr("proxy.engine.charged_queries._NO_CACHE", _Another())
-    return recorder
-
-
-def test_a_changed_block_is_not_run_under_the_charge_of_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    recorder = _run_with_another(monkeypatch)
-    with pytest.raises(Fault):
-        ask(recorder, _COUNT)
-    assert "reserve" in recorder.calls and "run" not in recorder.calls
-    assert recorder.calls[-1] == "settle failed"
-
-
-def test_without_the_look_at_the_charge_it_would_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    recorder = _run_with_another(monkeypatch)
-    monkeypatch.setattr(noisy_answers, "refuse_unpaid", lambda *_: None)
-    ask(recorder, _COUNT)
-    assert "run" in recorder.calls
-
-
-def test_nothing_is_run_that_was_not_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = ChargedQueries._drawn
-
-    def forgotten(
-        self: ChargedQueries, query: PlannedQuery, paid: object, *given: object
-    ) -> object:
-        return real(self, query, replace(paid, plan=None), *given)  # type: ignore[arg-type, type-var]
-
-    recorder = Recorder()
-    monkeypatch.setattr(ChargedQueries, "_drawn", forgotten)
-    with pytest.raises(Fault):
-        ask(recorder, _COUNT)
-    assert "run" not in recorder.calls
-
-
-def test_what_is_drawn_is_what_was_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The statements of a block that is drawn instead are its own."""
-    compiled = list[CheckedBlock]()
-
-    def noted(block: CheckedBlock) -> object:
-        compiled.append(block)
-        return compile_block(block)
-
-    monkeypatch.setattr(noisy_answers, "compile_block", noted)
-    recorder = _run_with_another(monkeypatch)
-    monkeypatch.setattr(noisy_answers, "refuse_unpaid", lambda *_: None)
-    ask(recorder, _COUNT)
-    assert len(compiled) == 2 and compiled[1].block == _louder(compiled[0].block)
 
 
 def test_what_is_charged_is_the_price_of_the_plan() -> None:

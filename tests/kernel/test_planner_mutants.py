@@ -11,10 +11,11 @@ from contextlib import suppress
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.policy.policy_model import Policy
 from tests.audit import layers, planner_mutants, truncated, truncation_mutants
 from tests.audit.test_mutants import MUTANTS
+from tests.never_raise.guards import GUARDS
 from tests.pipeline_world import POLICIES, walk
 
 Mutant = Callable[[pytest.MonkeyPatch], None]
@@ -70,3 +71,12 @@ def test_the_real_planner_is_let_through() -> None:
 
 def test_what_is_out_of_sight_is_a_mutant() -> None:
     assert {mutant.__name__ for mutant in _OF_THE_PLANNER} >= set(OUT_OF_SIGHT)
+
+
+@pytest.mark.parametrize("name", [name for name, guard in GUARDS.items() if guard.statement])
+def test_a_guard_that_is_forgotten_ends_in_a_fault(name: str) -> None:
+    """A planner that forgets a clamp, a cut or a check of a constant makes plans of which some row raises."""
+    guard = GUARDS[name]
+    with guard.forgotten(), pytest.raises(NotPrivate) as refused:
+        walk(guard.statement)
+    assert refused.value.rule is Rule.TOTALITY

@@ -23,10 +23,16 @@ from proxy.kernel import (
     column_types,
     fixed_columns,
     join_rules,
+    known_values,
+    listed_values,
     measurements,
+    number_totality,
     row_numbers,
     sensitivities,
     shape,
+    text_totality,
+    time_totality,
+    totality,
     truncation_rules,
 )
 from proxy.kernel.owners import Known
@@ -43,6 +49,7 @@ from tests.pipeline_world import CATALOG, POLICIES
 _MODULES = (
     *(attribution, column_types, fixed_columns, join_rules, measurements, block_price, row_numbers),
     *(shape, sensitivities, truncation_rules),
+    *(totality, number_totality, time_totality, text_totality, known_values, listed_values),
 )
 
 
@@ -68,6 +75,8 @@ class Weakened:
             for name, there in list(vars(one).items()):
                 if there is self.function:
                     patch.setattr(one, name, new)
+        if getattr(totality._Judge, self.function.__name__, None) is self.function:
+            patch.setattr(totality._Judge, self.function.__name__, new)
         for name, there in list(vars(shape.Shape).items()):
             if isinstance(there, property) and there.fget is self.function:
                 patch.setattr(shape.Shape, name, property(new))

@@ -119,12 +119,12 @@ def test_the_dearest_step_is_named() -> None:
     assert _block(question("round(a.x, 2) + round(b.x, 2)"))
 
 
-def test_numbers_without_a_scale_are_rounded_in_arithmetic() -> None:
+def test_numbers_without_a_scale_are_cut_in_arithmetic() -> None:
     found = walk("SELECT sum(n * n), sum(n2 * n2), sum(n) FROM orders")
     assert found is not None
     text = str(found.queries)
-    assert text.count(f'pg_catalog.round((r1."n")::numeric, {limits.NUMBER_AFTER_POINT})') >= 2
-    assert f'round((r1."n2")::numeric, {limits.NUMBER_AFTER_POINT})' not in text
+    assert text.count(f'pg_catalog.trunc((r1."n")::numeric, {limits.NUMBER_AFTER_POINT})') >= 2
+    assert f'trunc((r1."n2")::numeric, {limits.NUMBER_AFTER_POINT})' not in text
 
 
 def test_what_is_not_rounded_has_all_digits() -> None:

@@ -22,11 +22,14 @@ from proxy.accounting.amounts import Amount, charge
 from proxy.accounting.budget_lines import BudgetLine, LineKind
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.engine import cached_answers
-from proxy.engine.cached_answers import CachedQuestion, CacheState, ClaimedBlocks, Unfinished
+from proxy.drawing import kept_answers
+from proxy.drawing.answer_slots import CachedQuestion, CacheState, Unfinished
+from proxy.drawing.kept_answers import ClaimedAnswers
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.ledger.adjustments import Adjustment, AdjustmentError, adjust
 from proxy.ledger.bearer_tokens import create_token, revoke_token
 from proxy.ledger.cached_claims import CachedClaims
+from proxy.ledger.engine_ledger import _slots_of
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
 from proxy.ledger.ledger_restored import accept_restored, restored_as_of
@@ -34,7 +37,6 @@ from proxy.ledger.ledger_sources import write_budgets
 from proxy.ledger.ledger_tables import ChargeOutcome
 from proxy.ledger.users import remove_analyst
 from proxy.policy.policy_model import Reuse
-from proxy.release.cached_block import Order
 from tests.ledger_machine.asked import (
     NOT_AN_ANALYST,
     NOT_CHARGED,
@@ -56,6 +58,7 @@ from tests.ledger_machine.policy_of_terms import policy_of
 from tests.ledger_machine.published import DrivenReleases
 from tests.ledger_machine.tables_of_one import SOURCE, TablesOfOne, at_once
 from tests.ledger_machine.tokens_spent import Person
+from tests.named_slots import named_slot
 from tests.unchecked_blocks import priced
 
 TOO_LARGE = 100
@@ -68,17 +71,16 @@ AS $$ SELECT current_setting('machine.now')::timestamptz $$"""
 PATH = "SET search_path = machine, pg_catalog"
 # As the ledger's own connections have it.
 OPTIONS = "-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC"
-_ORDER = Order(keys=(), releases=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Drawing:
     """A draw that was begun and not finished."""
 
     process: int
     row: int
-    blocks: ClaimedBlocks
-    place: int
+    blocks: ClaimedAnswers
+    block: CheckedBlock
     holder: str
 
 
@@ -90,7 +92,7 @@ def small_texts() -> Iterator[None]:
     """What is drawn is a text of its own; and what takes long to compute is computed once."""
     with (
         mock.patch.multiple(
-            cached_answers,
+            kept_answers,
             cached_text=lambda drawn, order: drawn.text,
             cached_block=lambda text, order, block: SimpleNamespace(text=text),
             _RELATION=TOO_LARGE,
@@ -177,31 +179,29 @@ class DrivenLedger(DrivenReleases):
             receipt=None if receipt is None else receipt.id,
             holder=claimed.holder,
         )
-        blocks = ClaimedBlocks(cast(Any, claims), dict(enumerate(questions)), cast(Any, claimed))
+        slots = tuple(_slots_of(questions, claimed))
+        blocks, holder = ClaimedAnswers(claims, asked.who, claimed.holder, slots), claimed.holder
         drawings = [
-            Drawing(process=process, row=row, blocks=blocks, place=place, holder=claimed.holder)
-            for place, (state, row) in enumerate(zip(claimed.states, claimed.cached, strict=True))
-            if state is CacheState.DRAW and row is not None
+            Drawing(process, one.cached, blocks, one.part.block, holder)
+            for one in slots
+            if one.state is CacheState.DRAW and one.cached is not None
         ]
         return answer, drawings
 
     def finish(self, drawing: Drawing, text: str) -> str | None:
         """What is shown of it; None: nothing."""
-        block = SimpleNamespace(releases=(), keys=())
         drawn = SimpleNamespace(text=text, drawn=SimpleNamespace(groups=()))
         try:
-            shown = at_once(
-                drawing.blocks.stored(drawing.place, cast(Any, block), cast(Any, drawn))
-            )
+            shown = at_once(drawing.blocks.stored(drawing.block, cast(Any, drawn), cast(Any, None)))
         except Unfinished:
             return None
         return str(cast(Any, shown).text)
 
     def text_of(self, row: int) -> str | None:
-        try:
-            return at_once(self._claims[0].relation_of(row))
-        except Unfinished:
-            return None
+        found = self.session.execute(
+            "SELECT relation FROM ledger.cached WHERE id = %s", (row,)
+        ).fetchone()
+        return None if found is None else at_once(self._claims[0]._opened(row, found[0]))
 
     def let_go(self, drawing: Drawing) -> None:
         at_once(self._claims[drawing.process].let_go(drawing.row, drawing.holder))
@@ -319,10 +319,5 @@ def _spent_of(
 def _question(part: AskedPart) -> CachedQuestion:
     price = PRICES[part.price]
     assert charge(price.loss).epsilon == price.cost.epsilon
-    return CachedQuestion(
-        block=priced(price.loss, price.events, part.tables),
-        digest=None if part.name is None else bytes([part.name]) * 32,
-        question="q",
-        terms="t",
-        order=_ORDER,
-    )
+    digest = None if part.name is None else bytes([part.name]) * 32
+    return named_slot(priced(price.loss, price.events, part.tables), digest)

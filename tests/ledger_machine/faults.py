@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from proxy.engine.cached_answers import ClaimedBlocks
+from proxy.drawing import kept_answers
+from proxy.drawing.kept_answers import ClaimedAnswers
 from proxy.ledger import (
     cached_claims,
     charge_queue,
@@ -23,14 +24,15 @@ from tests.ledger_machine import driven_ledger
 from tests.ledger_machine.sql_faults import SQL
 
 
-async def _shown_anyway(self: ClaimedBlocks, number: int, block: Any, drawn: Any) -> Any:
-    cached: Any = self._cached[number]
-    text = drawn.text
+async def _shown_anyway(self: ClaimedAnswers, block: Any, drawn: Any, bits: Any) -> Any:
+    del bits
+    slot, text = self._slots[block], drawn.text
+    cached: Any = slot.cached
     if len(text) > driven_ledger.TOO_LARGE:
         await self._ledger.forget(cached, self._holder)
         return drawn
     stored = await self._ledger.store(cached, text)
-    return drawn if stored is None or stored == text else await self._read(number, block, stored)
+    return drawn if stored is None or stored == text else await kept_answers._read(slot, stored)
 
 
 async def _forgotten_by_any(self: CachedClaims, cached: int, holder: str) -> bool:
@@ -84,7 +86,7 @@ def _restored_but(table: str) -> Any:
 
 CALLS: Mapping[str, Any] = {
     "what is not there any more is shown": lambda: mock.patch.object(
-        ClaimedBlocks, "stored", _shown_anyway
+        ClaimedAnswers, "stored", _shown_anyway
     ),
     "what is shown is not on disk": lambda: mock.patch.object(
         cached_claims, "_STORE", "SELECT ledger.store(%s, %s) AS relation"

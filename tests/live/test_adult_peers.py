@@ -32,6 +32,7 @@ from tests.live import public_data
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import compile_block, release_block
 
 pytestmark = [
@@ -96,7 +97,7 @@ async def _tables(block: BlockPlan, source: str) -> list[ExactTable]:
     await protected.open()
     try:
         return [
-            await protected.run(query, {name: bits.below(2**63) for name in query.seeds})
+            await read(protected, query, {name: bits.below(2**63) for name in query.seeds})
             for query in compile_block(block)
         ]
     finally:
@@ -204,7 +205,7 @@ def test_rows_of_groups_that_are_not_kept_are_dropped_as_they_come(adult: Adult)
         protected = ProtectedDatabase(adult.source)
         await protected.open()
         try:
-            return await protected.run(query, dict.fromkeys(query.seeds, 1), is_selected)
+            return await read(protected, query, dict.fromkeys(query.seeds, 1), is_selected)
         finally:
             await protected.close()
 

@@ -31,6 +31,7 @@ from tests.live_proxy import start_proxy
 from tests.raw_client import RawClient
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import compile_block
 
 pytestmark = pytest.mark.skipif(not attacks.PRESENT, reason=attacks.REASON)
@@ -280,7 +281,7 @@ async def moved(dsns: tuple[str, str], plan: PrivatePlan) -> list[Movement]:
                 for query in compile_block(block):
                     values: dict[str, int | str | None] = dict.fromkeys(query.seeds, 42)
                     values |= dict.fromkeys((name for name, _ in query.scalars), "60")
-                    states[-1].append(await base.run(query, values))
+                    states[-1].append(await read(base, query, values))
             found += movements(block, *states)
     finally:
         for base in bases:

@@ -363,7 +363,7 @@ def test_the_servers_own_limit_ends_what_is_charged_with_one_text(
     data = ProtectedDatabase(live.servers.source_dsns["shop"], timeout_ms=1500)
     engine = live.assembly.databases["shop"].engine
     live.do(data.open())
-    monkeypatch.setattr(engine._charged, "_data", data)
+    monkeypatch.setattr(engine.drawer, "_data", data)
     seen: set[str] = set()
     try:
         for timeout in ("0", "1s"):

@@ -17,7 +17,7 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.cli.assembly import Database
 from proxy.compiler import compiling
-from proxy.engine import noisy_answers
+from proxy.drawing import compiled_blocks, drawer
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.kernel.checked_plan import CheckedBlock
 from proxy.planner import planning
@@ -375,7 +375,7 @@ def test_bounds_of_a_block_plan_and_compile_that_block_alone(
         return compile_block(block)
 
     monkeypatch.setattr(planning, "_draft", drafting)
-    monkeypatch.setattr(noisy_answers, "compile_block", compile_again)
+    monkeypatch.setattr(compiled_blocks, "compile_block", compile_again)
     counts = (f"(SELECT count(*) FROM w.visits WHERE paid > {n})" for n in range(8))
     assert visits.run(f"SELECT {', '.join(counts)}").loss.epsilon == 1
     assert (len(planned), len(compiled)) == (8, 8 + 8)
@@ -383,13 +383,13 @@ def test_bounds_of_a_block_plan_and_compile_that_block_alone(
 
 def test_bounds_are_not_chosen_on_the_loop(visits: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     """64 walks over 300 bounds would hold up both listeners for a quarter of a second."""
-    real, threads = noisy_answers._with_bounds, []
+    real, threads = drawer._with_bounds, []
 
     def noted(*given: Any) -> Any:
         threads.append(threading.current_thread())
         return real(*given)
 
-    monkeypatch.setattr(noisy_answers, "_with_bounds", noted)
+    monkeypatch.setattr(drawer, "_with_bounds", noted)
     visits.run("SELECT count(*), sum(paid) FROM w.visits")
     assert len(threads) == 1 and visits.live.thread not in threads
 
@@ -397,14 +397,14 @@ def test_bounds_are_not_chosen_on_the_loop(visits: Asking, monkeypatch: pytest.M
 def test_a_cancel_between_the_two_scans_stays_charged(
     visits: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, begun, go_on = noisy_answers._with_bounds, threading.Event(), threading.Event()
+    real, begun, go_on = drawer._with_bounds, threading.Event(), threading.Event()
 
     def held_up(*given: Any) -> Any:
         begun.set()
         go_on.wait(10)
         return real(*given)
 
-    monkeypatch.setattr(noisy_answers, "_with_bounds", held_up)
+    monkeypatch.setattr(drawer, "_with_bounds", held_up)
     analyst = visits.live.servers.new_analyst()
     question = asked(
         visits.database, "SELECT region, count(*), sum(paid) FROM w.visits GROUP BY region"

@@ -25,6 +25,7 @@ from proxy.engine.published_ports import (
     ReleaseClaim,
 )
 from proxy.engine.publishing import Publishing, Released
+from proxy.engine.releasing import Releasing
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.policy.publication import Publication
 from proxy.shadow.published_statements import PublishedStatements
@@ -130,7 +131,8 @@ def _process(
     )
     ledger.killing = statements.killing = killing
     engine = again.engine
-    made = publishing(engine, again.protected, ledger, statements, engine._bits)
+    releasing = Releasing(engine.drawer, ledger, statements)
+    made = publishing(engine, ledger, releasing, statements)
     return Process(again, made, ledger, again.policy.publish[0])
 
 
@@ -307,11 +309,11 @@ def test_a_shadow_that_goes_away_is_no_reason_to_draw_again(
     database: Database, begin: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether it does may hang on the draw: what is shown would be chosen by that."""
-    monkeypatch.setattr("proxy.engine.publishing._TRY_SECONDS", 0.01)
+    monkeypatch.setattr("proxy.engine.releasing._TRY_SECONDS", 0.01)
 
     async def run() -> list[PublishedState]:
         one = _process(database, _Killing())
-        one.publishing._shadow = _Failing(
+        one.publishing._releasing._shadow = _Failing(
             database.policy, database.catalog, lambda: as_analysts(database.shadow), lambda _: None
         )
         await one.database.open()

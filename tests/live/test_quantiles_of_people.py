@@ -34,6 +34,7 @@ from tests.fifty_queries.demo_tables import PUBLIC
 from tests.live.test_deviation_answers import _open
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import choose_bounds, compile_block, compile_choices, drawn_block
 
 Values = NDArray[np.float64]
@@ -75,14 +76,14 @@ async def _draws(found: Planned, number: int, seed: int) -> list[_Draw]:
     try:
         choosing = compile_choices(block)
         assert choosing is not None
-        totals = totals_of(block, await protected.run(choosing, dict.fromkeys(choosing.seeds, 7)))
+        totals = totals_of(block, await read(protected, choosing, dict.fromkeys(choosing.seeds, 7)))
         for _ in range(number):
             chosen = choose_bounds(block, totals, bits)
             told = partial(with_chosen, found=chosen)
             bounded = found.bounded(0, bounds_of(block, chosen), told).block
             queries = compile_block(bounded)
             tables = [
-                await protected.run(query, dict.fromkeys(query.seeds, bits.below(2**60)))
+                await read(protected, query, dict.fromkeys(query.seeds, bits.below(2**60)))
                 for query in queries
             ]
             drawn = drawn_block(bounded, tables, bits)

@@ -37,6 +37,7 @@ from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 from tests.stated_errors.noise_size import noise_times
 from tests.stated_errors.redrawn import about_the_middle
+from tests.uncharged_statements import read
 from tests.unchecked_blocks import compile_block, release_block
 
 _HOLDS = Fraction(94, 100)
@@ -194,11 +195,11 @@ async def _tables(block: BlockPlan, source: str) -> tuple[list[ExactTable], Exac
     await protected.open()
     try:
         tables = [
-            await protected.run(query, {name: bits.below(2**63) for name in query.seeds})
+            await read(protected, query, {name: bits.below(2**63) for name in query.seeds})
             for query in compile_block(block)
         ]
         has_centres = bool(block.deviation_means)
-        return tables, await protected.run(centre_scan(block), {}) if has_centres else None
+        return tables, await read(protected, centre_scan(block), {}) if has_centres else None
     finally:
         await protected.close()
 

@@ -1,13 +1,20 @@
 """Totals of the demo's customers through the whole path: a subquery adds up the orders of each.
 
 Answers about these totals are near PostgreSQL's own, though nothing bounds the orders of a customer.
+
+    python -m tests.live.test_totals_of_people [draws]        # the table of docs/accuracy.md 9
 """
 
 from __future__ import annotations
 
 import json
+import math
+import re
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import psycopg
@@ -55,6 +62,12 @@ class Asking:
 
 @pytest.fixture(scope="module")
 def shop() -> Iterator[Asking]:
+    with _served() as asking:
+        yield asking
+
+
+@contextmanager
+def _served() -> Iterator[Asking]:
     sample = sample_policy("shop")
     script = f"{sample.schema}\n{sample.rows}"
     database = served_database(servers(), _NAME, script, _TABLES, "auto")
@@ -102,13 +115,27 @@ def test_the_error_is_that_of_totals_within_the_bound_that_is_told(
     """Beyond twice the stated error, which is of 95 of 100 answers, is one of some thousand."""
     column = "n" if "(n)" in aggregate else "t"
     for _ in range(_DRAWS):
-        answer = shop.run(f"SELECT {aggregate} FROM {_TOTALS}")
-        ((row,), (clipped,)) = json.loads(answer.relation)["b1"], answer.clipped
-        (error,) = answer.columns
-        assert clipped.most is not None and error.most is not None and not clipped.of_rows
-        cut = aggregate.replace(f"({column})", f"(least({column}, {float(clipped.most)}))")
-        exact = _exact(f"{cut} FROM {_TOTALS}")
-        assert abs(row["a1"] - exact) < 2 * float(error.most) + 1e-3 * exact
+        one = _drawn(aggregate, column, shop)
+        assert abs(one.value - one.of_cut) < 2 * one.error + 1e-3 * one.of_cut
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Drawn:
+    """An answer, its stated error, and what it would be without noise: of totals cut at the bound."""
+
+    value: float
+    error: float
+    of_cut: float
+
+
+def _drawn(aggregate: str, column: str, shop: Asking) -> _Drawn:
+    answer = shop.run(f"SELECT {aggregate} FROM {_TOTALS}")
+    ((row,), (clipped,)) = json.loads(answer.relation)["b1"], answer.clipped
+    (error,) = answer.columns
+    assert clipped.most is not None and error.most is not None and not clipped.of_rows
+    cut = aggregate.replace(f"({column})", f"(least({column}, {float(clipped.most)}))")
+    of_cut = _exact(f"{cut} FROM {_TOTALS}")
+    return _Drawn(value=float(row["a1"]), error=float(error.most), of_cut=of_cut)
 
 
 def test_a_histogram_needs_no_bound(shop: Asking) -> None:
@@ -155,3 +182,46 @@ def test_means_of_rows_are_about_their_centres(shop: Asking) -> None:
     shown = [mean for mean in found if mean is not None]  # by its noise one of some hundred is NULL
     assert len(shown) >= _DRAWS - 1
     assert all(mean == pytest.approx(exact, rel=0.05) for mean in shown)
+
+
+def _line(aggregate: str, draws: int, shop: Asking) -> str:
+    """Of sums and means: how often the stated error holds the exact value, and that of totals that are cut."""
+    exact = _exact(f"{aggregate} FROM {_TOTALS}")
+    found = [_drawn(aggregate, "n" if "(n)" in aggregate else "t", shop) for _ in range(draws)]
+    rmse = math.sqrt(sum((one.value - exact) ** 2 for one in found) / draws)
+    stated = median(one.error for one in found)
+    held = sum(abs(one.value - exact) <= one.error for one in found)
+    of_cut = sum(abs(one.value - one.of_cut) <= one.error for one in found)
+    numbers = f"{exact:,.1f} | {rmse:,.2f} | {stated:,.2f}"
+    return f"| {aggregate} | {numbers} | {held} of {draws} | {of_cut} of {draws} |"
+
+
+def _rank_line(rank: str, draws: int, shop: Asking) -> str:
+    """Of a quantile of t: RMSE of the value, and the errors in rank that are stated."""
+    aggregate = f"percentile_cont({rank}) WITHIN GROUP (ORDER BY t)"
+    exact, squares, ranks = _exact(f"{aggregate} FROM {_TOTALS}"), list[float](), list[float]()
+    for _ in range(draws):
+        answer = shop.run(f"SELECT {aggregate} FROM {_TOTALS}")
+        (row,), (error,) = json.loads(answer.relation)["b1"], answer.columns
+        squares.append((float(row["a1"]) - exact) ** 2)
+        (number,) = re.findall(r"([\d.]+) ranks", error.text())
+        ranks.append(float(number))
+    stated = f"+-{min(ranks):.0f} to {max(ranks):.0f} ranks"
+    return f"| {rank} of t | {exact:,.1f} | {math.sqrt(sum(squares) / draws):,.2f} | {stated} | - | - |"
+
+
+def main() -> None:
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+    with _served() as shop:
+        print(
+            "| answer | exact | RMSE | stated error | holds the exact value | that of cut totals |"
+        )
+        print("|---|---|---|---|---|---|")
+        for aggregate in ("avg(t)", "sum(t)", "stddev(t)", "avg(n)", "sum(n)"):
+            print(_line(aggregate, draws, shop))
+        for rank in ("0.5", "0.9"):
+            print(_rank_line(rank, draws, shop))
+
+
+if __name__ == "__main__":
+    main()

@@ -17,7 +17,12 @@ TABLES = {"people": 0, "orders": 40}  # and how many units they have; 0: rows ar
 _HUGE = 200_000  # characters
 # Beside what the planted databases of the audit hold.
 _MORE: dict[str, tuple[str, ...]] = {
-    "n": ("9.999999e131071", "-1e-16383", "123456789012345678901234567890.5"),
+    "n": (
+        *("9.999999e131071", "-1e-16383", "123456789012345678901234567890.5"),
+        # Of which rounding carries into a digit that no number has.
+        "(repeat('9', 131072) || '.' || repeat('9', 60))::numeric",
+        "(repeat('-', 1) || repeat('9', 131072) || '.' || repeat('9', 60))::numeric",
+    ),
     "f4": ("-3.4e38", "1.17e-38"),
     "f8": ("2.2e-308", "1e19", "9007199254740993", "0.1"),
     "t": (

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import Enum
-from fractions import Fraction
-from types import ModuleType
 from typing import get_args
 from unittest import mock
 
@@ -21,8 +18,8 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Fault, Refusal
-from proxy.compiler import expression_sql
-from proxy.planner import bounds, calendar_clamps, divisors, tracking
+from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.planner import calendar_clamps, tracking
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_binaries import Binaries
 from proxy.query.bind.expression_reading import READERS
@@ -30,10 +27,12 @@ from proxy.query.bind.nodes import times
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import function_names
 from proxy.query.ir.typing_rules import TRUNCATIONS
+from tests.never_raise import matrix
 from tests.never_raise.extremes import errors
+from tests.never_raise.guards import GUARDS, without_totality
 from tests.never_raise.hostile_rows import make_hostile_tables
 from tests.never_raise.matrix import DEPTH, Seen, run, run_pairs
-from tests.pipeline_world import POLICIES, walk
+from tests.pipeline_world import POLICIES, Pipeline, walk
 from tests.postgres_majors import all_other_binaries
 from tests.servers_fixture import servers
 
@@ -195,58 +194,46 @@ def test_nothing_of_the_whole_allow_list_raises_on_another_major(
     assert _kinds() - seen.nodes.keys() == set()
 
 
-# Each rewriting that keeps SQL from raising: what to put in its place, and the SQLSTATEs that rows then cause.
-_CLAMP = {"22003", "22008", "22012", "22023", "2201E", "2201F", "2201G"}
-_GUARDS: dict[str, tuple[ModuleType, str, object, set[str]]] = {
-    "columns are clamped": (expression_sql, "clamp_sql", lambda value, *given: value, _CLAMP),
-    "clamped date_trunc": (
-        bounds,
-        "truncated_within",
-        lambda truncated, columns: truncated,
-        {"22008"},
-    ),
-    "times within the calendar": (
-        bounds,
-        "within_calendar",
-        lambda operand, columns: operand,
-        {"22008"},
-    ),
-    "moved times within the calendar": (
-        calendar_clamps,
-        "within_calendar",
-        lambda operand, columns: operand,
-        {"22008"},
-    ),
-    "no escape at the end": (bounds, "check_pattern", lambda like: None, {"22025"}),
-    "no negative length": (bounds, "check_text_call", lambda call: None, {"22011", "22023"}),
-    "divisors apart from zero": (
-        divisors,
-        "divided",
-        lambda quotient, operand, divisor, facts: (
-            replace(quotient, operand=operand[0], divisor=divisor[0]),
-            operand[1],
-        ),
-        {"22012"},
-    ),
-    "real functions where they are defined": (
-        divisors,
-        "real_call",
-        lambda call, operand: (replace(call, operand=operand[0]), operand[1]),
-        {"22003", "22012", "2201E", "2201F"},
-    ),
-    "no division by zero": (bounds, "checked_divisor", lambda quotient: Fraction(1), {"22012"}),
-    "dates meet timestamps": (expression_sql, "_LAST_TIMESTAMP_DAY", "5874897-12-31", {"22008"}),
-}
+_FORGOTTEN = [name for name, guard in GUARDS.items() if guard.states]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", _GUARDS)
+@pytest.mark.parametrize("name", _FORGOTTEN)
 def test_without_its_guard_it_raises(name: str, hostile: psycopg.Connection) -> None:
-    module, attribute, instead, states = _GUARDS[name]
-    with mock.patch.object(module, attribute, instead):
+    guard = GUARDS[name]
+    with guard.forgotten(), without_totality():
         seen = run(hostile, 4 * _MANY, _SEED, until_error=True)
     assert seen.errors != []
-    assert {error.split()[0] for error in seen.errors} <= states
+    assert {error.split()[0] for error in seen.errors} <= guard.states
+
+
+class _Judged:
+    """Reads, plans and compiles as the matrix does; what the kernel refuses is one refusal more."""
+
+    def __init__(self) -> None:
+        self.faults = 0
+        self._walk = matrix._walk
+
+    def walk(self, asked: matrix._Asked) -> Pipeline | None:
+        try:
+            return self._walk(asked)
+        except NotPrivate as refused:
+            assert refused.rule is Rule.TOTALITY
+            self.faults += 1
+            return None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in _FORGOTTEN if GUARDS[name].statement])
+def test_without_its_guard_the_kernel_lets_nothing_pass_that_raises(
+    name: str, hostile: psycopg.Connection
+) -> None:
+    judged = _Judged()
+    with GUARDS[name].forgotten(), mock.patch.object(matrix, "_walk", judged.walk):
+        seen = run(hostile, 2 * _FEW, _SEED)
+    print(f"{judged.faults} faults, {seen.accepted} accepted")
+    assert seen.errors == []
+    assert seen.accepted > 80
 
 
 def test_times_that_intervals_move_by_more_would_raise(hostile: psycopg.Connection) -> None:
@@ -255,7 +242,10 @@ def test_times_that_intervals_move_by_more_would_raise(hostile: psycopg.Connecti
         statement = f"SELECT count(*) FROM people WHERE {condition}"
         with pytest.raises(Refusal):
             walk(statement, POLICIES["world"])
-        with mock.patch.object(calendar_clamps, "MOST_DAYS", 10**9):
+        many_days = mock.patch.object(calendar_clamps, "MOST_DAYS", 10**9)
+        with many_days, pytest.raises(NotPrivate):
+            walk(statement, POLICIES["world"])
+        with many_days, without_totality():
             pipeline = walk(statement, POLICIES["world"])
         assert pipeline is not None
         for query in (query for several in pipeline.queries for query in several):

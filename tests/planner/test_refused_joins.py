@@ -8,6 +8,7 @@ from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.cli.explain_command import NoData, NoLedger, resolved
+from proxy.drawing.drawer import Drawer
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.plan import BlockPlan
 from proxy.policy.check import check, fitted
@@ -64,7 +65,7 @@ def _planned(
         assert check(policy, catalog) == []
         policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
-    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(1))
+    engine = Engine(Drawer(policy, catalog, NoData(), SeededBits(1)), oids, NoLedger())
     found = engine.statements.look(question)
     assert isinstance(found, Statement)
     read = engine.statements.read(found, resolved(found, oids), ())

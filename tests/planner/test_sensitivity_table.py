@@ -19,6 +19,7 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.cli.explain_command import NoData, NoLedger, resolved
+from proxy.drawing.drawer import Drawer
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.plan import BlockPlan, GaussianNoise, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import zcdp
@@ -160,7 +161,7 @@ def _planned(line: Line, noise: str) -> BlockPlan:
     policy = fitted(policy, _CATALOG)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     public = PublicContents()
-    engine = Engine(policy, _CATALOG, oids, NoData(), NoLedger(), SeededBits(1), public)
+    engine = Engine(Drawer(policy, _CATALOG, NoData(), SeededBits(1)), oids, NoLedger(), public)
     found = engine.statements.look(line.question)
     assert isinstance(found, Statement)
     question = engine.statements.read(found, resolved(found, oids), ())

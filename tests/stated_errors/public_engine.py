@@ -14,8 +14,9 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.compiler.backend_query import BackendQuery
+from proxy.drawing.drawer import Drawer, list_key
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.public_lists import read_lists, values_of
+from proxy.engine.public_lists import read_lists
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactTable
 from proxy.policy.check import check, fitted
@@ -30,6 +31,7 @@ from tests.live.public_data import RowBounds
 from tests.live.served_database import made_database, policy_head
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.uncharged_statements import unpaid
 
 _SEED_BITS = 63
 
@@ -96,7 +98,8 @@ class PublicEngine:
                         name: self._bits.below(2**_SEED_BITS) for name in query.seeds
                     }
                     values.update({name: answers[answer] for name, answer in query.scalars})
-                    found.append(await session.run(query, {**values, **values_of(query, lists)}))
+                    found_lists = {one.name: lists[list_key(one)] for one in query.lists}
+                    found.append(await session.run(unpaid(query), {**values, **found_lists}))
                 return found
 
         return self._loop.run_until_complete(run())
@@ -116,7 +119,7 @@ def public_engine(bounds: RowBounds, name: str = WITHIN_BOUNDS) -> PublicEngine:
     policy = fitted(policy, catalog)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     public = read_public_contents(policy, catalog)
-    engine = Engine(policy, catalog, oids, NoData(), NoLedger(), SeededBits(1), public)
+    engine = Engine(Drawer(policy, catalog, NoData(), SeededBits(1)), oids, NoLedger(), public)
     reader, loop = ProtectedDatabase(source, sessions_max=1), asyncio.new_event_loop()
     loop.run_until_complete(reader.open())
     superuser = make_conninfo(servers().protected.dsn(), dbname=name)

@@ -1,7 +1,7 @@
 """A statement whose exact results are read once, and released any number of times.
 
 Plan, compiled SQL, choice of bounds and release are the product's, in the order of
-proxy/engine/noisy_answers.py. Of each choice of bounds the statements run once. What an interval has to hold is
+proxy/drawing/drawer.py. Of each choice of bounds the statements run once. What an interval has to hold is
 the same release without noise: the exact answer at the bounds that were chosen.
 """
 
@@ -15,10 +15,10 @@ from functools import partial
 from proxy.base.result_columns import IntervalEnd
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.deviation_scan import centre_scan
+from proxy.drawing.compiled_blocks import CompiledBlock
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.clipped_units import bounds_of, with_chosen
 from proxy.engine.column_errors import ColumnError, column_errors
-from proxy.engine.noisy_answers import CompiledBlock
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.bits import RandomBits

@@ -1,7 +1,7 @@
 """Typed scalar expressions: the only ones that can reach the protected database.
 
 Every node is one that PostgreSQL evaluates without ever raising on data (docs/design/sql.md 2), given that
-arithmetic is done in numeric over clamped leaves (the planner clamps, the compiler casts).
+arithmetic is done in numeric over clamped leaves (the planner clamps, the kernel judges, the compiler casts).
 """
 
 from __future__ import annotations

@@ -16,12 +16,12 @@ from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.engine.fair_share import Busy
 from proxy.engine.sessions import PostgresError, WrongCredentials
 from proxy.servers.http.docs_page import docs_router
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem, problem_of
 from proxy.servers.http.json_models import ProblemDocument, RequestModel, parameter_problem
+from proxy.turns.fair_share import Busy
 
 Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
 

@@ -12,7 +12,6 @@ from http import HTTPStatus
 from starlette.requests import Request
 
 from proxy.base.errors import Fault
-from proxy.engine.fair_share import Busy
 from proxy.engine.sessions import AnalystSession, AnalystSessions, WrongCredentials
 from proxy.servers.admission import Admission, no_access
 from proxy.servers.client_address import network_of
@@ -21,6 +20,7 @@ from proxy.servers.http.http_problem import HttpProblem, not_let_in, unauthorize
 from proxy.servers.http.request_mark import mark_refused, mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.login_gate import LoginGate, log_login
+from proxy.turns.fair_share import Busy
 
 _LOGIN_SECONDS = 10.0
 _BEARER_NAME = "(bearer token)"  # for the gate, which counts by name, too

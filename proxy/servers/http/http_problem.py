@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from proxy.base.errors import Fault, Refusal
-from proxy.engine.fair_share import Busy
 from proxy.engine.sessions import PostgresError, WrongCredentials
 from proxy.pgwire.calls import Refuse
 from proxy.servers.error_boundary import log_failure
+from proxy.turns.fair_share import Busy
 
 CONTENT_TYPE = "application/problem+json"
 RETRY_SECONDS = 2

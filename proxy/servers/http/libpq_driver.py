@@ -17,7 +17,6 @@ from proxy.base.errors import Code, Refusal
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.sessions import Analysed, AnalystSession, PostgresError, ResultRows
-from proxy.engine.threads import in_thread
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
@@ -49,6 +48,7 @@ from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.analyst_models import QueryRequest
 from proxy.servers.http.http_problem import problem_of, refused
+from proxy.turns.threads import in_thread
 
 _ROWS_AT_ONCE = 5_000  # are taken apart in some milliseconds
 

@@ -12,8 +12,8 @@ from proxy.base.sql_types import SqlType, by_oid
 from proxy.engine.answer_lines import answer_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.sessions import ResultRows
-from proxy.engine.threads import in_thread
 from proxy.servers.http.libpq_driver import QueryResult
+from proxy.turns.threads import in_thread
 
 _JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)
 _OID_OID = 26

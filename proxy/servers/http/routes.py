@@ -15,7 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security.http import HTTPBase
 
-from proxy.engine.charged_token import charging
+from proxy.drawing.charged_token import charging
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.sessions import AnalystSession, AnalystSessions
 from proxy.ledger.presented_tokens import TokenGrant

@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
-from proxy.engine.fair_share import Busy, FairShare
 from proxy.pgwire.frames import U32
 from proxy.servers.wire.served_database import ShadowAddress
+from proxy.turns.fair_share import Busy, FairShare
 
 _CANCEL_REQUEST = 80877102
 FORWARDED_AT_ONCE = 16  # a flood of requests must not become a flood of forks on the shadow

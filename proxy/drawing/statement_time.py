@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Coroutine
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from proxy.base.errors import Code, Refusal
+from proxy.base.errors import Code, Fault, Refusal
 
 T = TypeVar("T")
 
+_IS_LIMITED: ContextVar[bool] = ContextVar("is_limited", default=False)
 _NOT_CHARGED = "Nothing was charged. Raise statement_timeout or try again later."
 
 
@@ -25,6 +27,7 @@ async def before_charge(seconds: float | None, work: Coroutine[Any, Any, T]) -> 
     """
     if seconds is None:
         return await work
+    before = _IS_LIMITED.set(True)
     try:
         if sys.version_info >= (3, 11):  # no task of its own, as wait_for by 3.12
             async with asyncio.timeout(seconds):
@@ -34,3 +37,13 @@ async def before_charge(seconds: float | None, work: Coroutine[Any, Any, T]) -> 
         raise Refusal(
             Code.CANCELLED, "canceling statement due to statement timeout", _NOT_CHARGED
         ) from None
+    finally:
+        _IS_LIMITED.reset(before)
+
+
+def refuse_limited() -> None:
+    """
+    Refuses  Fault: what follows reads protected rows, and a client's timeout could end it
+    """
+    if _IS_LIMITED.get():
+        raise Fault("a charged statement under a timeout of its client")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
-from proxy.engine.topped_up import TopUp, combined
+from proxy.drawing.answer_slots import ShownAnswer, ToppedUp, shown_answer
+from proxy.drawing.kept_answers import combined
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms import discrete_gaussian
 from proxy.planner.facts import Values
+from proxy.release.cached_block import VERSION
 from proxy.release.drawn_values import NOTHING, DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.reuse.derivation import NOTHING_MORE
 from proxy.reuse.missing_precision import missing_precision
@@ -25,7 +28,7 @@ from tests.unchecked_blocks import unchecked
 
 def _top_up(
     wanted: BlockPlan, given: BlockPlan, numbers: Mapping[Values, tuple[int, ...]]
-) -> TopUp:
+) -> ToppedUp:
     """numbers: of the given block, whose releases are in the order of its question."""
     asked = question(given)
     fresh = unchecked(wanted, price_of_block(wanted, WORLD))
@@ -34,7 +37,13 @@ def _top_up(
     )
     assert missing is not None
     places = {keys: tuple(values[n] for n in asked.releases) for keys, values in numbers.items()}
-    return TopUp(source=1, numbers=places, missing=missing, question=cast(Any, None))
+    return ToppedUp(source=_answer(places), missing=missing)
+
+
+def _answer(numbers: Mapping[Values, tuple[int, ...]]) -> ShownAnswer:
+    groups = [[keys, values] for keys, values in numbers.items()]
+    text = json.dumps({"v": VERSION, "chosen": [], "groups": groups})
+    return shown_answer("alice", 1, text)
 
 
 def test_each_number_with_its_own() -> None:
@@ -76,7 +85,8 @@ def test_the_noise_is_what_was_wanted(times: Fraction, holds: bool) -> None:
     bits, total, draws = SeededBits(3), 0, 2_000
     bought = times * sigma2(found.missing.drawn.block, 0)
     for _ in range(draws):
-        one = replace(found, numbers={(): (discrete_gaussian.sample(bits, sigma2(given, 0)),)})
+        shown = discrete_gaussian.sample(bits, sigma2(given, 0))
+        one = replace(found, source=_answer({(): (shown,)}))
         noise = DrawnNumber(discrete_gaussian.sample(bits, bought))
         ((group),) = combined(one, DrawnBlock((DrawnGroup((), (noise,)),)), bits).groups
         total += cast(DrawnNumber, group.values[0]).index ** 2

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from typing_extensions import ParamSpec
 
-from proxy.engine.fair_share import FairShare
+from proxy.turns.fair_share import FairShare
 
 # Each kind of job has threads of its own, so that none waits for another kind, nor the ledger's lease for any.
 _PLANNED_AT_ONCE, _READ_AT_ONCE, _ANSWERED_AT_ONCE = 2, 2, 2

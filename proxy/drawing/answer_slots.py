@@ -1,0 +1,259 @@
+"""Questions as the ledger keeps their answers: what names a slot, and what an analyst was shown.
+
+A block is drawn once in a slot of public time, charged to the shared budget then, and to each analyst once,
+whole, before anything of it is shown. Whoever claims a slot by its digest and pays for it is shown what stands
+in it. So a digest has to name all that an answer hangs on which not everybody with that digest has paid for:
+
+- the price, as a draw that was begun and not finished is drawn under its first charge;
+- answers of earlier blocks, with which rows are compared;
+- the answer that is topped up, which stands in what is shown.
+
+What else the question says decides which numbers are shown, not to whom.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass, replace
+from enum import Enum
+from typing import Any, Protocol
+
+from proxy.base.errors import Fault
+from proxy.base.node_parts import nodes
+from proxy.kernel.checked_plan import CheckedBlock
+from proxy.kernel.plan import BlockPlan
+from proxy.kernel.price import Price
+from proxy.query.syntax.placeholders import ScalarAnswer
+from proxy.release.cached_block import Order
+from proxy.reuse.derivable import Derivable
+from proxy.reuse.missing_precision import MissingPrecision
+
+_HERE = object()
+
+
+def _refuse_elsewhere(made: object) -> None:
+    if made is not _HERE:
+        raise Fault("an answer that the ledger has not named")
+
+
+class CacheState(Enum):
+    READY = "ready"
+    DRAW = "draw"
+    WAIT = "wait"
+    APART = "apart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ShownAnswer:
+    """An answer that this analyst was shown, or has paid for. Only `shown_answer` makes one, for the ledger.
+
+    Attributes:
+        analyst: By name.
+        cached: Its number in the ledger.
+        text: As it is stored (release.cached_block).
+    """
+
+    analyst: str
+    cached: int
+    text: str
+    made: InitVar[object]
+
+    def __post_init__(self, made: object) -> None:
+        _refuse_elsewhere(made)
+
+
+def shown_answer(analyst: str, cached: int, text: str) -> ShownAnswer:
+    """For the ledger alone, which looks at what it has shown (`CAPABILITIES` in tests/trusted_base.py)."""
+    return ShownAnswer(analyst=analyst, cached=cached, text=text, made=_HERE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToppedUp:
+    """source: the answer beside which the block is drawn; missing: how both are weighed."""
+
+    source: ShownAnswer
+    missing: MissingPrecision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedQuestion:
+    """A block as the ledger sees it. Only the functions of this module make one.
+
+    block: what is drawn, and charged; digest None: it is never cached; derivable None: nothing is made of it,
+    nor it of anything; rests_on: blocks of the statement whose answers in the ledger the question names by
+    their digests; topped_up: beside which answer it is drawn, if beside any."""
+
+    block: CheckedBlock
+    digest: bytes | None
+    question: str
+    terms: str
+    order: Order
+    derivable: Derivable | None
+    rests_on: frozenset[CheckedBlock]
+    topped_up: ToppedUp | None
+    made: InitVar[object]
+
+    def __post_init__(self, made: object) -> None:
+        _refuse_elsewhere(made)
+
+
+def never_cached(block: CheckedBlock, order: Order) -> CachedQuestion:
+    return _made(block, "", "", order, is_named=False)
+
+
+def cached_question(
+    block: CheckedBlock, question: str, terms: str, order: Order, derivable: Derivable | None
+) -> CachedQuestion:
+    """A block under a name. One that takes answers of earlier blocks is not cached: it hangs on them."""
+    is_named = not takes_answers(block.block)
+    return _made(block, question, terms, order, is_named=is_named, derivable=derivable)
+
+
+def question_given(
+    block: CheckedBlock,
+    question: str,
+    terms: str,
+    order: Order,
+    given: str,
+    rests_on: frozenset[CheckedBlock],
+) -> CachedQuestion:
+    """A block that compares with answers of earlier ones. Nothing is made of it.
+
+    Given    given: names these answers, so that two of equal names have equal answers; rests_on: those of them
+             that stand in the ledger
+    """
+    named = f"{question} given {given}"
+    return _made(block, named, terms, order, is_named=True, rests_on=rests_on)
+
+
+def topping_up(
+    of: CachedQuestion, source: ShownAnswer, missing: MissingPrecision
+) -> CachedQuestion:
+    """What is missing of a block beside an answer: other noise of it would be another answer."""
+    bought = ",".join(
+        f"{number}:{'-' if one.bought is None else one.bought}"
+        for number, one in sorted(missing.given.items())
+    )
+    terms = f"{of.terms} tops up {source.cached} by {bought}"
+    beside = ToppedUp(source=source, missing=missing)
+    return _made(
+        missing.drawn,
+        of.question,
+        terms,
+        of.order,
+        is_named=of.digest is not None,
+        derivable=of.derivable,
+        topped_up=beside,
+    )
+
+
+def with_derivable(of: CachedQuestion, derivable: Derivable) -> CachedQuestion:
+    return replace(of, derivable=derivable, made=_HERE)
+
+
+def slot_digest(question: str, terms: str, price: Price) -> bytes:
+    """Name a slot by what is drawn in it, and by its price.
+
+    A draw that was begun and not finished is drawn under its first charge, by whoever claims the same slot.
+    So a block of another price has another slot, and is charged itself.
+    """
+    each = (price.epsilon, price.rho, price.delta, price.gaussian_delta)
+    named = f"{len(question)} {question} {terms} costs {' '.join(map(str, each))}"
+    return hashlib.sha256(named.encode()).digest()
+
+
+def takes_answers(block: BlockPlan) -> bool:
+    """Whether anything of its rows is compared with the answer of an earlier block."""
+    drawn = (block.source, block.where, block.keys, block.combinations, block.releases)
+    return any(isinstance(one, ScalarAnswer) for one in nodes(*drawn))
+
+
+def _made(
+    block: CheckedBlock,
+    question: str,
+    terms: str,
+    order: Order,
+    *,
+    is_named: bool,
+    derivable: Derivable | None = None,
+    rests_on: frozenset[CheckedBlock] = frozenset(),
+    topped_up: ToppedUp | None = None,
+) -> CachedQuestion:
+    return CachedQuestion(
+        block=block,
+        digest=slot_digest(question, terms, block.price) if is_named else None,
+        question=question if is_named else "",
+        terms=terms if is_named else "",
+        order=order,
+        derivable=derivable if is_named else None,
+        rests_on=rests_on,
+        topped_up=topped_up,
+        made=_HERE,
+    )
+
+
+# By the number of their block.
+Claimed = Mapping[int, CachedQuestion]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedSlot:
+    """A part of a claim. cached: its number in the ledger; text: what stands there."""
+
+    part: CachedQuestion
+    state: CacheState
+    cached: int | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaidAnswer:
+    """What an analyst has been shown in this slot. made: what of it can be used (reuse.derivable)."""
+
+    cached: int
+    about: bytes
+    made: Any
+
+
+class Unfinished(Exception):
+    """A part can be claimed anew: whoever was drawing it is gone, or it was taken over."""
+
+
+class AnswersShown(Protocol):
+    """Whom the ledger shows an answer to."""
+
+    async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
+        """None: it is not drawn yet.
+
+        Refuses  Unfinished: it was forgotten, or this analyst has not paid for it
+        """
+        ...
+
+
+class AnswersInLedger(AnswersShown, Protocol):
+    """How answers come into the ledger: by `kept_answers` alone."""
+
+    async def store(self, cached: int, relation: str) -> str | None:
+        """Durably what all are shown: this, unless another came first. None: it was forgotten meanwhile."""
+        ...
+
+    async def are_of_one_slot(self, cached: int, other: int) -> bool: ...
+
+    async def forget(self, cached: int, holder: str) -> bool:
+        """Of a draw that is too large to be stored. False: it is not the holder's any more, and may not be
+        shown."""
+        ...
+
+    async def let_go(self, cached: int, holder: str) -> None:
+        """Of a draw that is not finished. Never waits."""
+        ...
+
+
+def refuse_of_others(parts: Sequence[CachedQuestion], analyst: str) -> None:
+    """
+    Refuses  Fault: a part stands beside an answer that this analyst was not shown
+    """
+    for part in parts:
+        if part.topped_up is not None and part.topped_up.source.analyst != analyst:
+            raise Fault("an answer beside what another analyst was shown")

@@ -1,0 +1,49 @@
+"""Who asks, and through which token: what a statement is charged to.
+
+Variables of the context and not parameters: between the listener that has seen the analyst and the token and
+the ledger that charges them stand planning, turns, caching and takeover, which have no business with it. Tasks
+inherit them: a charge that is carried to its end although its client is gone is still the token's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from proxy.base.errors import Fault
+
+_ANALYST: ContextVar[str | None] = ContextVar("analyst", default=None)
+_TOKEN: ContextVar[int | None] = ContextVar("token", default=None)
+
+
+@contextmanager
+def charging(token: int | None) -> Iterator[None]:
+    """What is charged inside is charged to this token of the ledger, too; None: to none."""
+    before = _TOKEN.set(token)
+    try:
+        yield
+    finally:
+        _TOKEN.reset(before)
+
+
+@contextmanager
+def asking(analyst: str) -> Iterator[None]:
+    """Whoever is charged inside, or shown what they have paid for, is this analyst."""
+    before = _ANALYST.set(analyst)
+    try:
+        yield
+    finally:
+        _ANALYST.reset(before)
+
+
+def refuse_another(analyst: str) -> None:
+    """
+    Refuses  Fault: a statement that somebody asks is not another's. Nobody asks what is published
+    """
+    if _ANALYST.get() not in (None, analyst):
+        raise Fault("a statement in the name of another analyst")
+
+
+def charged_token() -> int | None:
+    return _TOKEN.get()

@@ -1,0 +1,343 @@
+"""One block, from its charge to what is drawn: the only place where exact rows are read and noise is added.
+
+The order is: a durable charge is begun, bounds are chosen and checked, statements are run, noise is drawn, and
+what others may be shown is stored. What leaves is drawn numbers. Nothing of a charge is given back, whatever
+fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+
+from proxy.base.errors import Fault
+from proxy.catalog.catalog_model import Catalog
+from proxy.compiler.backend_query import CHOICES, OTHERS, BackendQuery, PublicList
+from proxy.compiler.compiling import compile_proposal
+from proxy.compiler.deviation_scan import CentredScan, centres_text
+from proxy.drawing.charges import Charge, PaidBlock, begin_free
+from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compiled_bounded
+from proxy.drawing.protected_reads import ProtectedData, ProtectedSession
+from proxy.drawing.read_tables import read_tables
+from proxy.drawing.statement_time import refuse_limited
+from proxy.exact.table import ExactTable
+from proxy.kernel.checked_plan import CheckedBlock, check_centred
+from proxy.kernel.plan import BlockPlan
+from proxy.kernel.proposal_check import CheckedProposals
+from proxy.kernel.world import World
+from proxy.mechanisms.bits import RandomBits
+from proxy.policy.policy_model import Policy
+from proxy.query.syntax.placeholders import ScalarAnswer
+from proxy.release.adding_noise import drawn_block, group_selector
+from proxy.release.cached_block import CachedBlock
+from proxy.release.choosing_bounds import (
+    Chosen,
+    ChosenBound,
+    choose_bounds,
+    clamped_totals,
+    totals_of,
+)
+from proxy.release.deviation_means import drawn_centres, with_centres
+from proxy.release.proposing_bounds import propose
+from proxy.turns.threads import beside, in_thread
+
+_SEED_BITS = 63
+
+# Values of public tables, by the list's own SQL and its parameters: a name is one statement's.
+Lists = Mapping[tuple[str, tuple[tuple[str, object], ...]], str]
+# Checks a block with the bounds that were chosen for it.
+Bounding = Callable[[Mapping[int | None, Chosen]], CheckedBlock]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DrawingInputs:
+    """What a block is drawn with, beside its rows.
+
+    Attributes:
+        compiled: Its statements, if they are at hand.
+        answers: Of earlier blocks, as they were shown, for the conditions that compare with them.
+        lists: Of public tables.
+        bounding: Checks it with bounds.
+    """
+
+    compiled: CompiledBlock | None
+    answers: Mapping[ScalarAnswer, str | None]
+    lists: Lists
+    bounding: Bounding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnAnswer:
+    """bounded: the block with its bounds, if it was drawn here, and about no centres."""
+
+    cached: CachedBlock
+    bounded: CheckedBlock | None
+
+
+class Drawer:
+    """Draws what was checked against one policy and catalogue, from one database."""
+
+    def __init__(
+        self, policy: Policy, catalog: Catalog, data: ProtectedData, bits: RandomBits
+    ) -> None:
+        self.policy = policy
+        self.catalog = catalog
+        self.changed: frozenset[str] = frozenset()  # tables of which something relied on is gone
+        self._data = data
+        self.bits = bits
+
+    def session(self, analyst: str) -> AbstractAsyncContextManager[ProtectedSession]:
+        """As ProtectedData.session."""
+        return self._data.session(analyst)
+
+    async def draw(
+        self,
+        charge: Charge | None,
+        block: CheckedBlock,
+        session: ProtectedSession | None,
+        given: DrawingInputs,
+    ) -> DrawnAnswer:
+        """Read and draw a block.
+
+        Args:
+            charge: What pays for it. None: nothing is charged, and it costs nothing.
+            block: Before any bound is chosen.
+            session: Where it is read. None: nothing is read.
+            given: What it is drawn with.
+
+        Raises:
+            Fault: It is not charged, or it cannot be read.
+            Unfinished: Another has drawn it meanwhile: it is to be claimed anew.
+        """
+        refuse_limited()
+        self._refuse_of_others(block.world)
+        if block.paid_as is not None:
+            raise Fault("a block whose bounds were chosen before it was read")
+        if self.changed_tables(block.block):
+            raise Fault("a table is not what the policy was checked against")
+        claimed = None if charge is None else charge.claimed
+        if claimed is not None:
+            await claimed.refuse_ended(block)
+        paid = begin_free(block) if charge is None else charge.begin(block)
+        compiled = given.compiled
+        if compiled is None or compiled.block is not block:
+            compiled = await in_thread(compiled_block, block)
+        reads = _Reads(session, paid, given, self.bits)
+        drawn = await _drawn(compiled, given.bounding, reads, self.bits)
+        if claimed is None:
+            return drawn
+        stored = await claimed.stored(block, drawn.cached, self.bits)
+        is_own = stored.chosen is drawn.cached.chosen
+        return DrawnAnswer(cached=stored, bounded=drawn.bounded if is_own else None)
+
+    def changed_tables(self, block: BlockPlan) -> list[str]:
+        """Tables that a block reads, of which something that it relies on is gone."""
+        if not self.changed:
+            return []
+        return sorted(self.changed & set(map(str, read_tables(block, self.policy))))
+
+    def _refuse_of_others(self, world: World) -> None:
+        if world.policy is not self.policy or world.catalog is not self.catalog:
+            raise Fault("what was checked against another policy or catalogue")
+
+    async def proposed(
+        self, charge: Charge, plan: CheckedProposals, session: ProtectedSession
+    ) -> list[tuple[ChosenBound, ...]]:
+        """Read and draw proposals of bounds, of each table its own.
+
+        Raises:
+            Fault: They are not charged, or cannot be read.
+        """
+        self._refuse_of_others(plan.world)
+        paid = charge.begin(plan)
+        found = []
+        for number in range(len(plan.proposed)):
+            query = compile_proposal(plan, number)
+            exact = await session.run(paid.query(query, plan), _seeds(query, self.bits))
+            found.append(propose(plan, number, exact, self.bits))
+        return found
+
+
+def list_key(wanted: PublicList) -> tuple[str, tuple[tuple[str, object], ...]]:
+    return wanted.sql, wanted.parameters
+
+
+def _seeds(query: BackendQuery, bits: RandomBits) -> dict[str, int | str | None]:
+    return {name: bits.below(2**_SEED_BITS) for name in query.seeds}
+
+
+class _Reads:
+    """The statements of one block, each with fresh seeds."""
+
+    def __init__(
+        self,
+        session: ProtectedSession | None,
+        paid: PaidBlock,
+        given: DrawingInputs,
+        bits: RandomBits,
+    ) -> None:
+        self._session = session
+        self._paid = paid
+        self._given = given
+        self._bits = bits
+
+    async def at_once(
+        self,
+        query: BackendQuery,
+        block: CheckedBlock,
+        is_selected: Callable[[int], bool] | None = None,
+    ) -> ExactTable:
+        paid = self._paid.query(query, block)
+        return await self._in_session().run(paid, self._values(query), is_selected)
+
+    async def in_two_parts(
+        self,
+        query: BackendQuery,
+        block: CheckedBlock,
+        between: Callable[[ExactTable], Awaitable[str]],
+    ) -> ExactTable:
+        paid = self._paid.query(query, block)
+        return await self._in_session().run_in_two_parts(paid, self._values(query), between)
+
+    def _in_session(self) -> ProtectedSession:
+        if self._session is None:
+            raise Fault("a block that is read without a session")
+        return self._session
+
+    def _values(self, query: BackendQuery) -> Mapping[str, int | str | None]:
+        values = _seeds(query, self._bits)
+        values.update({name: self._given.answers[answer] for name, answer in query.scalars})
+        values.update({one.name: self._given.lists[list_key(one)] for one in query.lists})
+        return values
+
+
+async def _drawn(
+    compiled: CompiledBlock, bounding: Bounding, reads: _Reads, bits: RandomBits
+) -> DrawnAnswer:
+    planned = compiled.block
+
+    def with_bounds(table: ExactTable) -> _BoundedBlock:
+        return _with_bounds(planned, table, bounding, bits)
+
+    choice = _BoundedBlock(block=planned, exact=[], chosen={})
+    centring = compiled.centring
+    if compiled.choosing is not None and not (centring is not None and centring.has_choices):
+        table = await reads.at_once(compiled.choosing, planned)
+        # In a thread: of many aggregates the walks take long, of many groups the plan does.
+        choice = await in_thread(with_bounds, table)
+        compiled = await in_thread(compiled_bounded, choice.block)
+    found: dict[tuple[int, ...], ExactTable] = {}
+    if compiled.centring is not None:
+        choice, found = await _with_centres(
+            choice, compiled.block, compiled.centring, with_bounds, reads, bits
+        )
+    block, exact = choice.block, choice.exact
+    is_selected = group_selector(block, bits)
+    for place, query in enumerate(compiled.queries):
+        if query.releases in found:
+            exact.append(found[query.releases])
+        else:
+            select = is_selected if place == 0 else None
+            exact.append(await reads.at_once(query, compiled.block, select))
+    drawn = await beside(_draws(block.block, exact), drawn_block, block, exact, bits)
+    return DrawnAnswer(
+        cached=CachedBlock(chosen=choice.chosen, drawn=drawn),
+        bounded=None if centring is not None else block,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class _BoundedBlock:
+    """A block whose bounds are chosen, or which has none to choose. exact: what follows from the totals that
+    they were chosen by."""
+
+    block: CheckedBlock
+    exact: list[ExactTable]
+    chosen: Mapping[int | None, Chosen]
+
+    def __repr__(self) -> str:
+        return "_BoundedBlock(hidden)"
+
+
+def _with_bounds(
+    planned: CheckedBlock, table: ExactTable, bounding: Bounding, bits: RandomBits
+) -> _BoundedBlock:
+    totals = totals_of(planned.block, table)
+    chosen = choose_bounds(planned, totals, bits)
+    block = bounding(chosen)
+    if block.paid_as is not planned:
+        raise Fault("bounds of another block than was charged")
+    exact = [clamped_totals(block.block, totals)] if block.block.is_of_totals else []
+    return _BoundedBlock(block=block, exact=exact, chosen=chosen)
+
+
+async def _with_centres(
+    choice: _BoundedBlock,
+    compiled: CheckedBlock,
+    scan: CentredScan,
+    with_bounds: Callable[[ExactTable], _BoundedBlock],
+    reads: _Reads,
+    bits: RandomBits,
+) -> tuple[_BoundedBlock, dict[tuple[int, ...], ExactTable]]:
+    """The block about centres that are released here, and what is read about them, by the releases.
+
+    Given    compiled: the block of which the scan is
+
+    Raises:
+        Fault: Nothing was read between the parts. The block that is returned must be the one whose centres were
+            released: released once more about others they would be paid once and drawn twice.
+    """
+    centred: _BoundedBlock | None = None
+
+    async def between(first: ExactTable) -> str:
+        nonlocal centred
+        here = choice
+        if scan.has_choices:
+            here = await in_thread(with_bounds, choice_rows(first))
+            first = without_choice_rows(first)
+        centres = await in_thread(drawn_centres, here.block, first, bits)
+        found = with_centres(here.block.block, centres)
+        centred = replace(here, block=check_centred(found, here.block))
+        return centres_text(found)
+
+    read = await reads.in_two_parts(scan.query, compiled, between)
+    if centred is None:
+        raise Fault("means were read without their centres")
+    return centred, _of_releases(scan, without_choice_rows(read) if scan.has_choices else read)
+
+
+def choice_rows(read: ExactTable) -> ExactTable:
+    """The rows by which bounds are chosen, as `compile_choices` has them."""
+    rows = []
+    for row in read.rows:
+        place, band, *sums, units = row.values
+        assert place is not None, "each row has its place"
+        if place <= CHOICES:
+            rows.append(replace(row, values=(CHOICES - place, band, units, *sums)))
+    return replace(read, rows=tuple(rows), releases=())
+
+
+def without_choice_rows(read: ExactTable) -> ExactTable:
+    rows = tuple(row for row in read.rows if row.values[0] is None or row.values[0] > CHOICES)
+    return replace(read, rows=rows)
+
+
+def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], ExactTable]:
+    """What was read for the means, and for the other releases."""
+    if not scan.others:
+        return {read.releases: read}
+    means = tuple(row for row in read.rows if row.values[0] != OTHERS)
+    others = tuple(
+        replace(row, values=row.values[1:]) for row in read.rows if row.values[0] == OTHERS
+    )
+    return {
+        read.releases: ExactTable(means, read.slots, read.releases),
+        scan.others: ExactTable(others, scan.slots, scan.others),
+    }
+
+
+def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
+    """About how many numbers are handled to draw a block."""
+    read = sum(len(table.rows) * len(table.releases) for table in exact)
+    return (block.groups() or 0) * len(block.releases) + read

@@ -1,0 +1,203 @@
+"""Answers that are kept, and the decision to show them: to whoever has paid for them, and nobody else.
+
+There are two kinds. The ledger keeps answers in slots (`ClaimedAnswers`): a claim charges an analyst for each
+that they have not been shown, and what it shows is what stands in the ledger, never an own draw. So a draw that
+was interrupted is drawn again under its charge. An engine keeps answers in memory that were charged and not
+delivered (`OwnedAnswer`). Released tables are everybody's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from proxy.base.errors import Fault
+from proxy.drawing.answer_slots import (
+    AnswersInLedger,
+    CacheState,
+    ClaimedSlot,
+    ToppedUp,
+    Unfinished,
+)
+from proxy.drawing.charged_token import charged_token, refuse_another
+from proxy.kernel.checked_plan import CheckedBlock
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.topping_up import weighted_mean
+from proxy.release.cached_block import CachedBlock, cached_block, cached_numbers, cached_text
+from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.turns.threads import beside
+
+_POLL_SECONDS = 0.02
+# Characters: what is larger is not cached. A relation of 10,000 groups has about 500,000.
+_RELATION = 4 * 1024 * 1024
+_PER_NUMBER = 8
+WAIT_SECONDS = 61.0  # a lease (ledger.cached_claims), and a second
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOwner:
+    """Who was charged for an answer. person: the analyst's number in the ledger; token: the number of the token
+    that the statement came through, None: of none."""
+
+    analyst: str
+    person: int | None
+    token: int | None
+
+
+class NumberedPeople(Protocol):
+    async def person(self, analyst: str) -> int | None:
+        """The analyst's number now. A name that was removed and added again is of another person, with another
+        number. None: the ledger knows no such analyst."""
+        ...
+
+
+class OwnedAnswer:
+    """The blocks of an answer that was charged and not delivered. It is shown to its owner alone."""
+
+    __slots__ = ("_drawn", "owner")
+
+    def __init__(self, owner: AnswerOwner, drawn: tuple[CachedBlock, ...]) -> None:
+        self.owner = owner
+        self._drawn = drawn
+
+    def __repr__(self) -> str:
+        return "OwnedAnswer(hidden)"
+
+    async def shown(self, analyst: str, people: NumberedPeople) -> tuple[CachedBlock, ...] | None:
+        """None: whoever asks is not who was charged, or comes through another token.
+
+        Privacy: it is the released value itself, so showing it again is post-processing.
+        """
+        refuse_another(analyst)
+        asking = AnswerOwner(
+            analyst=analyst, person=await people.person(analyst), token=charged_token()
+        )
+        return self._drawn if asking == self.owner else None
+
+
+class ClaimedAnswers:
+    """The blocks of one claim, which was charged, as the ledger keeps them."""
+
+    def __init__(
+        self, ledger: AnswersInLedger, analyst: str, holder: str, slots: Sequence[ClaimedSlot]
+    ) -> None:
+        self._ledger = ledger
+        self._analyst = analyst
+        self._holder = holder
+        self._slots = {one.part.block: one for one in slots}
+        self._ready = {one.part.block: one.text for one in slots if one.text is not None}
+        self._open = {one.part.block for one in slots if one.state is CacheState.DRAW}
+
+    async def wait(self) -> None:
+        """For what others are drawing.
+
+        Refuses  Unfinished
+        """
+        clock = asyncio.get_running_loop().time
+        until = clock() + WAIT_SECONDS
+        for block, slot in self._slots.items():
+            while slot.state is CacheState.WAIT and block not in self._ready:
+                if slot.cached is None:
+                    raise Unfinished
+                found = await self._ledger.shown(self._analyst, slot.cached)
+                if found is not None:
+                    self._ready[block] = found.text
+                elif clock() > until:
+                    raise Unfinished
+                else:
+                    await asyncio.sleep(_POLL_SECONDS)
+
+    async def ready(self, block: CheckedBlock) -> CachedBlock | None:
+        """What stands already. None: it is to be drawn.
+
+        Refuses  Fault: it was drawn for an answer that stands in the ledger, and the statement has another
+        """
+        text = self._ready.get(block)
+        if text is None:
+            return None
+        slot = self._slots[block]
+        if self._rests_on_others(slot):
+            raise Fault("an answer that hangs on another answer")
+        return await _read(slot, text)
+
+    async def refuse_ended(self, block: CheckedBlock) -> None:
+        """
+        Refuses  Unfinished: a slot has ended since, and what is topped up is of the one before
+        """
+        slot = self._slots.get(block)
+        if slot is None or slot.part.topped_up is None or slot.cached is None:
+            return
+        source = slot.part.topped_up.source.cached
+        if not await self._ledger.are_of_one_slot(source, slot.cached):
+            raise Unfinished
+
+    async def stored(
+        self, block: CheckedBlock, drawn: CachedBlock, bits: RandomBits
+    ) -> CachedBlock:
+        """What is to be shown. A draw that took longer than its lease may have been taken over, under the same
+        charge: of two that are not stored only one may be shown.
+
+        Refuses  Unfinished
+        """
+        slot = self._slots[block]
+        plan = block.block
+        work = len(drawn.drawn.groups) * (len(plan.releases) + len(plan.keys))
+        if slot.part.topped_up is not None:
+            whole = await beside(work, combined, slot.part.topped_up, drawn.drawn, bits)
+            drawn = replace(drawn, drawn=whole)
+        cached = slot.cached
+        if block not in self._open or cached is None:
+            return drawn
+        text = await beside(work, cached_text, drawn, slot.part.order)
+        if len(text) > _RELATION or self._rests_on_others(slot):
+            is_ours = await self._ledger.forget(cached, self._holder)
+            self._open.discard(block)
+            if not is_ours:
+                raise Unfinished
+            return drawn
+        stored = await self._ledger.store(cached, text)
+        self._open.discard(block)
+        if stored is None:
+            raise Unfinished
+        return drawn if stored == text else await _read(slot, stored)
+
+    async def close(self) -> None:
+        """What is not drawn by now may be by another."""
+        for block in self._open:
+            cached = self._slots[block].cached
+            if cached is not None:
+                await self._ledger.let_go(cached, self._holder)
+
+    def _rests_on_others(self, slot: ClaimedSlot) -> bool:
+        """Whether an answer that its question names stands nowhere in the ledger."""
+        before = (self._slots.get(block) for block in slot.part.rests_on)
+        return any(one is None or one.cached is None for one in before)
+
+
+async def _read(slot: ClaimedSlot, text: str) -> CachedBlock:
+    work = len(text) // _PER_NUMBER
+    return await beside(work, cached_block, text, slot.part.order, slot.part.block.block)
+
+
+def combined(of: ToppedUp, drawn: DrawnBlock, bits: RandomBits) -> DrawnBlock:
+    """What was shown and what was bought beside it, weighed by their noise.
+
+    Given    drawn: for `of.missing.drawn`
+    """
+    numbers = cached_numbers(of.source.text)
+
+    def group_of(group: DrawnGroup) -> DrawnGroup:
+        values: list[Drawn] = list(group.values)
+        for number, one in of.missing.given.items():
+            sources = of.missing.sources[group.keys]
+            index = sum(numbers[source][one.place] for source in sources)
+            bought = values[number]
+            if one.bought is not None:
+                assert isinstance(bought, DrawnNumber), "a sum or a count"
+                index = weighted_mean(bits, index, one.sigma2, bought.index, one.bought)
+            values[number] = DrawnNumber(index)
+        return DrawnGroup(group.keys, tuple(values))
+
+    return DrawnBlock(tuple(map(group_of, drawn.groups)))

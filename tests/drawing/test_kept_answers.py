@@ -1,0 +1,228 @@
+"""Who is shown an answer that is kept: whoever has paid for it, and of two draws under one charge only one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from proxy.base.errors import Fault
+from proxy.drawing import kept_answers
+from proxy.drawing.answer_slots import (
+    AnswersInLedger,
+    CachedQuestion,
+    CacheState,
+    ClaimedSlot,
+    ShownAnswer,
+    ToppedUp,
+    Unfinished,
+    cached_question,
+    question_given,
+    refuse_of_others,
+    shown_answer,
+)
+from proxy.drawing.charged_token import asking, charging
+from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers, OwnedAnswer
+from proxy.mechanisms.loss import NOTHING
+from proxy.release.cached_block import CachedBlock, Order
+from proxy.release.drawn_values import DrawnBlock
+from tests.named_slots import named_slot, renamed
+from tests.pipeline_world import walk
+from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import priced
+
+_DRAW, _READY, _WAIT, _APART = CacheState.DRAW, CacheState.READY, CacheState.WAIT, CacheState.APART
+_OTHER = '{"v":1,"chosen":[],"groups":[[[],[]]]}'
+_DRAWN = CachedBlock(chosen={}, drawn=DrawnBlock(()))
+_INNER = named_slot(priced(NOTHING), b"inner")
+_OUTER = renamed(named_slot(priced(NOTHING), b"outer"), rests_on=frozenset({_INNER.block}))
+
+
+class AnswersOfTest:
+    """forgets: whether a draw is still the holder's; stores: what stands after storing, if not this."""
+
+    def __init__(self, *, forgets: bool = True, stores: str | None = "this") -> None:
+        self.stored: list[int] = []
+        self.forgotten: list[int] = []
+        self.asked: list[tuple[str, int]] = []
+        self._forgets, self._stores = forgets, stores
+
+    async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
+        self.asked.append((analyst, cached))
+        return shown_answer(analyst, cached, _OTHER)
+
+    async def store(self, cached: int, relation: str) -> str | None:
+        self.stored.append(cached)
+        return relation if self._stores == "this" else self._stores
+
+    async def are_of_one_slot(self, cached: int, other: int) -> bool:
+        return cached == other
+
+    async def forget(self, cached: int, holder: str) -> bool:
+        self.forgotten.append(cached)
+        return self._forgets
+
+    async def let_go(self, cached: int, holder: str) -> None:
+        pass
+
+
+def _slot(
+    part: CachedQuestion, state: CacheState, cached: int | None, text: str | None = None
+) -> ClaimedSlot:
+    return ClaimedSlot(part=part, state=state, cached=cached, text=text)
+
+
+def _claimed(ledger: AnswersInLedger, *slots: ClaimedSlot) -> ClaimedAnswers:
+    return ClaimedAnswers(ledger, "alice", "me", slots)
+
+
+def _stored(ledger: AnswersInLedger, *slots: ClaimedSlot) -> CachedBlock:
+    """Of the last block."""
+    block = slots[-1].part.block
+    return asyncio.run(_claimed(ledger, *slots).stored(block, _DRAWN, SeededBits(1)))
+
+
+def test_it_is_stored_beside_what_is_stored() -> None:
+    ledger = AnswersOfTest()
+    _stored(ledger, _slot(_INNER, _DRAW, 7), _slot(_OUTER, _DRAW, 8))
+    assert (ledger.stored, ledger.forgotten) == ([8], [])
+
+
+def test_it_is_forgotten_beside_an_answer_that_is_not_kept() -> None:
+    """E.g. the same inner question twice in a statement: the second has an answer of its own."""
+    ledger = AnswersOfTest()
+    assert _stored(ledger, _slot(_INNER, _APART, None), _slot(_OUTER, _DRAW, 8)) is _DRAWN
+    assert (ledger.stored, ledger.forgotten) == ([], [8])
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_it_is_not_shown_beside_an_answer_that_is_not_kept(is_there: bool) -> None:
+    inner = [_slot(_INNER, _APART, None)] if is_there else []
+    claimed = _claimed(AnswersOfTest(), *inner, _slot(_OUTER, _READY, 8, "{}"))
+    with pytest.raises(Fault):
+        asyncio.run(claimed.ready(_OUTER.block))
+
+
+def test_who_was_taken_over_shows_nothing() -> None:
+    with pytest.raises(Unfinished):
+        _stored(AnswersOfTest(stores=None), _slot(_INNER, _DRAW, 7))
+
+
+def test_what_is_too_large_is_shown_by_its_holder_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_answers, "_RELATION", 1)
+    assert _stored(AnswersOfTest(forgets=True), _slot(_INNER, _DRAW, 7)) is _DRAWN
+    with pytest.raises(Unfinished):
+        _stored(AnswersOfTest(forgets=False), _slot(_INNER, _DRAW, 7))
+
+
+def test_what_another_stored_before_is_shown_instead() -> None:
+    shown = _stored(AnswersOfTest(stores=_OTHER), _slot(_INNER, _DRAW, 7))
+    assert len(shown.drawn.groups) == 1 and _DRAWN.drawn.groups == ()
+
+
+def test_who_waits_asks_as_themselves() -> None:
+    ledger = AnswersOfTest()
+    claimed = _claimed(ledger, _slot(_INNER, _WAIT, 7))
+    asyncio.run(claimed.wait())
+    assert ledger.asked == [("alice", 7)]
+    found = asyncio.run(claimed.ready(_INNER.block))
+    assert found is not None and len(found.drawn.groups) == 1
+
+
+def _beside(analyst: str) -> CachedQuestion:
+    source = shown_answer(analyst, 3, "{}")
+    return renamed(_INNER, topped_up=ToppedUp(source=source, missing=cast(Any, None)))
+
+
+def test_nothing_is_topped_up_that_another_was_shown() -> None:
+    refuse_of_others([_INNER, _beside("alice")], "alice")
+    with pytest.raises(Fault):
+        refuse_of_others([_INNER, _beside("bob")], "alice")
+
+
+def test_what_is_topped_up_is_of_the_same_slot() -> None:
+    part = _beside("alice")
+    asyncio.run(_claimed(AnswersOfTest(), _slot(part, _DRAW, 3)).refuse_ended(part.block))
+    with pytest.raises(Unfinished):
+        asyncio.run(_claimed(AnswersOfTest(), _slot(part, _DRAW, 4)).refuse_ended(part.block))
+
+
+# --- answers that were not delivered -------------------------------------------------------------------
+
+
+class _People:
+    def __init__(self, number: int | None) -> None:
+        self._number = number
+
+    async def person(self, analyst: str) -> int | None:
+        return self._number
+
+
+@pytest.mark.parametrize(
+    ("analyst", "person", "token", "is_shown"),
+    [
+        ("ann", 1, None, True),
+        ("bob", 1, None, False),
+        ("ann", 2, None, False),
+        ("ann", None, None, False),
+        ("ann", 1, 7, False),
+    ],
+)
+def test_an_answer_is_shown_to_its_owner_alone(
+    analyst: str, person: int | None, token: int | None, is_shown: bool
+) -> None:
+    kept = OwnedAnswer(AnswerOwner(analyst="ann", person=1, token=None), (_DRAWN,))
+    with charging(token):
+        found = asyncio.run(kept.shown(analyst, _People(person)))
+    assert found == ((_DRAWN,) if is_shown else None)
+    assert "CachedBlock" not in repr(kept)
+
+
+def test_nobody_is_shown_what_is_kept_in_the_name_of_another() -> None:
+    kept = OwnedAnswer(AnswerOwner(analyst="ann", person=1, token=None), (_DRAWN,))
+    with asking("bob"), pytest.raises(Fault):
+        asyncio.run(kept.shown("ann", _People(1)))
+    with asking("ann"):
+        assert asyncio.run(kept.shown("ann", _People(1))) == (_DRAWN,)
+
+
+# --- names --------------------------------------------------------------------------------------------
+
+
+def test_a_block_that_takes_answers_has_a_name_where_these_are_named() -> None:
+    """Whatever the planner says of it."""
+    found = walk("SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)")
+    assert found is not None
+    inner, outer = found.checked.blocks
+    order = Order(keys=(), releases=(0,))
+    assert cached_question(inner, "q", "t", order, None).digest is not None
+    assert cached_question(outer, "q", "t", order, None).digest is None
+    rests_on = frozenset({inner})
+    named = {question_given(outer, "q", "t", order, one, rests_on).digest for one in ("a", "b")}
+    assert len(named) == 2 and None not in named
+
+
+def _made_by_hand() -> Iterator[Callable[[], object]]:
+    yield lambda: replace(_INNER, digest=b"another")  # type: ignore[call-arg]
+    yield lambda: CachedQuestion(
+        block=_INNER.block,
+        digest=b"d",
+        question="q",
+        terms="t",
+        order=_INNER.order,
+        derivable=None,
+        rests_on=frozenset(),
+        topped_up=None,
+        made=object(),
+    )
+    yield lambda: ShownAnswer(analyst="alice", cached=1, text="{}", made=object())
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_nobody_else_makes_one(number: int) -> None:
+    make = list(_made_by_hand())[number]
+    with pytest.raises((Fault, TypeError, ValueError)):
+        make()
