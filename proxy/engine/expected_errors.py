@@ -16,6 +16,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.engine.accuracy import Accuracy, AnswerError, ErrorKind, number_of
+from proxy.engine.cut_directions import grows_where_cut
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.plan import (
@@ -260,9 +261,13 @@ def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> Expect
             ErrorExample(number=None, of=of, bound=bound, error=value) for bound, value in examples
         ),
         bound_of=_bound_words(block, choice),
-        assumptions=("what one adds is bounded by choice when the statement runs",),
+        assumptions=(_LEAST if grows_where_cut(block, answer, choice) else _CHOSEN,),
     )
     return _in_time(found, answer.aggregate.type)
+
+
+_CHOSEN = "what one adds is bounded by choice when the statement runs"
+_LEAST = f"{_CHOSEN}: the truth is at least the answer less this error"
 
 
 def _has_open_values(block: BlockPlan, answer: Answer) -> bool:

@@ -379,7 +379,8 @@ class BlockPlan:
     which quantiles weigh them; withheld:
     releases for whose bound there were too few units: their answers are NULL; unstated: those whose bound was
     chosen from few units, so that what is cut may be far above the noise: no error of it is stated; clipped: of
-    releases with a bound that was chosen, the noisy share of units that are above it; is_rounded: answers are
+    releases with a bound that was chosen, the noisy share of units that are above it; least_answers: by number
+    from 1, those that only grow with what a chosen bound cuts, which may be much; is_rounded: answers are
     printed to the digits that mean something; unowned: columns that name the unit of a row and can be null,
     such rows do not count; most_stored: so many rows of a unit are read of a table at most, as the query is
     dear for each (None: all); text_characters: so many of each text that a join repeats (None: all); beyond:
@@ -413,6 +414,7 @@ class BlockPlan:
     withheld: frozenset[int] = frozenset()
     unstated: frozenset[int] = frozenset()
     clipped: tuple[tuple[int, Fraction], ...] = ()
+    least_answers: frozenset[int] = frozenset()
     is_rounded: bool = False
     unowned: tuple[str, ...] = ()
     most_stored: int | None = None

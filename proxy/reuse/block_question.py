@@ -112,6 +112,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "withheld",
                 "unstated",
                 "clipped",
+                "least_answers",
                 "is_rounded",
                 "has_truths",
                 "most_stored",
