@@ -39,16 +39,17 @@ _STATEMENTS = (
 
 @pytest.mark.long
 def test_what_is_stated_of_the_shop_holds() -> None:
-    """By the noise alone 60 to 80 of 100 would, as 300 to 1,300 of 60,000 rows are cut.
+    """By the noise alone 60 to 85 of 100 would, as up to 1,300 of 60,000 rows are cut.
 
-    Of 40 draws at 97.5 % or more, fewer than 35 hold once in 10,000 runs of a statement.
+    False alarms: of 40 draws at 95 % fewer than 32 hold once in 10,000 runs; of 200 at 97.5 % fewer than 186
+    once in 3,000.
     """
     script = "\n".join((_SHOP / name).read_text() for name in ("schema.sql", "rows.sql"))
     tables = (
         (_SHOP / "policy.yaml").read_text().partition("\ntables:")[2].partition("\nbudgets:")[0]
     )
     database = served_database(servers(), "shop_of_least", script, f"tables:{tables}", "auto")
-    proxy, kinds = start_proxy(servers(), [database]), Counter[str]()
+    proxy, kinds, least = start_proxy(servers(), [database]), Counter[str](), 0
     with psycopg.connect(servers().protected.dsn("shop_of_least")) as connection:
         for aggregates, statement in _STATEMENTS:
             exact = connection.execute(statement.format(", ".join(aggregates)).encode()).fetchone()
@@ -67,7 +68,9 @@ def test_what_is_stated_of_the_shop_holds() -> None:
                     stated[place] += low is not None
                     is_below = high is None or float(truth) <= high
                     held[place] += low is not None and low <= float(truth) and is_below
+            least += sum(holds for place, holds in enumerate(held) if row[f"h{place + 1}"] is None)
             for name, holds, of in zip(aggregates, held, stated, strict=True):
-                assert of == _DRAWS and holds >= 35, (statement, name, holds, of)
+                assert of == _DRAWS and holds >= 32, (statement, name, holds, of)
     proxy.stop()
+    assert 100 * least >= 93 * kinds["least"]
     assert kinds["least"] > 150 and kinds["two-sided"] > 100
