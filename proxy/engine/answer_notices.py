@@ -62,7 +62,10 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         if isinstance(release, SampleAggregate):
             yield from _closed_gates(block, release, values)
         if isinstance(release, DeviationMean):
-            yield from _rough_means(block, answer.aggregate, release, values)
+            is_compared = position + 1 in block.uncertain_answers
+            yield from _rough_means(
+                block, answer.aggregate, release, values, is_compared=is_compared
+            )
         if isinstance(release, OrderStatistic):
             yield from _too_few(block, release, values)
             yield from _open_ranks(block, position + 1, release, values)
@@ -103,7 +106,12 @@ def _better(release: SampleAggregate) -> str:
 
 
 def _rough_means(
-    block: BlockPlan, aggregate: Aggregate, release: DeviationMean, values: Sequence[NoisyValue]
+    block: BlockPlan,
+    aggregate: Aggregate,
+    release: DeviationMean,
+    values: Sequence[NoisyValue],
+    *,
+    is_compared: bool,
 ) -> Iterator[str]:
     """Of means and variances where too few units were found to bound what each adds."""
     name, units = aggregate_word(aggregate), units_word(block)
@@ -115,7 +123,7 @@ def _rough_means(
             f"{name} is NULL{_where(block, missing, values)}: it takes about {needed:,} {units}, and a noisy"
             f" count found too few. {MORE}"
         )
-    if unstated and not block.has_uncertain_rows:
+    if unstated and not is_compared:
         where = _where(block, unstated, values)
         yield f"{name}: the error is not known{where}, as too few {units} were found. {MORE}"
 

@@ -289,7 +289,9 @@ def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
             continue
         is_open = any(one.at_least for one in own) and any(one.at_most for one in own)
         if is_open:  # of levels that differ in their direction
-            yield replace(own[0], least=None, most=None, at_least=False, at_most=False, reason=_OPEN)
+            yield replace(
+                own[0], least=None, most=None, at_least=False, at_most=False, reason=_OPEN
+            )
             continue
         yield replace(
             own[0],

@@ -39,7 +39,12 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
         better = better_rows(plan, counts, group)
         stated = with_nulls(plan, rules, group, tuple(group_values(plan, group, better)))
         found = agreed(operands, stated)
-        values.append(tuple(map(_unstated, found)) if plan.has_uncertain_rows else found)
+        values.append(
+            tuple(
+                _unstated(one) if number in plan.uncertain_answers else one
+                for number, one in enumerate(found, start=1)
+            )
+        )
     interval: _IntervalOf = _too_many
     if _are_few(plan, len(drawn.groups)):
         keys = [group.keys for group in drawn.groups]

@@ -107,7 +107,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"sub_partitions"}),
         frozenset(
-            {"answers", "intervals", "expressions", "outputs", "uses_answers", "is_summed"}
+            {"answers", "intervals", "expressions", "outputs", "compared", "is_summed"}
             | {
                 "withheld",
                 "unstated",
