@@ -29,7 +29,10 @@ from proxy.release.null_answers import rows_needed
 from proxy.release.null_reason import NullReason
 from proxy.release.spread_values import units_needed
 
-_REASONS = (NullReason.EMPTY_GROUP, NullReason.UNCLEAR_ROWS, NullReason.TOO_INEXACT)
+_REASONS = (
+    *(NullReason.EMPTY_GROUP, NullReason.UNCLEAR_ROWS),
+    *(NullReason.TOO_INEXACT, NullReason.TOO_WIDE),
+)
 
 
 def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:

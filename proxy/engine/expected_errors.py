@@ -33,7 +33,7 @@ from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import deviation_mean, deviation_variance, order_statistic
 from proxy.planner.shared_scales import scales_of
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.null_answers import rows_needed
+from proxy.release.null_answers import has_range, rows_needed, says_nothing
 from proxy.release.spread_values import units_needed
 
 EXAMPLES = (1_000, 10_000, 100_000)
@@ -408,8 +408,10 @@ def _of_formula(block: BlockPlan, answer: Answer, calculated: Calculated) -> Exp
             NoisySums(sums=sums, scales=tuple(scales), measured=calculated.measured)
         )
         error = max(found.most - found.value, found.value - found.least)
-        examples.append(ErrorExample(number=number, of="rows", bound=None, error=error))
-    return ExpectedError(examples=tuple(examples), assumptions=tuple(assumptions))
+        stated = None if says_nothing(answer, error) else error
+        examples.append(ErrorExample(number=number, of="rows", bound=None, error=stated))
+    remarks = ("NULL where its error is half of its range",) if has_range(answer) else ()
+    return ExpectedError(examples=tuple(examples), remarks=remarks, assumptions=tuple(assumptions))
 
 
 def _evenly(statistic: Statistic, of: Sequence[Measured]) -> Fraction:
