@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 
 from proxy.engine.accuracy import number_of, text_of
 from proxy.engine.cut_directions import GROWING, SPREADS, grows_where_cut, only_grow
@@ -13,7 +14,7 @@ from proxy.engine.unit_words import MORE, aggregate_word, one_unit, units_word
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, Release
 from proxy.mechanisms.row_weights import WeightedRows
-from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.noisy_expressions import answers_in, is_rounded_answer
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.release.choosing_bounds import Chosen, share_of
@@ -246,10 +247,12 @@ def with_places(
 def _place(block: BlockPlan, blocks: Sequence[BlockPlan]) -> str:
     if len({one.tables() for one in blocks}) > 1:
         return f" of {', '.join(block.tables())}"
-    keys = [one.expression for one in block.keys]
-    names = [one.column for one in keys if isinstance(one, ColumnRef)]
-    if len({one.keys for one in blocks}) < 2 or len(names) < len(keys):
+    if len({one.keys for one in blocks}) < 2:
         return ""
+    read = [sorted(column for _, column in columns(key.expression)) for key in block.keys]
+    if not all(read):
+        return ""
+    names = dict.fromkeys(chain.from_iterable(read))
     return f" by {', '.join(names)}" if names else " in total"
 
 

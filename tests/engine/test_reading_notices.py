@@ -307,6 +307,12 @@ def test_bounds_of_several_queries_are_told_apart() -> None:
     assert places == [" by t, b", " by t", " in total"]
     places = [one.place for one in with_places(each[:2], union.plan.blocks)]
     assert places == [" of w.people", " of w.events"]
+    computed = walk(
+        "SELECT upper(t), date_trunc('year', ts), count(*) FROM people GROUP BY ROLLUP (upper(t), 2)"
+    )
+    assert computed is not None
+    places = [one.place for one in with_places(each, computed.plan.blocks)]
+    assert places == [" by t, ts", " by t", " in total"]
     alone = [_clipped(1, "count(*)"), _clipped(1, "sum")]
     assert [one.place for one in with_places(alone, rollup.plan.blocks)] == ["", ""]
 
