@@ -260,8 +260,8 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         is_open = any(one.is_least or one.is_most for one in known)
         by_noise = "by the noise alone " if is_open else ""
         yield (
-            f"ORDER BY {name} LIMIT {top.rows:,}: {by_noise}{certain:,} of the {len(shown):,} rows clearly belong"
-            " to the list. Noise has a part in which others are in it, and their numbers are too"
+            f"ORDER BY {name} LIMIT {top.rows:,}: {by_noise}{certain:,} of the {len(shown):,} rows clearly"
+            " belong to the list. Noise has a part in which others are in it, and their numbers are too"
             f" {_side(top)} on average."
         )
 
