@@ -290,7 +290,12 @@ def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
         is_open = any(one.at_least for one in own) and any(one.at_most for one in own)
         if is_open:  # of levels that differ in their direction
             yield replace(
-                own[0], least=None, most=None, at_least=False, at_most=False, reason=_OPEN
+                own[0],
+                least=None,
+                most=None,
+                at_least=False,
+                at_most=False,
+                reason=f"no interval: {_OPEN}",
             )
             continue
         yield replace(
@@ -340,7 +345,7 @@ def _column(
             name=column.name,
             groups=groups,
             without=groups,
-            reason=f"{of_noise} by its noise alone, no interval: {_OPEN}",
+            reason=f"noise {of_noise}, no interval: {_OPEN}",
             is_behind=is_behind(block),
             type=kind,
             note=note,

@@ -178,7 +178,8 @@ def test_a_chosen_bound_gives_a_least_number(visits: Asking) -> None:
         assert columns["less"].text() == f"less: at most the number plus {row['e1']}"
         assert columns["both"].most is None and columns["both"].as_json()["no_interval"]
         assert (
-            columns["both"].text().startswith("both: +-") and "either way" in columns["both"].text()
+            columns["both"].text().startswith("both: noise +-")
+            and "either way" in columns["both"].text()
         )
         assert columns["people"].is_width
         ends = {name: value for name, value in row.items() if name[0] in "lhe"}
