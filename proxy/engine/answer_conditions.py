@@ -88,7 +88,7 @@ _IN_POLICY = " its bounds in the policy "
 
 
 def _distance(where: str) -> int:
-    """How far from their own group rows are: in none, in that of another value, in the first or last one."""
+    """How far from their own group rows are: in none, in a wrong one, in the first or last one."""
     if where == "are in no group":
         return 3
-    return 2 if "no group" in where else 1 if "another value" in where else 0
+    return 2 if "no group" in where else 1 if "wrong group" in where else 0

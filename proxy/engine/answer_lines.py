@@ -9,11 +9,11 @@ from fractions import Fraction
 
 from proxy.engine.clipped_units import ClippedUnits, clipped_lines
 from proxy.engine.column_errors import ColumnError
+from proxy.engine.impossible_answers import listed
 from proxy.engine.noisy_answers import NoisyAnswer
 
 _NONE = "no interval: "
 _FAR_APART = Fraction(2)  # times the least error of a column: then it matters which group has which
-_BY_GROUP = "dp.error(...) around the expression of a column shows the error of each group."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,7 @@ def _error_lines(
 
 def _notes(answer: NoisyAnswer) -> Iterator[str]:
     """What else is to be known of the errors, once each, without what is told anyway."""
-    if any(map(_differs_by_group, answer.columns)):
-        yield _BY_GROUP
+    yield from by_group(answer.columns)
     told = {rule for line in answer.withheld for rule in line.rstrip(".").lower().split("; ")}
     notes = (note for column in answer.columns for note in column.note.split("; ") if note)
     for note in dict.fromkeys(notes):
@@ -81,8 +80,17 @@ def _notes(answer: NoisyAnswer) -> Iterator[str]:
     yield from answer.times
 
 
+def by_group(columns: Sequence[ColumnError]) -> Iterator[str]:
+    """Say how to see the errors of each group, where they differ and dp.error() is accepted. Such columns are
+    named if dp.error() is refused of others."""
+    different = [column for column in columns if _differs_by_group(column)]
+    accepted = [column.name for column in different if column.takes_error]
+    if accepted:
+        whose = "a column" if len(accepted) == len(different) else listed(accepted)
+        yield f"dp.error(...) around the expression of {whose} shows the error of each group."
+
+
 def _differs_by_group(column: ColumnError) -> bool:
-    """Of a column of the result: dp.error() stands in the SELECT that makes it."""
     if column.place is None or column.least is None or column.most is None:
         return False
     return column.most >= _FAR_APART * column.least

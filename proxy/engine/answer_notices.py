@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from proxy.base.result_columns import IntervalEnd
 from proxy.base.session_settings import how_to_set
+from proxy.base.written_names import written_name
 from proxy.engine.accuracy import unit_of_error
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.group_threshold import no_group, small_groups
@@ -21,14 +23,18 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.policy.policy_model import Mechanism
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyOperator
 from proxy.query.ir.query import TopList
-from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.relations import Scan
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
 from proxy.release.null_reason import NullReason
 from proxy.release.spread_values import units_needed
 
+_COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
 _REASONS = (
     *(NullReason.EMPTY_GROUP, NullReason.UNCLEAR_ROWS),
     *(NullReason.TOO_INEXACT, NullReason.TOO_WIDE),
@@ -44,6 +50,8 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     yield from empty_groups(block, noisy)
     yield from choice_notices(block, noisy)
     yield from _uncertain_list(block, noisy)
+    yield from _unsettled_order(*shown_rows(block, noisy))
+    yield from _counted_nulls(block)
     missing = small_groups(block, noisy)
     if missing is not None:
         yield missing
@@ -63,19 +71,16 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         release = block.releases[answer.releases[0]]
         values = [row.values[position] for row in noisy.rows]
         if isinstance(release, SampleAggregate):
-            yield from _closed_gates(block, release, values)
+            yield from _closed_gates(block, position + 1, release, values)
         if isinstance(release, DeviationMean):
-            is_compared = position + 1 in block.uncertain_answers
-            yield from _rough_means(
-                block, answer.aggregate, release, values, is_compared=is_compared
-            )
+            yield from _rough_means(block, position + 1, release, values)
         if isinstance(release, OrderStatistic):
-            yield from _too_few(block, release, values)
+            yield from _too_few(block, position + 1, release, values)
             yield from _open_ranks(block, position + 1, release, values)
         if isinstance(release, UnitExtreme):
-            yield from _too_few_units(block, release, values)
+            yield from _too_few_units(block, position + 1, release, values)
         if isinstance(release, OrderStatistic | UnitExtreme):
-            yield from _unbounded(block, release, values)
+            yield from _unbounded(block, position + 1, release, values)
     if any(one.null_reason or one.is_adjusted for row in noisy.rows for one in row.values):
         for reason in _REASONS:
             yield from _nulls(block, noisy, reason)
@@ -87,7 +92,7 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
 
 
 def _closed_gates(
-    block: BlockPlan, release: SampleAggregate, values: Sequence[NoisyValue]
+    block: BlockPlan, number: int, release: SampleAggregate, values: Sequence[NoisyValue]
 ) -> Iterator[str]:
     missing = sum(value.is_missing for value in values)
     if missing:
@@ -95,7 +100,7 @@ def _closed_gates(
         if isinstance(block.neighbours, RowNeighbours) and not block.unit_name:
             units = "rows"
         yield (
-            f"{release.aggregate.kind.value} is NULL{_where(block, missing, values)}: it takes about"
+            f"{answer_name(block, number)} is NULL{_where(block, missing, values)}: it takes about"
             f" {release.gate.least:,} {units}, and a noisy count found fewer. Raise dp.epsilon, ask for fewer"
             f" aggregates or groups at once, or {_better(release)}."
         )
@@ -109,35 +114,30 @@ def _better(release: SampleAggregate) -> str:
 
 
 def _rough_means(
-    block: BlockPlan,
-    aggregate: Aggregate,
-    release: DeviationMean,
-    values: Sequence[NoisyValue],
-    *,
-    is_compared: bool,
+    block: BlockPlan, number: int, release: DeviationMean, values: Sequence[NoisyValue]
 ) -> Iterator[str]:
     """Of means and variances where too few units were found to bound what each adds."""
-    name, units = aggregate_word(aggregate), units_word(block)
+    name, units = answer_name(block, number), units_word(block)
     missing = sum(value.null_reason is NullReason.TOO_FEW for value in values)
     unstated = sum(value.half_width is None and not value.is_missing for value in values)
     if missing:
-        needed = units_needed(release, aggregate)
+        needed = units_needed(release, block.answers[number - 1].aggregate)
         yield (
             f"{name} is NULL{_where(block, missing, values)}: it takes about {needed:,} {units}, and a noisy"
             f" count found too few. {MORE}"
         )
-    if unstated and not is_compared:
+    if unstated and number not in block.uncertain_answers:
         where = _where(block, unstated, values)
         yield f"{name}: the error is not known{where}, as too few {units} were found. {MORE}"
 
 
 def _too_few(
-    block: BlockPlan, release: OrderStatistic, values: Sequence[NoisyValue]
+    block: BlockPlan, number: int, release: OrderStatistic, values: Sequence[NoisyValue]
 ) -> Iterator[str]:
     missing = sum(value.null_reason is NullReason.TOO_FEW for value in values)
     if missing:
         yield (
-            f"{aggregate_word(release.aggregate)} is NULL{_where(block, missing, values)}: it takes about"
+            f"{answer_name(block, number)} is NULL{_where(block, missing, values)}: it takes about"
             f" {rows_needed(release):,} rows, and the noisy count is lower. {MORE}"
         )
 
@@ -156,12 +156,12 @@ def _open_ranks(
 
 
 def _too_few_units(
-    block: BlockPlan, release: UnitExtreme, values: Sequence[NoisyValue]
+    block: BlockPlan, number: int, release: UnitExtreme, values: Sequence[NoisyValue]
 ) -> Iterator[str]:
     missing = sum(value.is_missing and value.null_reason is None for value in values)
     if missing:
         yield (
-            f"{aggregate_word(release.aggregate)} is NULL{_where(block, missing, values)}: it takes about"
+            f"{answer_name(block, number)} is NULL{_where(block, missing, values)}: it takes about"
             f" {release.least:,} {units_word(block)} with a value, and a noisy count found fewer. {MORE}"
         )
 
@@ -169,11 +169,12 @@ def _too_few_units(
 def _nulls(block: BlockPlan, noisy: NoisyTable, reason: NullReason) -> Iterator[str]:
     """One line for all columns that are NULL in as many groups."""
     columns: dict[int, list[str]] = {}
-    for position, answer in enumerate(block.answers):
+    for position in range(len(block.answers)):
         missing = sum(row.values[position].null_reason is reason for row in noisy.rows)
         if missing:
-            columns.setdefault(missing, []).append(aggregate_word(answer.aggregate))
-    for missing, names in columns.items():
+            columns.setdefault(missing, []).append(answer_name(block, position + 1))
+    for missing, several in columns.items():
+        names = list(dict.fromkeys(several))
         verb = "is" if len(names) == 1 else "are"
         where = _where(block, missing, noisy.rows)
         few = " It may be empty." if reason is NullReason.EMPTY_GROUP and block.keys else ""
@@ -182,8 +183,8 @@ def _nulls(block: BlockPlan, noisy: NoisyTable, reason: NullReason) -> Iterator[
 
 def _adjusted(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     names = [
-        aggregate_word(answer.aggregate)
-        for position, answer in enumerate(block.answers)
+        answer_name(block, position + 1)
+        for position in range(len(block.answers))
         if any(row.values[position].is_adjusted for row in noisy.rows)
     ]
     rows = sum(any(value.is_adjusted for value in row.values) for row in noisy.rows)
@@ -266,6 +267,41 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         )
 
 
+def _counted_nulls(block: BlockPlan) -> Iterator[str]:
+    """Of `count(*) - count(x)`: one count has the noise of one."""
+    for column in block.outputs if isinstance(block.source, Scan) else ():
+        match column.expression:
+            case NoisyArithmetic(
+                operator=NoisyOperator.SUBTRACT, left=AnswerOf() as left, right=AnswerOf() as right
+            ):
+                rows, values = (block.answers[one.number - 1].aggregate for one in (left, right))
+                kinds = (rows.kind, values.kind)
+                are_all = rows.condition is None and values.condition is None
+                if kinds == _COUNTS and are_all and isinstance(values.operand, ColumnRef):
+                    counted = written_name(values.operand.column)
+                    yield f"{column.name}: count(*) FILTER (WHERE {counted} IS NULL) has less noise."
+            case _:
+                pass
+
+
+def _unsettled_order(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Of rows in the order of a noisy column, none of which LIMIT leaves out."""
+    for place, column in enumerate(block.outputs):
+        if not column.is_order:
+            continue
+        intervals = [row.errors[place] for row in noisy.rows]
+        known = sorted(
+            (one for one in intervals if isinstance(one, NoisyInterval)), key=lambda one: one.value
+        )
+        meet = [one.high >= other.low for one, other in pairwise(known)]
+        rows = sum(one or other for one, other in zip([False, *meet], [*meet, False], strict=True))
+        if rows and known:
+            yield (
+                f"ORDER BY {column.name}: the errors do not settle the order of {rows:,} of the"
+                f" {len(noisy.rows):,} rows."
+            )
+
+
 def _side(top: TopList) -> str:
     if top.is_descending is None:
         return "far to one side"
@@ -277,7 +313,10 @@ def _where(block: BlockPlan, count: int, values: Sequence[object]) -> str:
 
 
 def _unbounded(
-    block: BlockPlan, release: OrderStatistic | UnitExtreme, values: Sequence[NoisyValue]
+    block: BlockPlan,
+    number: int,
+    release: OrderStatistic | UnitExtreme,
+    values: Sequence[NoisyValue],
 ) -> Iterator[str]:
     """Of an interval that says nothing: where the ranks of its ends do not exist, it is all of the bounds."""
     measured = release.measured
@@ -289,6 +328,6 @@ def _unbounded(
     if whole and measured.low < measured.high:
         where = f" in {groups_phrase(block, whole, len(values))}" if len(values) > 1 else ""
         yield (
-            f"the interval of {aggregate_word(release.aggregate)} is all of its bounds{where}: there may be too"
+            f"the interval of {answer_name(block, number)} is all of its bounds{where}: there may be too"
             f" few rows. {MORE}"
         )

@@ -16,7 +16,7 @@ from proxy.engine.impossible_answers import counts_of_groups
 from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
 from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, is_of_one_row
 from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
@@ -29,7 +29,7 @@ class ColumnError:
 
     place: Of the column in the result, from 1; None if it is of an inner query.
     least, most: Of the half widths of its 95 % intervals in all groups; None if no group has one.
-    without: In how many of `groups` there is none. reason: Why.
+    without: In how many of `groups` there is none. nulls: In how many of these the number is NULL. reason: Why.
     larger: In how many groups the half width is larger than the number.
     note: What else is to be known of it.
     is_behind: Whether the groups are those behind the result, as it is not known which are shown.
@@ -37,12 +37,14 @@ class ColumnError:
     at_least: A chosen bound may cut more than the error, which would only make the numbers larger.
     at_most: What it cuts would only make them smaller.
     is_told: By it the groups that may be empty are told, so large errors are told as well.
+    takes_error: dp.error() around its expression is accepted.
     """
 
     place: int | None
     name: str
     groups: int
     without: int
+    nulls: int = 0
     least: Fraction | None = None
     most: Fraction | None = None
     reason: str = ""
@@ -53,6 +55,7 @@ class ColumnError:
     at_least: bool = False
     at_most: bool = False
     is_told: bool = False
+    takes_error: bool = False
 
     @property
     def is_width(self) -> bool:
@@ -69,10 +72,21 @@ class ColumnError:
             found = f"at least the number less {found}"
         if self.at_most:
             found = f"at most the number plus {found}"
-        if self.without:
-            behind = " (shown or not)" if self.is_behind else ""
-            found = f"{found}; in {self.without} of {self.groups} groups{behind} {self.reason}"
-        return f"{self.name}: {found}"
+        return f"{self.name}: {'; '.join((found, *self._without()))}"
+
+    def _without(self) -> Iterator[str]:
+        """In how many groups there is no number, and in how many others no interval."""
+        behind = " (shown or not)" if self.is_behind else ""
+        if self.nulls:
+            yield f"NULL in {self.nulls:,} of {self.groups:,} groups{behind}"
+        others = self.without - self.nulls
+        if others:
+            why = "; ".join(one for one in self.reason.split("; ") if not one.startswith(_IS_NULL))
+            none, where = "no interval", f"in {others:,} of {self.groups:,} groups{behind}"
+            is_known = none in why and not why.startswith(none)  # its error is told in another way
+            yield (
+                f"{where} {why}" if is_known else f"{none} {where}: {why.removeprefix(f'{none}: ')}"
+            )
 
     def as_json(self) -> dict[str, object]:
         return {
@@ -181,6 +195,8 @@ def column_errors(
             one = _column(column, place, block, noisy, partial(of_block, number))
             if column.expression is not None and _is_told_if_empty(column.expression, planned):
                 one = replace(one, is_told=True)
+            if read.outputs and column.expression is not None:
+                one = replace(one, takes_error=is_of_one_row(column.expression))
             if one.reason == COMPUTED_AROUND and _chooses(planned):
                 one = replace(one, reason=f"{one.reason}{_OF_CHOSEN}")
             if place > placed:
@@ -302,6 +318,7 @@ def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
             own[0],
             groups=sum(one.groups for one in own),
             without=sum(one.without for one in own),
+            nulls=sum(one.nulls for one in own),
             least=min((one.least for one in own if one.least is not None), default=None),
             most=max((one.most for one in own if one.most is not None), default=None),
             reason="; ".join(dict.fromkeys(one.reason for one in own if one.reason)),
@@ -350,22 +367,23 @@ def _column(
             type=kind,
             note=note,
         )
-    reasons: Iterator[str] = iter(())
+    reasons: dict[NoInterval, str] = {}
     if len(known) < groups:
         none = {one for one in found if isinstance(one, NoInterval)}
-        reasons = (
-            _reason(one, column.expression, block, noisy, accuracy())
+        reasons = {
+            one: _reason(one, column.expression, block, noisy, accuracy())
             for one in NoInterval
             if one in none
-        )
+        }
     return ColumnError(
         place=place,
         name=column.name,
         groups=groups,
         without=groups - len(widths),
+        nulls=sum(found.count(one) for one, why in reasons.items() if why.startswith(_IS_NULL)),
         least=min(widths, default=None),
         most=max(widths, default=None),
-        reason="; ".join(reasons),
+        reason="; ".join(reasons.values()),
         larger=0
         if kind.is_time
         else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),

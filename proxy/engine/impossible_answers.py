@@ -46,11 +46,15 @@ def impossible_answers(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     ]
     made = [one for one in columns if not isinstance(one[2], AnswerOf)]
     plain = [one for one in columns if isinstance(one[2], AnswerOf) and _adds_up(block, one[2])]
-    if not made and len(plain) < 2:
+    if not made and not plain:
         return
     ranges = ranges_of(block)
-    told = [*_parts_above(block, noisy, plain, ranges), *_beyond(block, noisy, made, ranges)]
-    found = [f"puts {_listed(told)}"] if told else []
+    told = [
+        *_parts_above(block, noisy, plain, ranges),
+        *_below_0(block, noisy, plain, ranges),
+        *_beyond(block, noisy, made, ranges),
+    ]
+    found = [f"puts {listed(told)}"] if told else []
     found += _falling(block, noisy, made, ranges)
     if found:
         yield f"Noise alone {', and '.join(found)}."
@@ -83,6 +87,18 @@ def _is_above(row: NoisyRow, part: NoisyExpression, whole: NoisyExpression) -> b
     assert isinstance(part, AnswerOf) and isinstance(whole, AnswerOf)
     one, other = row.values[part.number - 1], row.values[whole.number - 1]
     return not (one.is_missing or other.is_missing) and _number(one) > _number(other)
+
+
+def _below_0(
+    block: BlockPlan, noisy: NoisyTable, plain: Sequence[_Column], ranges: Ranges
+) -> Iterator[str]:
+    """A count, or a sum of what is not negative."""
+    for _, name, answer in plain:
+        assert isinstance(answer, AnswerOf)
+        values = [row.values[answer.number - 1] for row in noisy.rows]
+        below = sum(not one.is_missing and one.index < 0 for one in values)
+        if below and ranges.of(answer).is_not_negative:
+            yield f"{name} below 0{_where(block, below, noisy)}"
 
 
 def _number(value: NoisyValue) -> Fraction:
@@ -139,7 +155,7 @@ def _falling(
     for operand, names in falling.items():
         count = sum(_is_below_0(operand, row) for row in noisy.rows)
         if count:
-            shown = _listed(list(dict.fromkeys(names)))
+            shown = listed(list(dict.fromkeys(names)))
             found.append(f"lets {shown} fall{_where(block, count, noisy)}")
     return found
 
@@ -154,7 +170,8 @@ def _is_below_0(operand: NoisyExpression, row: NoisyRow) -> bool:
     return isinstance(found, NoisyInterval) and found.value < 0
 
 
-def _listed(found: Sequence[str]) -> str:
+def listed(found: Sequence[str]) -> str:
+    """Name the first of several columns, and the number of the others."""
     more = len(found) - _TOLD
     if more > 1:
         found = [*found[:_TOLD], f"{more:,} more columns"]
@@ -178,7 +195,7 @@ def empty_groups(planned: BlockPlan, released: NoisyTable) -> Iterator[str]:
     empty = sum(all(_may_be_0(row.values[n - 1]) for n in numbers) for row in noisy.rows)
     if empty:
         different = list(dict.fromkeys(answer_name(block, number) for number in numbers))
-        names = _listed(different)
+        names = listed(different)
         where = f"{groups_phrase(block, empty, len(noisy.rows))}{',' if is_behind(block) else ''}"
         more = _MOST if 2 * empty > len(noisy.rows) else ""
         if _is_of_some_rows(block, numbers[0]):
@@ -215,6 +232,7 @@ def _is_of_some_rows(block: BlockPlan, number: int) -> bool:
 
 
 _ALL_ROWS = "count(*)"
+_LEFT_OUT = " HAVING dp.low({}) > 0 leaves them out."
 
 
 def _may_be_0(value: NoisyValue) -> bool:
@@ -223,10 +241,14 @@ def _may_be_0(value: NoisyValue) -> bool:
 
 def _without(block: BlockPlan, numbers: Sequence[int]) -> str:
     """A condition that leaves out such groups. It has to name one of the counts as SQL: a column of several
-    tables may need a name in front of it, which is not known here."""
+    tables may need a name in front of it, which only the statement knows."""
     aggregates = [block.answers[number - 1].aggregate for number in numbers]
     for aggregate in aggregates:
         word = aggregate_word(aggregate)
         if word == _ALL_ROWS or ("(" in word and isinstance(block.source, Scan)):
-            return f" HAVING dp.low({word}) > 0 leaves them out."
+            return _LEFT_OUT.format(word)
+    for column in block.outputs:
+        shown = column.expression
+        if column.written and isinstance(shown, AnswerOf) and shown.number in numbers:
+            return _LEFT_OUT.format(column.written)
     return " A condition on the low end of that count leaves them out."

@@ -28,7 +28,6 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.policy.policy_model import Bounds, BoundsKind
-from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
 
@@ -121,16 +120,16 @@ _STEM = "The error leaves out what the policy cuts"
 
 def _names(block: BlockPlan, releases: frozenset[int], aggregate: Aggregate) -> str:
     """The answers that are made of a release. Two sums of expressions have no other name than their columns."""
-    if isinstance(aggregate.operand, ColumnRef):
-        return aggregate_word(aggregate)
+    if "(" in (word := aggregate_word(aggregate)):
+        return word
     numbers = [n for n, one in enumerate(block.answers, start=1) if releases & {*one.releases}]
     return " and ".join(dict.fromkeys(answer_name(block, number) for number in numbers))
 
 
 def _name_of(block: BlockPlan, aggregate: Aggregate) -> str:
     numbers = [n for n, one in enumerate(block.answers, start=1) if one.aggregate == aggregate]
-    if isinstance(aggregate.operand, ColumnRef) or not numbers:
-        return aggregate_word(aggregate)
+    if "(" in (word := aggregate_word(aggregate)) or not numbers:
+        return word
     return answer_name(block, numbers[0])
 
 

@@ -71,13 +71,7 @@ def settled_arguments(question: ProtectedQuery, arguments: Arguments) -> Settled
         Refusal: As `proxy.engine.arguments.constants`.
     """
     first = len(question.parameter_types) + 1
-    slotted = {
-        number: texts
-        for number, (constant, text) in enumerate(
-            zip(question.constants, arguments[first - 1 :], strict=False), start=first
-        )
-        if constant.slots and (texts := _texts(text)) is not None
-    }
+    slotted = moving_texts(question, arguments)
     if not slotted:
         return SettledArguments(arguments=arguments)
     slots = question.constants[min(slotted) - first].slots
@@ -91,6 +85,20 @@ def settled_arguments(question: ProtectedQuery, arguments: Arguments) -> Settled
     return SettledArguments(
         arguments=settled, slot=slot if is_moved else None, is_exact=slot is None
     )
+
+
+def moving_texts(
+    question: ProtectedQuery, arguments: Arguments
+) -> Mapping[int, Mapping[str, str | None]]:
+    """The values in each slot of the constants that the present is part of, by number."""
+    first = len(question.parameter_types) + 1
+    return {
+        number: texts
+        for number, (constant, text) in enumerate(
+            zip(question.constants, arguments[first - 1 :], strict=False), start=first
+        )
+        if constant.slots and (texts := _texts(text)) is not None
+    }
 
 
 def _texts(text: str | None) -> Mapping[str, str | None] | None:

@@ -21,6 +21,7 @@ from proxy.engine.arguments import constants
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
+from proxy.engine.ended_columns import ended_lines
 from proxy.engine.explain_json import explain_json
 from proxy.engine.explain_summary import summary_lines
 from proxy.engine.explain_text import explain_lines
@@ -336,6 +337,7 @@ class Engine:
     ) -> PreparedQuery:
         remembered = self._remembered  # another one, where the context is renewed meanwhile
         settled = settled_arguments(question, arguments)
+        ended = ended_lines(question, arguments, self.policy)
         arguments = settled.arguments
         request = question, arguments, settings, day
         found = remembered.find(*request, analyst)
@@ -346,7 +348,8 @@ class Engine:
                 found = await self._turns.run(analyst, self._plan, *request)
             remembered.keep(*request, analyst, found)
         rounded = settled.text()
-        return found if rounded is None else replace(found, times=(*found.times, rounded))
+        times = (*ended, *(() if rounded is None else (rounded,)))
+        return replace(found, times=(*found.times, *times)) if times else found
 
     def _plan(
         self,

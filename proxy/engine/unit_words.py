@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.noisy_expressions import AnswerOf
+from proxy.query.ir.noisy_expressions import AnswerOf, answers_in
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}
 _HISSING = ("s", "x", "z", "ch", "sh")
 _VOWELS = "aeiou"
+_MADE = re.compile(r"[akw][0-9]+")  # columns of relations that the reading of subqueries makes
 MORE = "Raise dp.epsilon, or ask for fewer aggregates or groups at once."
 
 
@@ -43,7 +46,7 @@ def plural(word: str) -> str:
 
 
 def aggregate_word(aggregate: Aggregate) -> str:
-    """Name an aggregate with its column, where it is of one bare column.
+    """Name an aggregate with its column, where it is of one bare column that somebody has named.
 
     >>> from proxy.base.sql_types import SqlType
     >>> aggregate_word(Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8))
@@ -52,18 +55,24 @@ def aggregate_word(aggregate: Aggregate) -> str:
     name, operand = aggregate.kind.value, aggregate.operand
     if not isinstance(operand, ColumnRef) or aggregate.second is not None:
         return name
+    if _MADE.fullmatch(operand.column):
+        return name
     if aggregate.kind is AggregateKind.COUNT_DISTINCT:
         return f"count(DISTINCT {operand.column})"
     return f"{name}({operand.column})"
 
 
 def answer_name(block: BlockPlan, number: int) -> str:
-    """Name an answer, by its number, as the output column that shows it. Without one name the aggregate."""
+    """Name an answer, by its number, as the output column that shows it, or the only one that is computed of
+    it. Without one name the aggregate."""
     word = aggregate_word(block.answers[number - 1].aggregate)
-    shown = [
-        column.name
+    of_it = [
+        column
         for column in block.outputs
-        if isinstance(column.expression, AnswerOf) and column.expression.number == number
+        if column.expression is not None and number in answers_in(column.expression)
     ]
+    shown = [column.name for column in of_it if isinstance(column.expression, AnswerOf)]
+    if not shown and len(of_it) == 1:
+        shown = [of_it[0].name]
     names = [column.name for column in block.outputs]
     return shown[0] if shown and names.count(shown[0]) == 1 else word

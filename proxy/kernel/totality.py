@@ -335,6 +335,8 @@ def check_grid_index(measured: Measured, stored: Value) -> None:
             raise refused("a time that is measured and is no column")
     else:
         check_number(operand)
+    if measured.grid <= 0:
+        raise refused("a grid without steps")
     if max(abs(measured.low), abs(measured.high)) > _LARGEST_INDEX:
         raise refused("a clamp with too many steps")
     if max(bits_of(measured.grid), bits_of(1 / measured.grid)) > MOST_BITS:

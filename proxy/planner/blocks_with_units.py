@@ -11,21 +11,25 @@ from proxy.kernel.key_plans import KeyPlan
 from proxy.planner.anti_joins import as_not_exists
 from proxy.planner.computed_keys import narrowed_as_computed
 from proxy.planner.facts import Facts, PlanningContext, PublicRows, RelationWithUnit, typed
+from proxy.planner.joined_conditions import with_joins
 from proxy.planner.neighbours import lacks_bound
 from proxy.planner.numbered_rows import first_rows, with_first_rows
 from proxy.planner.planned_keys import columns_of_keys, planned_keys
 from proxy.planner.tracking import track
+from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockWithUnit:
-    """public: the facts of its keys' columns as far as its condition leaves them."""
+    """public: the facts of its keys' columns as far as its condition leaves them. where: that condition, with
+    what follows from its joins."""
 
     block: AggregateBlock
     with_unit: RelationWithUnit
     keys: tuple[KeyPlan, ...]
     public: Facts
+    where: Expression | None
 
 
 def blocks_with_units(query: Query, known: PlanningContext) -> Iterator[BlockWithUnit]:
@@ -69,8 +73,9 @@ def _read_with_unit(block: AggregateBlock, known: PlanningContext) -> BlockWithU
     with_unit = replace(
         with_unit, ownership=first_rows(with_unit.relation, where, with_unit.ownership)
     )
+    where = with_joins(where, block.source, facts)
     named = columns_of_keys([typed(key.expression, facts) for key in block.keys], facts)
     public = narrowed_as_computed(facts, where, named)
     can_be_private = not lacks_bound(with_unit.ownership)
     block, keys = planned_keys(block, facts, public, where, can_be_private=can_be_private)
-    return BlockWithUnit(block=block, with_unit=with_unit, keys=keys, public=public)
+    return BlockWithUnit(block=block, with_unit=with_unit, keys=keys, public=public, where=where)

@@ -100,7 +100,7 @@ def _functions(
 ) -> dict[Expression, tuple[Value, ...]]:
     """Functions of the column that are compared with constants, and these."""
     found: dict[Expression, list[Value]] = {}
-    for of, beside in _compared(parts):
+    for of, beside in compared(parts):
         if is_function_of(of, column):
             values = (constant_value(one, of.type) for one in beside if isinstance(one, Constant))
             found.setdefault(of, []).extend(values)
@@ -224,14 +224,14 @@ def _points(column: ColumnRef, parts: Iterable[Expression]) -> frozenset[Fractio
 
 def constants_beside(column: ColumnRef, parts: Iterable[Expression]) -> Iterator[Value]:
     """Constants that a column is compared with."""
-    for of, beside in _compared(parts):
+    for of, beside in compared(parts):
         if of == column:
             yield from (
                 constant_value(one, column.type) for one in beside if isinstance(one, Constant)
             )
 
 
-def _compared(parts: Iterable[Expression]) -> Iterator[tuple[Expression, tuple[Expression, ...]]]:
+def compared(parts: Iterable[Expression]) -> Iterator[tuple[Expression, tuple[Expression, ...]]]:
     """What is compared, and what it is compared with: with nothing what is only looked at for NULL."""
     waiting = list(parts)
     while waiting:

@@ -13,6 +13,7 @@ from itertools import product
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
+from proxy.planner.compared_columns import Texts, comparing
 from proxy.planner.facts import Facts, Values
 from proxy.planner.label_evaluation import (
     Held,
@@ -82,13 +83,14 @@ def combined(
     parts: Sequence[Expression],
     values: Sequence[Values],
     facts: Facts,
+    about: Sequence[Expression] = (),
 ) -> list[Values] | None:
     """What keys are together where their parts have any of their values; None: that is not known, or too much.
 
-    Given    values: of each part
+    Given    values: of each part; about: conditions, of which those count that compare columns of several parts
     """
     found: dict[Values, None] = {}
-    for held, is_listed in _held(keys, parts, values, facts) or ():
+    for held, is_listed in _held(keys, parts, values, facts, about) or ():
         try:
             texts = tuple(printed_value(evaluated(key, held)) for key in keys)
         except NotEvaluated:
@@ -105,24 +107,32 @@ def _held(
     parts: Sequence[Expression],
     values: Sequence[Values],
     facts: Facts,
+    about: Sequence[Expression],
 ) -> Iterator[tuple[Held, bool]] | None:
     """Combinations of the parts' values, and whether no NULL that is not listed is among them."""
     together = list(_together(parts, values, facts))
     most = math.prod(len(each) for _, each in together)
     if most * sum(map(size, keys)) > _WORK:
         return None
-    return _read(parts, together, facts, values)
+    return _read(parts, together, values, comparing(parts, facts, about, most))
 
 
 def _read(
     parts: Sequence[Expression],
     together: list[tuple[tuple[int, ...], list[Values]]],
-    facts: Facts,
     values: Sequence[Values],
+    is_possible: Callable[[Texts], bool] | None,
 ) -> Iterator[tuple[Held, bool]]:
     for several in product(*(each for _, each in together)):
         held: dict[Expression, LabelValue] = {}
         is_listed = True
+        shown = {
+            parts[place]: text
+            for (places, _), texts in zip(together, several, strict=True)
+            for place, text in zip(places, texts, strict=True)
+        }
+        if is_possible is not None and not is_possible(shown):
+            continue
         for (places, _), texts in zip(together, several, strict=True):
             for place, text in zip(places, texts, strict=True):
                 held[parts[place]] = label_value(text, parts[place].type)
@@ -203,7 +213,7 @@ def mapping(
 ) -> Mapping[Values, str | None] | None:
     """What the key is for each combination of its parts' values, as texts; None: too many, or not known."""
     found: dict[Values, str | None] = {}
-    for held, is_listed in _held([key], parts, values, facts) or ():
+    for held, is_listed in _held([key], parts, values, facts, ()) or ():
         try:
             text = printed_value(evaluated(key, held))
         except NotEvaluated:

@@ -33,8 +33,9 @@ def combinations(
     Given    facts: narrowed by the condition
     Refuses  TOO_COMPLEX: more than a limit
     """
-    computed, every = as_computed(keys, facts)
-    domains = list(_domains(computed, values, every))
+    opened, every = as_computed([*keys, *conjuncts(where)], facts)
+    computed, about = opened[: len(keys)], opened[len(keys) :]
+    domains = list(_domains(computed, values, every, about))
     number = math.prod(len(domain) for _, domain in domains)
     if number > limits.GROUPS_PER_STATEMENT:
         raise _too_many(number, keys, values)
@@ -62,7 +63,7 @@ def combinations(
 
 
 def _domains(
-    keys: Sequence[Expression], values: Sequence[Values], facts: Facts
+    keys: Sequence[Expression], values: Sequence[Values], facts: Facts, about: Sequence[Expression]
 ) -> Iterator[_Domain]:
     """Keys of one public row together, those that are parts of one time or number, each other key by itself."""
     together: dict[str, list[int]] = {}
@@ -71,7 +72,9 @@ def _domains(
         taken |= set(places)
         yield places, _listed(numbered, [values[place] for place in places])
     left = [place for place in range(len(keys)) if place not in taken]
-    parts = _computed([keys[place] for place in left], [values[place] for place in left], facts)
+    parts = _computed(
+        [keys[place] for place in left], [values[place] for place in left], facts, about
+    )
     for found, groups in parts:
         places = tuple(left[place] for place in found)
         taken |= set(places)
@@ -96,7 +99,7 @@ def _domains(
 
 
 def _computed(
-    keys: Sequence[Expression], values: Sequence[Values], facts: Facts
+    keys: Sequence[Expression], values: Sequence[Values], facts: Facts, about: Sequence[Expression]
 ) -> Iterator[_Domain]:
     """Keys that are computed of the same columns, or public row, one of them of several parts."""
     parts = [key_parts(key, facts) for key in keys]
@@ -128,6 +131,7 @@ def _computed(
             several,
             [label_values(part, facts) or () for part in several],
             facts,
+            about,
         )
         if found is not None:
             listed = [values[place] for place in sorted(places)]

@@ -197,7 +197,7 @@ def _stored_names(name: Name, facts: Facts) -> str:
 
 
 _NONE = "are in no group"
-_OTHER = "count in the group of another value"
+_OTHER = "count in a wrong group, as their year is cut to one near the bounds"
 
 
 def _where(expression: Expression, values: Values, facts: Facts, name: Name) -> str:

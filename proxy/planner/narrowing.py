@@ -214,7 +214,7 @@ def _of_parts(
     if parts is None or parts == (expression,):
         return None
     values = [still_possible(part, label_values(part, facts) or (), about) for part in parts]
-    found = combined([expression], parts, values, facts)
+    found = combined([expression], parts, values, facts, about)
     return None if found is None else frozenset(text for (text,) in found)
 
 

@@ -133,15 +133,14 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
 
 
 def listed_groups(
-    block: AggregateBlock, keys: tuple[KeyPlan, ...], public: Facts
+    block: AggregateBlock, keys: tuple[KeyPlan, ...], public: Facts, where: Expression | None
 ) -> tuple[tuple[KeyPlan, ...], tuple[Values, ...] | None]:
     """
-    Given    public: as of planned_key
+    Given    public, where: as of planned_key
     Gives    which combinations of public keys are answered, and the keys with the values that these have
     """
     if not keys:
         return keys, None
-    where = None if block.where is None else typed(block.where, public)
     expressions = [typed(key.expression, public) for key in block.keys]
     found = combinations(expressions, [key.values or () for key in keys], public, where)
     if found is None:

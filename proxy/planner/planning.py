@@ -353,7 +353,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     facts = with_unit.facts
     count, listed = None, None
     if not any(key.values is None for key in keys):
-        keys, listed = listed_groups(block, keys, of.public)
+        keys, listed = listed_groups(block, keys, of.public, of.where)
         count = math.prod(len(key.values or ()) for key in keys) if listed is None else len(listed)
     # Conditions may leave no group at all: then nothing is answered, and planned as for one.
     group_bound = None if count is None else max(1, count)

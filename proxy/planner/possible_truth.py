@@ -247,6 +247,8 @@ def _order(left: Value, right: Value) -> frozenset[int]:
             return _sides(left, right)
         case Fraction(), Between() | Within():
             return frozenset(-sign for sign in _sides(right, left))
+        case Between() | Within(), Between() | Within():
+            return _sides_of_range(left, right)
         case str(), str():
             return frozenset({0 if left == right else 2})
         case (OtherText(), str()) | (str(), OtherText()):
@@ -269,6 +271,17 @@ def _sides(of: Between | Within, number: Fraction) -> frozenset[int]:
         sides.discard(1)
     if of.low == number:
         sides.discard(-1)
+    return frozenset(sides)
+
+
+def _sides_of_range(of: Between | Within, other: Between | Within) -> frozenset[int]:
+    """On which sides of some number of the other some number can lie."""
+    sides = {-1, 0, 1}
+    is_open = isinstance(of, Between) or isinstance(other, Between)
+    if of.high is not None and other.low is not None and of.high <= other.low:
+        sides -= {0, 1} if is_open or of.high < other.low else {1}
+    if of.low is not None and other.high is not None and of.low >= other.high:
+        sides -= {0, -1} if is_open or of.low > other.high else {-1}
     return frozenset(sides)
 
 

@@ -25,7 +25,7 @@ class NoInterval(Enum):
     OF_AN_ANSWER = "an answer in it has no interval"
     DIVIDED_BY_0 = "NULL, because it divides by a noisy 0"
     MAY_BE_DIVIDED_BY_0 = "the interval of what it is divided by holds 0"
-    MAY_BE_NULL = "the interval holds the number of which nullif() makes NULL"
+    MAY_BE_NULL = "no interval: without its noise nullif() may make it NULL"
     UNKNOWN_ORDER = "the order of its window is not known"
     TOO_MANY = "there are too many groups and columns for the error of each"
     TOO_LARGE = "its ends have more than 400 digits"

@@ -67,7 +67,10 @@ def _released(sql: str, *counts: Sequence[int]) -> tuple[BlockPlan, NoisyTable]:
         (f"count(*) AS n, {_B} AS m", ([900] * 4, [900, 899, 1, 2]), None),
         (f"{_B} AS m, count(*) FILTER (WHERE NOT b) AS n", ([900] * 4, [1] * 4), None),
         ("count(*) AS n, sum(i4) AS s", ([1] * 4, [900] * 4), None),
-        ("count(*) AS n", ([-9] * 4,), None),
+        ("count(*) AS n", ([-9, 5, 5, -1],), "puts n below 0 in 2 of 4 groups"),
+        ("sum(i4) AS s", ([5, 5, 5, -1],), "puts s below 0 in 1 of 4 groups"),
+        ("sum(i8) AS s", ([5, 5, 5, -1],), None),  # which can be
+        ("avg(i4) AS s", ([5, 5, 5, -1],), None),
     ],
 )  # fmt: skip
 def test_parts_above_their_wholes(
@@ -93,14 +96,16 @@ def test_running_totals_may_fall() -> None:
     )
     block, noisy = _released(sql, [900, -3])
     assert list(impossible_answers(block, noisy)) == [
-        "Noise alone lets running fall in 1 of 2 groups."
+        "Noise alone puts n below 0 in 1 of 2 groups, and lets running fall in 1 of 2 groups."
     ]
     block, noisy = _released(sql, [900, 3])
     assert list(impossible_answers(block, noisy)) == []
     block, noisy = _released(
         sql.replace("ORDER BY i2", "ORDER BY i2 ROWS 1 PRECEDING", 1), [900, -3]
     )
-    assert list(impossible_answers(block, noisy)) == []
+    assert list(impossible_answers(block, noisy)) == [
+        "Noise alone puts n below 0 in 1 of 2 groups."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -143,6 +148,21 @@ def test_public_groups_may_be_empty(
     assert told is None or found[0].startswith(told)
 
 
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [
+        ("count(DISTINCT o.uid)", " HAVING dp.low(count(DISTINCT o.uid)) > 0 leaves them out."),
+        ("COUNT(DISTINCT k.uid)", " HAVING dp.low(COUNT(DISTINCT k.uid)) > 0 leaves them out."),
+        ("1 + count(DISTINCT k.uid)", " A condition on the low end of that count leaves them out."),
+    ],
+)
+def test_the_condition_has_the_words_of_the_statement(count: str, told: str) -> None:
+    sql = f"SELECT o.t, {count} AS n FROM orders o JOIN calls k USING (uid) GROUP BY o.t"
+    block, noisy = _released(sql, [1, 900, 900, 900])
+    (line,) = empty_groups(block, noisy)
+    assert line.endswith(told)
+
+
 def test_the_condition_leaves_out_groups_that_may_be_empty() -> None:
     """As the line says, whatever the number is: the low end is 0 or less in just these groups."""
     sql = "SELECT t, count(*) AS n, dp.low(count(*)) AS low FROM people GROUP BY t"
@@ -164,8 +184,9 @@ def test_groups_that_the_data_choose_are_not_empty() -> None:
     assert block.selection is not None and list(empty_groups(block, noisy)) == []
 
 
-def test_an_answer_alone_has_no_such_line() -> None:
+def test_an_answer_alone() -> None:
     found = read("SELECT count(*) AS n FROM people")
     assert found is not None and reported(found[1].query.blocks[0]).outputs
     block, noisy = _released("SELECT count(*) AS n FROM people", [-5])
-    assert [*impossible_answers(block, noisy), *empty_groups(block, noisy)] == []
+    assert list(impossible_answers(block, noisy)) == ["Noise alone puts n below 0."]
+    assert list(empty_groups(block, noisy)) == []

@@ -18,6 +18,7 @@ import pytest
 
 from proxy.drawing.drawer import Drawer
 from proxy.engine.cached_answers import CachedAnswers
+from proxy.engine.ended_columns import ended_lines
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.present_slots import settled_arguments
 from proxy.engine.query_pipeline import Engine
@@ -105,6 +106,10 @@ class Clock:
         checked = self.engine.checked(question, {}, constants=self.at(question, now))
         (part,) = asyncio.run(cached.parts(checked))
         return part.digest
+
+    def ended(self, text: str, now: str) -> tuple[str, ...]:
+        question = self.read(text)
+        return ended_lines(question, self.at(question, now), self.engine.policy)
 
 
 def _where(condition: str) -> str:
@@ -305,3 +310,27 @@ def test_it_is_said(postgres: psycopg.Connection, condition: str, said: str | No
     explained = clock.read(f"EXPLAIN {_where(condition)}")
     plan = asyncio.run(clock.engine.run(explained, given, {}, "alice")).relation
     assert (f"Times: {said}" in plan) is (said is not None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT count(*) FROM people WHERE tz >= now() - interval '30 days'",
+        "SELECT count(*) FILTER (WHERE now() - interval '1 year' < tz) FROM people",
+        "SELECT t, count(*) FROM people WHERE tz BETWEEN now() - interval '90 days' AND now() GROUP BY t",
+        "SELECT count(*) FROM (SELECT tz FROM people WHERE tz > date_trunc('month', now())) q",
+    ],
+)
+def test_a_window_beyond_the_bounds_is_told(postgres: psycopg.Connection, text: str) -> None:
+    clock = Clock(postgres, _BY_WINDOW)
+    assert clock.ended(text, "2020-02-10 10:00:00+00") == (
+        "tz ends with 2020-01-01 in the policy, and now() is 2020-02-10: a window up to now() has no days after"
+        " that end",
+    )
+    assert clock.ended(text, "2020-01-01 23:00:00+00") == ()
+
+
+def test_other_times_are_not_beyond_the_bounds(postgres: psycopg.Connection) -> None:
+    clock = Clock(postgres, _BY_WINDOW)
+    for condition in ("tz < now() - interval '1 year'", "tz >= '2019-01-01'", "i4 > 3"):
+        assert clock.ended(_where(condition), "2020-02-10 10:00:00+00") == ()

@@ -93,9 +93,9 @@ def test_errors_of_times_have_a_unit() -> None:
 def test_parts_of_a_union_have_the_names_of_their_tables() -> None:
     union = "SELECT count(*) AS n FROM people UNION ALL SELECT count(*) FROM events"
     found = _errors(union, [5_000], ("n", _INT8))
-    assert [one.name for one in found] == ["n of w.people", "count of w.events"]
+    assert [one.name for one in found] == ["n of w.people", "n of w.events"]
     same = "SELECT count(*) AS n FROM people WHERE b UNION ALL SELECT count(*) FROM people"
-    assert [one.name for one in _errors(same, [5_000])] == ["n of query 1", "count of query 2"]
+    assert [one.name for one in _errors(same, [5_000])] == ["n of query 1", "n of query 2"]
 
 
 def test_columns_that_another_query_computes_are_named() -> None:

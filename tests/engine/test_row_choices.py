@@ -216,11 +216,11 @@ def test_null_is_counted_in_what_is_shown() -> None:
         rows=(replace(first, values=(nothing,), errors=(None, NoInterval.OF_AN_ANSWER)), *others),
     )
     lines = list(answer_notices(block, noisy))
-    assert any(line.startswith("avg(i4) is NULL in 1 of 2 groups: ") for line in lines)
+    assert any(line.startswith("a is NULL in 1 of 2 groups: ") for line in lines)
     assert any("NULL comes first, in 1 of the 2 rows. Write NULLS LAST" in line for line in lines)
     last = replace(block.top, has_nulls_first=False) if block.top else None
     lines = list(answer_notices(replace(block, top=last), noisy))
     assert not any("NULL" in line for line in lines)
     unknown = replace(block, top=None, row_choices=(RowChoice(clause="LIMIT", is_noisy=False),))
     lines = list(answer_notices(unknown, noisy))
-    assert any("avg(i4) is NULL in 1 of 4 groups, shown or not: " in line for line in lines)
+    assert any("a is NULL in 1 of 4 groups, shown or not: " in line for line in lines)

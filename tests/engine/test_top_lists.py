@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from proxy.engine.answer_notices import answer_notices
+from proxy.engine.column_errors import reported
 from proxy.kernel.plan import LaplaceNoise, NoisyStatistic
 from proxy.query.ir.query import TopList
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
@@ -133,3 +134,39 @@ def test_of_other_lists_it_is_said_that_noise_chooses() -> None:
     (text,) = _told([900, 500, 200, 100], "count(*) + 1 DESC")
     assert text.startswith("ORDER BY with LIMIT: ") and text.endswith("are too high on average.")
     assert _told([900, 500, 200, 100], "t") == []
+
+
+def _in_order(sql: str, counts: Sequence[int]) -> list[str]:
+    """What is said of all rows of a statement in the order of a column."""
+    found = read(sql)
+    assert found is not None
+    query = found[1].query.blocks[0]
+    block = replace(block_of(sql, epsilon="0.1"), outputs=reported(query).outputs)
+    groups = (DrawnGroup((name,), (DrawnNumber(n),)) for name, n in zip("xyz", counts, strict=True))
+    noisy = presented(block, DrawnBlock(tuple(groups)))
+    return [line for line in answer_notices(block, noisy) if line.startswith("ORDER BY")]
+
+
+_ALL = "SELECT t, count(*) AS n FROM people WHERE t IN ('x', 'y', 'z') GROUP BY t"
+_OF_ALL = "ORDER BY n: the errors do not settle the order of {} of the 3 rows."
+
+
+@pytest.mark.parametrize(
+    ("counts", "rows"),
+    [((10_000, 10_001, 20_000), 2), ((10_000, 10_000, 10_000), 3), ((10_000, 20_000, 30_000), 0)],
+)
+@pytest.mark.parametrize("order", ["n", "n DESC", "2", "count(*) DESC NULLS LAST, t"])
+def test_an_order_that_errors_do_not_settle_is_told(
+    order: str, counts: Sequence[int], rows: int
+) -> None:
+    told = [_OF_ALL.format(rows)] if rows else []
+    assert _in_order(f"{_ALL} ORDER BY {order}", counts) == told
+    assert (
+        _in_order(f"SELECT * FROM ({_ALL}) q ORDER BY {order.replace('count(*)', 'n')}", counts)
+        == told
+    )
+
+
+@pytest.mark.parametrize("order", ["", " ORDER BY t", " ORDER BY 1, n", " ORDER BY n LIMIT 3"])
+def test_other_orders_say_nothing_of_all_rows(order: str) -> None:
+    assert _in_order(f"{_ALL}{order}", (10_000, 10_000, 10_000)) == []

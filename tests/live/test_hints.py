@@ -266,7 +266,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         "SELECT o.status, count(*) FROM shop.orders o JOIN (SELECT customer_id, max(created_at) AS last"
         f" {_ORDERS} GROUP BY customer_id) q USING (customer_id) WHERE o.created_at < q.last GROUP BY 1",
     ),
-    "dp.error(...) around the expression of a column shows the error of each group.": (
+    "dp.error(...) around the expression of {} shows the error of each group.": (
         f"SELECT status, avg(total), dp.error(avg(total)) AS error {_ORDERS} GROUP BY status",
     ),
     " HAVING dp.low({}) > 0 leaves them out.": (
@@ -280,6 +280,39 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "ORDER BY {} LIMIT {}: NULL comes first, in {} of the {} rows. Write NULLS LAST to have it behind all"
     " numbers.": (
         f"SELECT status, avg(total) AS a {_ORDERS} GROUP BY status ORDER BY a DESC NULLS LAST LIMIT 2",
+    ),
+    "Ask for edges, percentiles of the totals: SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP"
+    " (ORDER BY s) FROM (SELECT unit, sum(column) AS s FROM table GROUP BY unit) q. Then group by them: CASE"
+    " WHEN s < edge THEN 1 ELSE 2 END.": (
+        "SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP (ORDER BY s) FROM (SELECT customer_id,"
+        f" sum(total) AS s {_ORDERS} GROUP BY customer_id) q",
+        "SELECT CASE WHEN s < 300 THEN 1 ELSE 2 END AS bin, count(*) FROM (SELECT customer_id, sum(total) AS s"
+        f" {_ORDERS} GROUP BY customer_id) q GROUP BY 1",
+    ),
+    "Aggregate the totals in the query around: SELECT sum(s) FROM (SELECT unit, sum(column) AS s FROM table"
+    " GROUP BY unit) q.": (
+        f"SELECT sum(s) FROM (SELECT customer_id, sum(total) AS s {_ORDERS} GROUP BY customer_id) q",
+    ),
+    "GROUP BY the column that is compared with it instead: one query has all groups. Or JOIN that relation"
+    " here,"
+    " and GROUP BY {}.": (
+        "SELECT state, count(*) FROM shop.customers GROUP BY state",
+        "SELECT c.title, count(*) FROM shop.orders k JOIN shop.products c ON k.product_id = c.id GROUP BY"
+        " c.title",
+    ),
+    "Number the rows of each unit in a subquery and JOIN the first ones: JOIN (SELECT * FROM (SELECT unit,"
+    " column, row_number() OVER (PARTITION BY unit ORDER BY time DESC) AS rn FROM table) q WHERE rn = 1) l"
+    " ON l.unit = other.unit. Of aggregates JOIN (SELECT unit, count(*) AS n FROM table GROUP BY unit) l"
+    " ON l.unit = other.unit.": (
+        "SELECT l.status, count(*) FROM shop.customers c JOIN (SELECT * FROM (SELECT customer_id, status,"
+        f" row_number() OVER (PARTITION BY customer_id ORDER BY created_at DESC) AS rn {_ORDERS}) q WHERE rn ="
+        " 1)"
+        " l ON l.customer_id = c.id GROUP BY 1",
+        f"SELECT avg(l.n) FROM shop.customers c JOIN (SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY"
+        " customer_id) l ON l.customer_id = c.id",
+    ),
+    "{}: count(*) FILTER (WHERE {} IS NULL) has less noise.": (
+        f"SELECT status, count(*) FILTER (WHERE total IS NULL) {_ORDERS} GROUP BY status",
     ),
     "Use LIMIT, or connect with a PostgreSQL client.": ("SELECT * FROM generate_series(1, 9) LIMIT 3",),
     "differential privacy: rows of the protected table {table} are not shown, so this preview is empty"

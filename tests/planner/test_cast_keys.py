@@ -95,7 +95,10 @@ _AT_ENDS = "count in the first or last group"
         *((cast.format("extract(year FROM tz)"), _IN_NONE) for cast in _CASTS if "%" not in cast),
         ("extract(year FROM tz) * 100 + extract(month FROM tz)", _IN_NONE),
         ("extract(year FROM tz) || '-' || extract(month FROM tz)", _IN_NONE),
-        ("extract(year FROM tz)::int % 10", "count in the group of another value"),
+        (
+            "extract(year FROM tz)::int % 10",
+            "count in a wrong group, as their year is cut to one near the bounds",
+        ),
         (
             "floor(extract(year FROM tz) / 10) * 10",
             "count in the last group where they are above, and are in no group where they are below",

@@ -21,7 +21,7 @@ from proxy.query.bind.select_context import context_of
 from proxy.query.bind.source_reading import source_of, take_source
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import read_spans
-from proxy.query.bind.top_lists import top_list
+from proxy.query.bind.top_lists import in_order, top_list
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
     AnswerArray,
@@ -96,6 +96,8 @@ def read_subquery(
     if not outputs:
         around = outer_columns(context, found, is_summed, of_windows, listed)
     top = top_list(context, outputs, found, around=around, is_of_levels=len(levels) > 1)
+    if grouped and len(levels) == 1:
+        outputs, around = in_order(context, outputs), in_order(context, around)
     block = AggregateBlock(
         relation,
         where,

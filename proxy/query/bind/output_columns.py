@@ -30,6 +30,7 @@ from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
 from proxy.query.syntax.statements import Statement
 
 _PARTS = 50  # of an expression whose error nobody has asked for
+_WRITTEN = 60  # characters of an aggregate that a NOTICE repeats
 _SUBQUERY = "it is made of the answer of a subquery, whose error is not carried on"
 _SUMMED = "it adds up noisy groups, each with an error of its own"
 _INTERVAL = "it is made of the ends of an interval"
@@ -137,8 +138,16 @@ def _column(
     expression = _expression(context, item.node, found, keys)
     if expression is not None:
         is_long = _is_long(expression)
-        return OutputColumn(name, None if is_long else expression, _LONG if is_long else "")
+        reason = _LONG if is_long else ""
+        return OutputColumn(name, None if is_long else expression, reason, _written(context, item))
     return OutputColumn(name, None, OF_A_RANK if has_rank(item.node) else _UNKNOWN)
+
+
+def _written(context: SelectContext, item: OutputItem) -> str:
+    """SQL of a short aggregate that is a column."""
+    first, last = (context.lexed.lexemes[index] for index in (item.inner[0], item.inner[1] - 1))
+    text = context.lexed.text[first.start : last.end]
+    return text if is_aggregate(item.node) and len(text) <= _WRITTEN and "\n" not in text else ""
 
 
 def noisy_expression(

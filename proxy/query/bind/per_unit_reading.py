@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
+
+from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import UNIT_COLUMN, key_column
@@ -10,7 +13,7 @@ from proxy.base.sql_types import SqlType
 from proxy.query.bind.aggregate_reading import Inner, readers_within
 from proxy.query.bind.clause_reading import condition_of, outputs_of
 from proxy.query.bind.group_keys import read_keys
-from proxy.query.bind.scope import ColumnType, Scope
+from proxy.query.bind.scope import ColumnType, Scope, function_name, position_of
 from proxy.query.bind.select_context import context_of
 from proxy.query.bind.sources import Sources
 from proxy.query.ir.exposed import row_names, unit_columns
@@ -43,7 +46,8 @@ def read_per_unit(
     inner = Inner(sources.alias(), [])
     keys = tuple(key for key in written if columns(key) and key not in held)
     grouped = _GroupedColumns(inner.alias, units, keys)
-    reading = replace(scope, readers=readers_within(inner))
+    readers = {**readers_within(inner), exp.Window: _refuse_window}
+    reading = replace(scope, readers=readers)
     outputs = [
         (name, grouped.read(expression), kind)
         for name, expression, kind in outputs_of(sources, select, reading)
@@ -57,6 +61,28 @@ def read_per_unit(
     position = sources.lexed.lexemes[place].position
     subquery = Subquery(sources.alias(), rows, having, named, position)
     return subquery, {name: kind for name, _, kind in outputs}
+
+
+_EDGES = (
+    "Ask for edges, percentiles of the totals: SELECT percentile_cont(ARRAY[0.25, 0.5, 0.75]) WITHIN GROUP"
+    " (ORDER BY s) FROM (SELECT unit, sum(column) AS s FROM table GROUP BY unit) q. Then group by them: CASE"
+    " WHEN s < edge THEN 1 ELSE 2 END."
+)
+_TOTALS = (
+    "Aggregate the totals in the query around: SELECT sum(s) FROM (SELECT unit, sum(column) AS s FROM table"
+    " GROUP BY unit) q."
+)
+
+
+def _refuse_window(node: exp.Expr, scope: Scope) -> NoReturn:
+    """Of the one row of each unit, whose place among others is made of their rows."""
+    name = function_name(node.this)
+    raise Refusal(
+        Code.UNSUPPORTED,
+        f"window function {name} is not available over one row for each unit, as it reads the rows of others",
+        _EDGES if node.args.get("order") is not None else _TOTALS,
+        position_of(node),
+    )
 
 
 def distinct_rows(sources: Sources, rows: Subquery, keyword: int) -> Subquery:

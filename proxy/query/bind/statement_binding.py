@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from proxy.base.errors import Code, Refusal
@@ -67,7 +68,26 @@ def bind_statement(
         elif nature is Nature.ROWS and not _is_cte_body(select, ctes):
             _refuse_rows(statement, select, protected)
     _refuse_misplaced(statement, sources.subqueries, idle)
-    return BoundStatement(tuple(sources.subqueries), tuple(sources.scalars))
+    subqueries = _with_names_of_union(statement, found, sources.subqueries)
+    return BoundStatement(tuple(subqueries), tuple(sources.scalars))
+
+
+def _with_names_of_union(
+    statement: Statement, found: Sequence[Select], subqueries: Sequence[AggregateSubquery]
+) -> Iterator[AggregateSubquery]:
+    """The columns of SELECTs that UNION and its kin connect, with the names that the result has: those of the
+    first SELECT (PostgreSQL 17 documentation, section 7.4)."""
+    depth = statement.lexed.lexemes[statement.first].depth
+    outermost = sorted(select.keyword for select in found if select.depth == depth)
+    listed = {one.select.keyword: one.block.inner_outputs for one in subqueries}
+    first = listed.get(outermost[0], ()) if outermost else ()
+    for subquery in subqueries:
+        own = subquery.block.inner_outputs
+        if subquery.select.keyword not in outermost or len(own) != len(first):
+            yield subquery
+            continue
+        named = tuple(replace(one, name=other.name) for one, other in zip(own, first, strict=True))
+        yield replace(subquery, block=replace(subquery.block, inner_outputs=named))
 
 
 def _refuse_misplaced(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import TokenType
 
@@ -49,6 +49,28 @@ def top_list(
         return TopList(is_descending=term.is_descending) if is_noisy else None
     rows = None if is_of_levels else _shown_rows(context.lexed, context.select)
     return _of_column(outputs, output, term, rows)
+
+
+def in_order(context: SelectContext, outputs: tuple[OutputColumn, ...]) -> tuple[OutputColumn, ...]:
+    """Mark the column by which ORDER BY of a SELECT that gives the result's rows sorts first, if it is noisy.
+
+    Args:
+        context: The SELECT whose columns these are, or one around which a query has the same rows.
+        outputs: The columns of the result.
+    """
+    sources, lexed = context.sources, context.lexed
+    result = next((one for one in sources.selects if one.keyword == sources.result), None)
+    if result is None or "order" not in result.clauses or not outputs:
+        return outputs
+    if _is_cut(lexed, result) or _is_cut(lexed, context.select):
+        return outputs
+    term = _first_term(lexed, result).span
+    is_own = result.keyword == context.select.keyword
+    place = _output(context, term, outputs) if is_own else _named(lexed, term, outputs)
+    if place is None or outputs[place - 1].expression is None:
+        return outputs
+    marked = replace(outputs[place - 1], is_order=True)
+    return (*outputs[: place - 1], marked, *outputs[place:])
 
 
 def _of_column(

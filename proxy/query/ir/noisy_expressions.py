@@ -146,6 +146,15 @@ def answers_in(expression: NoisyExpression) -> frozenset[int]:
     return frozenset(part.number for part in parts_of(expression) if isinstance(part, AnswerOf))
 
 
+def is_of_one_row(expression: NoisyExpression) -> bool:
+    """Say whether no window is in it. Then dp.error() of it is accepted in the SELECT that aggregates.
+
+    >>> is_of_one_row(AnswerOf(1, SqlType.INT8))
+    True
+    """
+    return not any(isinstance(part, NoisyWindow) for part in parts_of(expression))
+
+
 def is_rounded_answer(expression: NoisyExpression) -> bool:
     """Say whether it is an answer, perhaps rounded or cast.
 

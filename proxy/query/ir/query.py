@@ -37,11 +37,14 @@ COMPUTED_AROUND = "a query around the SELECT that aggregates computes it: its er
 @dataclass(frozen=True, slots=True)
 class OutputColumn:
     """An output column of the statement. expression: over the answers, of which its error is known; None where
-    nothing noisy is in it, or, with a reason, where it is not known."""
+    nothing noisy is in it, or, with a reason, where it is not known. written: SQL of a bare aggregate, in the
+    words of the statement. is_order: all rows are shown, in its order."""
 
     name: str
     expression: NoisyExpression | None
     reason: str = ""
+    written: str = field(default="", compare=False, repr=False)
+    is_order: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

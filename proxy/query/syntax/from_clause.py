@@ -9,6 +9,7 @@ from typing import NoReturn
 from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
+from proxy.query.syntax.lateral_hints import lateral_hint
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.spine_hints import spine_hint
 from proxy.query.syntax.tokens import Lexed, Lexeme
@@ -169,6 +170,13 @@ def _follows_dot(cursor: _TokenCursor) -> bool:
 
 def _primary(cursor: _TokenCursor) -> Item:
     start = cursor.at
+    if cursor.word == "lateral":
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "LATERAL is not available on a protected table",
+            lateral_hint(cursor.lexed, start),
+            cursor.lexeme.position,
+        )
     if cursor.is_symbol(TokenType.L_PAREN):
         close = cursor.lexed.partner[cursor.at]
         inside = (cursor.at + 1, close)
@@ -183,7 +191,7 @@ def _primary(cursor: _TokenCursor) -> Item:
         return replace(item, span=(start, cursor.at))
     cursor.take("only")
     first = cursor.at
-    if cursor.at >= cursor.end or not cursor.lexeme.name or cursor.word in ("lateral", "rows"):
+    if cursor.at >= cursor.end or not cursor.lexeme.name or cursor.word == "rows":
         _refuse(cursor.lexeme, "this form of FROM is not available on a protected table")
     chain = [cursor.lexeme.name]
     cursor.at += 1

@@ -56,13 +56,14 @@ def selects(statement: Statement) -> tuple[Select, ...]:
     """Every SELECT of the statement's query, in the order of the text."""
     lexemes = statement.lexed.lexemes
     return tuple(
-        _select(statement.lexed, index, statement.last)
+        select_at(statement.lexed, index, statement.last)
         for index in range(statement.first, statement.last)
         if lexemes[index].word == "select"
     )
 
 
-def _select(lexed: Lexed, keyword: int, last: int) -> Select:
+def select_at(lexed: Lexed, keyword: int, last: int) -> Select:
+    """The SELECT that begins at a lexeme, and ends at the last one of the span at most."""
     lexemes = lexed.lexemes
     depth = lexemes[keyword].depth
     clauses: dict[str, Span] = {}

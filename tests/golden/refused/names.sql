@@ -23,15 +23,15 @@ SELECT min(ctid) FROM people
 SELECT sum(orders.i4) FROM people
 -- => refused
 -- COLUMN_NOT_USABLE at 19: i4)
--- there is no column "i4" in the policy of this table
--- SELECT * FROM dp.columns lists the columns that can be asked about.
+-- orders.i4 is of the query around, and a query on a protected table is answered once, not for each row around it
+-- GROUP BY the column that is compared with it instead: one query has all groups. Or JOIN that relation here, and GROUP BY orders.i4.
 
 -- case: alias hides the table's name
 SELECT sum(people.i4) FROM people p
 -- => refused
 -- COLUMN_NOT_USABLE at 19: i4)
--- there is no column "i4" in the policy of this table
--- SELECT * FROM dp.columns lists the columns that can be asked about.
+-- people.i4 is of the query around, and a query on a protected table is answered once, not for each row around it
+-- GROUP BY the column that is compared with it instead: one query has all groups. Or JOIN that relation here, and GROUP BY people.i4.
 
 -- case: column aliases
 SELECT sum(x) FROM people AS p(x, y)

@@ -79,8 +79,8 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = 
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT count(*) FROM calls c WHERE c.uid = o.uid)
 -- => refused
 -- COLUMN_NOT_USABLE at 90: uid)
--- there is no column "uid" in the policy of this table
--- SELECT * FROM dp.columns lists the columns that can be asked about.
+-- o.uid is of the query around, and a query on a protected table is answered once, not for each row around it
+-- GROUP BY the column that is compared with it instead: one query has all groups. Or JOIN that relation here, and GROUP BY o.uid.
 
 -- case: exists with offset
 SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = o.uid OFFSET 1)
@@ -177,8 +177,8 @@ SELECT max((SELECT c.i4 FROM calls c WHERE c.uid = m.uid ORDER BY c.d LIMIT 1)) 
 SELECT max((SELECT m.i4 + count(*) FROM calls c WHERE c.uid = m.uid)) FROM members m
 -- => refused
 -- COLUMN_NOT_USABLE at 22: i4
--- there is no column "i4" in the policy of this table
--- SELECT * FROM dp.columns lists the columns that can be asked about.
+-- m.i4 is of the query around, and a query on a protected table is answered once, not for each row around it
+-- GROUP BY the column that is compared with it instead: one query has all groups. Or JOIN that relation here, and GROUP BY m.i4.
 
 -- case: a scalar subquery of groups
 SELECT max((SELECT count(*) FROM calls c WHERE c.uid = m.uid GROUP BY c.t)) FROM members m

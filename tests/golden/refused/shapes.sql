@@ -380,8 +380,8 @@ SELECT f8 * 2, count(*) FROM people GROUP BY f8 * 2
 SELECT count(*) FROM orders o, LATERAL (SELECT i4 FROM calls c WHERE c.uid = o.uid) q
 -- => refused
 -- UNSUPPORTED at 32: LATERAL
--- this form of FROM is not available on a protected table
--- Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.
+-- LATERAL is not available on a protected table
+-- Number the rows of each unit in a subquery and JOIN the first ones: JOIN (SELECT * FROM (SELECT unit, column, row_number() OVER (PARTITION BY unit ORDER BY time DESC) AS rn FROM table) q WHERE rn = 1) l ON l.unit = other.unit. Of aggregates JOIN (SELECT unit, count(*) AS n FROM table GROUP BY unit) l ON l.unit = other.unit.
 
 -- case: private keys without delta
 -- policy: pure

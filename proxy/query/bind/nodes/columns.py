@@ -39,6 +39,16 @@ def _column(node: exp.Expr, scope: Scope) -> Expression:
     if known is None:
         if not qualifier:
             _refuse_whole_row(node, name, scope)
+        elif not _is_relation(qualifier, scope):
+            written = written_name(*qualifier, name)
+            raise Refusal(
+                Code.COLUMN_NOT_USABLE,
+                f"{written} is of the query around, and a query on a protected table is answered once, not for"
+                " each row around it",
+                "GROUP BY the column that is compared with it instead: one query has all groups. Or JOIN that"
+                f" relation here, and GROUP BY {written}.",
+                position_of(node),
+            )
         raise Refusal(
             Code.COLUMN_NOT_USABLE,
             f'there is no column "{name}" in the policy of this table',
@@ -46,6 +56,16 @@ def _column(node: exp.Expr, scope: Scope) -> Expression:
             position_of(node),
         )
     return replace(known, position=position_of(node))
+
+
+def _is_relation(qualifier: tuple[str, ...], scope: Scope) -> bool:
+    """Whether it names a relation whose columns can be read here."""
+    around: Scope | None = scope
+    while around is not None:
+        if any(qualifier in relation.qualifiers for relation in around.relations):
+            return True
+        around = around.outer
+    return False
 
 
 def _refuse_whole_row(node: exp.Expr, name: str, scope: Scope) -> None:
