@@ -89,9 +89,10 @@ def _accuracy(number: int, block: BlockPlan, place: int, whole: Loss) -> Accurac
 
 def _by_few(block: BlockPlan, place: int, described: ReleaseAccuracy) -> ReleaseAccuracy:
     """Once its bound is chosen: from few units it is often far too low. Or nobody knows which rows count."""
-    if block.has_uncertain_rows:
+    if place + 1 in block.uncertain_answers:
         return replace(described, error=None, no_interval=COMPARED)
-    if block.unstated.isdisjoint(block.answers[place].releases):
+    is_least = place + 1 in block.least_answers
+    if is_least or block.unstated.isdisjoint(block.answers[place].releases):
         return described
     return replace(described, error=None, no_interval=described.no_interval or _FEW_UNITS)
 

@@ -25,7 +25,7 @@ def conditions(block: BlockPlan, *, are_all: bool = True) -> Iterator[str]:
     Args:
         are_all: Also limits that are so far up that nothing hangs on them. EXPLAIN says them.
     """
-    if block.uses_answers and not block.has_uncertain_rows:
+    if block.uses_answers and block.has_truths:
         yield COMPARED
     if block.has_truths:
         yield _TRUTHS

@@ -35,7 +35,10 @@ from proxy.release.null_reason import NullReason
 from proxy.release.spread_values import units_needed
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
-_REASONS = (NullReason.EMPTY_GROUP, NullReason.UNCLEAR_ROWS, NullReason.TOO_INEXACT)
+_REASONS = (
+    *(NullReason.EMPTY_GROUP, NullReason.UNCLEAR_ROWS),
+    *(NullReason.TOO_INEXACT, NullReason.TOO_WIDE),
+)
 
 
 def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
@@ -123,7 +126,7 @@ def _rough_means(
             f"{name} is NULL{_where(block, missing, values)}: it takes about {needed:,} {units}, and a noisy"
             f" count found too few. {MORE}"
         )
-    if unstated and not block.has_uncertain_rows:
+    if unstated and number not in block.uncertain_answers:
         where = _where(block, unstated, values)
         yield f"{name}: the error is not known{where}, as too few {units} were found. {MORE}"
 
@@ -255,9 +258,11 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     certain = sum(low > best for _, low, _ in shown)
     if certain < len(shown):
         name = block.outputs[top.output - 1].name
+        is_open = any(one.is_least or one.is_most for one in known)
+        by_noise = "by the noise alone " if is_open else ""
         yield (
-            f"ORDER BY {name} LIMIT {top.rows:,}: {certain:,} of the {len(shown):,} rows clearly belong to the"
-            " list. Noise has a part in which others are in it, and their numbers are too"
+            f"ORDER BY {name} LIMIT {top.rows:,}: {by_noise}{certain:,} of the {len(shown):,} rows clearly"
+            " belong to the list. Noise has a part in which others are in it, and their numbers are too"
             f" {_side(top)} on average."
         )
 

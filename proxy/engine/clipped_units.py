@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 
 from proxy.engine.accuracy import number_of, text_of
-from proxy.engine.cut_directions import GROWING, SPREADS, only_grow
+from proxy.engine.cut_directions import GROWING, SPREADS, grows_where_cut, only_grow
 from proxy.engine.unit_words import MORE, aggregate_word, one_unit, units_word
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, Release
 from proxy.mechanisms.row_weights import WeightedRows
-from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.noisy_expressions import answers_in, is_rounded_answer
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.release.choosing_bounds import Chosen, share_of
@@ -21,7 +22,6 @@ from proxy.release.drawn_values import DrawnBlock, DrawnQuantile
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
 _UNNAMED = frozenset(kind.value.partition("(")[0] for kind in AggregateKind)
-_MANY = 4  # so many times what may be cut is all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +36,7 @@ class ClippedUnits:
     needed, enough: Units for a choice, and for a good one.
     is_poor: By the noisy number there are fewer than enough.
     is_given: The policy gives the bound.
+    is_largest: The bound that was chosen is the largest, so that it cuts nothing that the policy's do not.
     is_lower: What is cut can only make the answers smaller.
     place: Which of several aggregates of one name it is about.
     columns: The output columns with such aggregates in them.
@@ -55,18 +56,11 @@ class ClippedUnits:
     enough: int
     is_poor: bool
     is_given: bool
+    is_largest: bool = False
     is_lower: bool = False
     place: str = ""
     columns: tuple[str, ...] = ()
     plain: tuple[tuple[int, str], ...] = ()
-
-    @property
-    def cuts_visibly(self) -> bool:
-        """Whether units are surely cut, or a quarter of them may be."""
-        if self.most is None or self.is_given:
-            return False
-        above, units = self._people()
-        return above > self.half_width or _MANY * (above + self.half_width) >= units
 
     @property
     def limit(self) -> str:
@@ -93,8 +87,8 @@ class ClippedUnits:
             return f"{named}: the policy's limits cut about {self.clipped_text()}."
         if self.is_poor:
             return (
-                f"{named}: {self.limit}, and the error is not known: that takes about {self.enough:,}"
-                f" {self.units_word}. {MORE}"
+                f"{named}: {self.limit}, and how many have more is not known: that takes about"
+                f" {self.enough:,} {self.units_word}. {MORE}"
             )
         return f"{named}: {self.cut_text()}"
 
@@ -105,7 +99,7 @@ class ClippedUnits:
     @property
     def direction(self) -> str:
         """To which side of the answer that is, if its error does not say it."""
-        is_told = not self.is_lower or (self.cuts_visibly and len(self.plain) == 1)
+        is_told = not self.is_lower or (not self.is_largest and len(self.plain) == 1)
         return "" if is_told else ", which would only make it larger"
 
     def clipped_text(self) -> str:
@@ -203,6 +197,7 @@ def clipped_units(
             enough=chosen.enough,
             is_poor=chosen.is_poor,
             is_given=planned.is_given,
+            is_largest=chosen.bound == planned.bounds[-1],
             is_lower=only_grow(block, bounded) if of_values is None else _shrinks(block, of_values),
             columns=columns,
             plain=plain,
@@ -252,10 +247,12 @@ def with_places(
 def _place(block: BlockPlan, blocks: Sequence[BlockPlan]) -> str:
     if len({one.tables() for one in blocks}) > 1:
         return f" of {', '.join(block.tables())}"
-    keys = [one.expression for one in block.keys]
-    names = [one.column for one in keys if isinstance(one, ColumnRef)]
-    if len({one.keys for one in blocks}) < 2 or len(names) < len(keys):
+    if len({one.keys for one in blocks}) < 2:
         return ""
+    read = [sorted(column for _, column in columns(key.expression)) for key in block.keys]
+    if not all(read):
+        return ""
+    names = dict.fromkeys(chain.from_iterable(read))
     return f" by {', '.join(names)}" if names else " in total"
 
 
@@ -299,6 +296,23 @@ def bounds_of(block: BlockPlan, found: Mapping[int | None, Chosen]) -> dict[int 
     }
 
 
+def _least_answers(block: BlockPlan, found: Mapping[int | None, Chosen]) -> Iterator[int]:
+    """The answers of which a chosen bound may cut more than their errors say, in one direction.
+
+    The noisy number of units beyond a bound does not tell how much is cut: it is off by more units than the
+    noise of the answer is in bounds, at any epsilon (docs/accuracy.md). Only the largest bound cuts nothing.
+    """
+    for choice, chosen in found.items():
+        planned = block.choices[choice]
+        if isinstance(chosen, WeightedRows) or isinstance(planned, WeightChoice):
+            continue
+        if planned.is_given or chosen.bound in (None, planned.bounds[-1]):
+            continue
+        for number, answer in enumerate(block.answers, start=1):
+            if grows_where_cut(block, answer, choice):
+                yield number
+
+
 def with_chosen(block: BlockPlan, found: Mapping[int | None, Chosen]) -> BlockPlan:
     """The block, with what the choice of its bounds says of its answers."""
     none = [block.bounded_by(choice) for choice, chosen in found.items() if chosen.bound is None]
@@ -320,4 +334,5 @@ def with_chosen(block: BlockPlan, found: Mapping[int | None, Chosen]) -> BlockPl
         withheld=frozenset().union(*none),
         unstated=frozenset().union(*poor),
         clipped=clipped,
+        least_answers=frozenset(_least_answers(block, found)),
     )

@@ -12,7 +12,6 @@ from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_of_error
 from proxy.engine.answer_conditions import conditions
-from proxy.engine.clipped_units import ClippedUnits
 from proxy.engine.impossible_answers import counts_of_groups
 from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
 from proxy.engine.unit_words import aggregate_word
@@ -35,7 +34,8 @@ class ColumnError:
     note: What else is to be known of it.
     is_behind: Whether the groups are those behind the result, as it is not known which are shown.
     type: Of the column: errors of times are days of a date and seconds of a timestamp.
-    at_least: A bound cuts visibly, and what it cuts would only make the numbers larger.
+    at_least: A chosen bound may cut more than the error, which would only make the numbers larger.
+    at_most: What it cuts would only make them smaller.
     is_told: By it the groups that may be empty are told, so large errors are told as well.
     takes_error: dp.error() around its expression is accepted.
     """
@@ -53,24 +53,25 @@ class ColumnError:
     is_behind: bool = False
     type: SqlType | None = None
     at_least: bool = False
+    at_most: bool = False
     is_told: bool = False
     takes_error: bool = False
 
     @property
     def is_width(self) -> bool:
         """Whether its text is the width of its errors and nothing else."""
-        return self.least is not None and not self.without and not self.at_least
+        is_one_sided = self.at_least or self.at_most
+        return self.least is not None and not self.without and not is_one_sided
 
     def text(self) -> str:
         if self.least is None or self.most is None:
             return f"{self.name}: {'no groups' if not self.groups else self.reason}"
-        sign = "" if self.at_least else "+-"
-        found = sign + self._width(self.least)
-        most = sign + self._width(self.most)
-        if most != found:
-            found = f"{found} to {most}, by group"
+        is_one_sided = self.at_least or self.at_most
+        found = _range_text(self.least, self.most, self.type, "" if is_one_sided else "+-")
         if self.at_least:
             found = f"at least the number less {found}"
+        if self.at_most:
+            found = f"at most the number plus {found}"
         return f"{self.name}: {'; '.join((found, *self._without()))}"
 
     def _without(self) -> Iterator[str]:
@@ -87,9 +88,6 @@ class ColumnError:
                 f"{where} {why}" if is_known else f"{none} {where}: {why.removeprefix(f'{none}: ')}"
             )
 
-    def _width(self, width: Fraction) -> str:
-        return error_text(width, self.type)
-
     def as_json(self) -> dict[str, object]:
         return {
             "least": None if self.least is None else number_of(self.least),
@@ -98,6 +96,7 @@ class ColumnError:
             "no_interval": self.reason or None,
             "note": self.note,
             "at_least": self.at_least,
+            "at_most": self.at_most,
         }
 
 
@@ -118,6 +117,13 @@ def error_text(width: Fraction, kind: SqlType | None) -> str:
     return text_of(width) if unit is None else f"{text_of(width)} {unit}"
 
 
+def _range_text(least: Fraction, most: Fraction, kind: SqlType | None, sign: str = "+-") -> str:
+    """The least and the largest half width."""
+    first, last = sign + error_text(least, kind), sign + error_text(most, kind)
+    return first if first == last else f"{first} to {last}, by group"
+
+
+_OPEN = "what chosen bounds cut of answers in it may move it either way"
 _ENDS = (AggregateKind.MIN, AggregateKind.MAX)
 _AROUND = (COMPUTED_AROUND, OF_A_RANK)
 
@@ -262,26 +268,6 @@ def _chooses(block: BlockPlan) -> bool:
     return block.top is not None or any(one.is_noisy for one in block.row_choices)
 
 
-def with_lower_ends(
-    columns: Sequence[ColumnError], clipped: Sequence[ClippedUnits]
-) -> tuple[ColumnError, ...]:
-    """Mark the columns of which a bound cuts visibly, so that they are least numbers."""
-    lower = {one for cut in clipped if cut.is_lower and cut.cuts_visibly for one in cut.plain}
-    inner = {name for _, name in lower}
-    return tuple(
-        replace(one, at_least=True)
-        if (one.place, one.name) in lower
-        or (one.place is None and any(_is_named(one, name) for name in inner))
-        else one
-        for one in columns
-    )
-
-
-def _is_named(one: ColumnError, name: str) -> bool:
-    """Whether it is this column of an inner query, of whichever table."""
-    return one.name == name or one.name.startswith(f"{name} of ")
-
-
 def large_errors(columns: Sequence[ColumnError], *, is_advised: bool = False) -> Iterator[str]:
     """Say in one line which numbers are often smaller than their errors.
 
@@ -317,6 +303,17 @@ def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
         if place is None or len(own) == 1:
             yield from own
             continue
+        is_open = any(one.at_least for one in own) and any(one.at_most for one in own)
+        if is_open:  # of levels that differ in their direction
+            yield replace(
+                own[0],
+                least=None,
+                most=None,
+                at_least=False,
+                at_most=False,
+                reason=f"no interval: {_OPEN}",
+            )
+            continue
         yield replace(
             own[0],
             groups=sum(one.groups for one in own),
@@ -326,6 +323,8 @@ def _together(found: Sequence[ColumnError]) -> Iterator[ColumnError]:
             most=max((one.most for one in own if one.most is not None), default=None),
             reason="; ".join(dict.fromkeys(one.reason for one in own if one.reason)),
             larger=sum(one.larger for one in own),
+            at_least=any(one.at_least for one in own),
+            at_most=any(one.at_most for one in own),
             is_behind=any(one.is_behind for one in own),
             note="; ".join(dict.fromkeys(one.note for one in own if one.note)),
         )
@@ -355,6 +354,19 @@ def _column(
     known = [one for one in found if isinstance(one, NoisyInterval)]
     widths = [one.half_width for one in known]
     kind = column.expression.type
+    note = "; ".join(conditions(block, are_all=False)) if answers_in(column.expression) else ""
+    if any(one.is_open for one in known):
+        of_noise = _range_text(min(widths), max(widths), kind)
+        return ColumnError(
+            place=place,
+            name=column.name,
+            groups=groups,
+            without=groups,
+            reason=f"noise {of_noise}, no interval: {_OPEN}",
+            is_behind=is_behind(block),
+            type=kind,
+            note=note,
+        )
     reasons: dict[NoInterval, str] = {}
     if len(known) < groups:
         none = {one for one in found if isinstance(one, NoInterval)}
@@ -377,7 +389,9 @@ def _column(
         else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
         is_behind=is_behind(block),
         type=kind,
-        note="; ".join(conditions(block, are_all=False)) if answers_in(column.expression) else "",
+        note=note,
+        at_least=any(one.is_least for one in known),
+        at_most=any(one.is_most for one in known),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic
+from proxy.kernel.plan import Answer, BlockPlan, DistinctCount, NoisyStatistic
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -34,6 +34,26 @@ def only_grow(block: BlockPlan, cut: Collection[int]) -> bool:
     return kinds <= {*_COUNTS, AggregateKind.COUNT_DISTINCT, AggregateKind.SUM} and all(
         isinstance(one, DistinctCount) or (isinstance(one, NoisyStatistic) and not one.is_signed)
         for one in releases
+    )
+
+
+def grows_where_cut(block: BlockPlan, answer: Answer, choice: int | None) -> bool:
+    """Say whether what a bound that was chosen cuts would only make an answer larger.
+
+    Args:
+        choice: The bound, as `BlockPlan.choices` names it.
+    """
+    if block.bounded_by(choice).isdisjoint(answer.releases):
+        return False
+    kind = answer.aggregate.kind
+    of_values = block.value_choice(choice)
+    if of_values is not None:
+        return kind in SPREADS or (kind in GROWING and of_values.measured.low >= 0)
+    if kind is AggregateKind.SUM and answer.calculated is not None:
+        return answer.calculated.measured[0].low >= 0
+    return kind in {*_COUNTS, AggregateKind.COUNT_DISTINCT, AggregateKind.SUM} and all(
+        isinstance(one, DistinctCount) or (isinstance(one, NoisyStatistic) and not one.is_signed)
+        for one in (block.releases[number] for number in answer.releases)
     )
 
 

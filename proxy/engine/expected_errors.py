@@ -16,6 +16,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.engine.accuracy import Accuracy, AnswerError, ErrorKind, number_of
+from proxy.engine.cut_directions import grows_where_cut
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.plan import (
@@ -32,7 +33,7 @@ from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import deviation_mean, deviation_variance, order_statistic
 from proxy.planner.shared_scales import scales_of
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.null_answers import rows_needed
+from proxy.release.null_answers import has_range, rows_needed, says_nothing
 from proxy.release.spread_values import units_needed
 
 EXAMPLES = (1_000, 10_000, 100_000)
@@ -260,9 +261,13 @@ def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> Expect
             ErrorExample(number=None, of=of, bound=bound, error=value) for bound, value in examples
         ),
         bound_of=_bound_words(block, choice),
-        assumptions=("what one adds is bounded by choice when the statement runs",),
+        assumptions=(_LEAST if grows_where_cut(block, answer, choice) else _CHOSEN,),
     )
     return _in_time(found, answer.aggregate.type)
+
+
+_CHOSEN = "what one adds is bounded by choice when the statement runs"
+_LEAST = f"{_CHOSEN}: the truth is at least the answer less this error"
 
 
 def _has_open_values(block: BlockPlan, answer: Answer) -> bool:
@@ -403,8 +408,10 @@ def _of_formula(block: BlockPlan, answer: Answer, calculated: Calculated) -> Exp
             NoisySums(sums=sums, scales=tuple(scales), measured=calculated.measured)
         )
         error = max(found.most - found.value, found.value - found.least)
-        examples.append(ErrorExample(number=number, of="rows", bound=None, error=error))
-    return ExpectedError(examples=tuple(examples), assumptions=tuple(assumptions))
+        stated = None if says_nothing(answer, error) else error
+        examples.append(ErrorExample(number=number, of="rows", bound=None, error=stated))
+    remarks = ("NULL where its error is half of its range",) if has_range(answer) else ()
+    return ExpectedError(examples=tuple(examples), remarks=remarks, assumptions=tuple(assumptions))
 
 
 def _evenly(statistic: Statistic, of: Sequence[Measured]) -> Fraction:

@@ -29,7 +29,6 @@ from proxy.engine.column_errors import (
     ColumnError,
     column_errors,
     large_errors,
-    with_lower_ends,
 )
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.undelivered_answers import UndeliveredAnswer
@@ -266,8 +265,6 @@ def _told(
     clipped: Sequence[ClippedUnits],
 ) -> ToldOfAnswer:
     columns = _columns(question, private, tables)
-    if any(one.is_lower and one.cuts_visibly for one in clipped):
-        columns = with_lower_ends(columns, clipped)
     noisy = (table for table, _ in tables.values())
     lines = [
         *chain.from_iterable(map(answer_notices, private.blocks, noisy)),

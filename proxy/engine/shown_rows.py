@@ -150,9 +150,13 @@ def _compared(comparison: NoisyComparison, row: NoisyRow) -> _Passing | None:
     if isinstance(interval, NoInterval):
         return None
     compare, number = _COMPARED[comparison.comparator], comparison.number
-    low, high = compare(interval.low, number), compare(interval.high, number)
-    is_within = interval.low <= number <= interval.high
-    is_point = interval.low == interval.high
+    is_above, is_below = comparison.comparator in (">", ">="), comparison.comparator in ("<", "<=")
+    low = is_below if interval.is_most else compare(interval.low, number)
+    high = is_above if interval.is_least else compare(interval.high, number)
+    is_within = (interval.is_most or interval.low <= number) and (
+        interval.is_least or number <= interval.high
+    )
+    is_point = interval.low == interval.high and not (interval.is_least or interval.is_most)
     match comparison.comparator:
         case "=":
             certain, possible = is_within and is_point, is_within

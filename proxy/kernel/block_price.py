@@ -144,7 +144,7 @@ def check_answers(block: BlockPlan) -> None:
     >>> from dataclasses import replace
     >>> from tests.kernel.examples import block_with_an_answer
     >>> check_answers(block_with_an_answer())
-    >>> check_answers(replace(block_with_an_answer(), uses_answers=False))
+    >>> check_answers(replace(block_with_an_answer(), compared=frozenset()))
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """

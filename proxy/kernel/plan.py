@@ -371,15 +371,16 @@ class BlockPlan:
     """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
     sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
     expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
-    uses_answers: rows are compared with noisy answers of earlier blocks; is_summed, has_truths: as of the
-    AggregateBlock;
+    compared: answers, by number from 1, of which rows are compared with noisy answers of earlier blocks;
+    is_summed, has_truths: as of the AggregateBlock;
     combinations: of public keys, those that are answered; None: all; rows_choice: where the bound on the rows
     of a unit is chosen for all releases that have none of their own; until then it is the largest;
     value_choices: bounds on what a subquery computes of all rows of a unit; weight_choice: the bound on rows by
     which quantiles weigh them; withheld:
     releases for whose bound there were too few units: their answers are NULL; unstated: those whose bound was
     chosen from few units, so that what is cut may be far above the noise: no error of it is stated; clipped: of
-    releases with a bound that was chosen, the noisy share of units that are above it; is_rounded: answers are
+    releases with a bound that was chosen, the noisy share of units that are above it; least_answers: by number
+    from 1, those that only grow with what a chosen bound cuts, which may be much; is_rounded: answers are
     printed to the digits that mean something; unowned: columns that name the unit of a row and can be null,
     such rows do not count; most_stored: so many rows of a unit are read of a table at most, as the query is
     dear for each (None: all); text_characters: so many of each text that a join repeats (None: all); beyond:
@@ -403,7 +404,7 @@ class BlockPlan:
     selection: Selection | None
     expressions: tuple[NoisyExpression, ...] = ()
     outputs: tuple[OutputColumn, ...] = ()
-    uses_answers: bool = False
+    compared: frozenset[int] = frozenset()
     is_summed: bool = False
     has_truths: bool = False
     combinations: tuple[tuple[str | None, ...], ...] | None = None
@@ -413,6 +414,7 @@ class BlockPlan:
     withheld: frozenset[int] = frozenset()
     unstated: frozenset[int] = frozenset()
     clipped: tuple[tuple[int, Fraction], ...] = ()
+    least_answers: frozenset[int] = frozenset()
     is_rounded: bool = False
     unowned: tuple[str, ...] = ()
     most_stored: int | None = None
@@ -428,12 +430,18 @@ class BlockPlan:
     reach: int | None = None
 
     @property
-    def has_uncertain_rows(self) -> bool:
-        """Whether nobody knows how many rows count that would not by an exact answer, or the other way round.
+    def uses_answers(self) -> bool:
+        """Whether anything is compared with noisy answers of earlier blocks."""
+        return bool(self.compared)
+
+    @property
+    def uncertain_answers(self) -> frozenset[int]:
+        """Those of which nobody knows how many rows count that would not by an exact answer, or the other way
+        round.
 
         Then no error is stated. Truths are read from their error, which is of the rows that count.
         """
-        return self.uses_answers and not self.has_truths
+        return frozenset() if self.has_truths else self.compared
 
     @property
     def choices(self) -> dict[int | None, BoundChoice | WeightChoice]:

@@ -71,7 +71,7 @@ from proxy.planner.unowned_rows import columns_without_unit
 from proxy.planner.wanted_intervals import wanted_levels
 from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
-from proxy.query.ir.query import AggregateBlock, Query, uses_answers
+from proxy.query.ir.query import AggregateBlock, Query, compared_answers
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation
 
@@ -447,7 +447,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         intervals=draft.block.intervals,
         expressions=draft.block.expressions,
         outputs=draft.block.outputs,
-        uses_answers=uses_answers(draft.block),
+        compared=compared_answers(draft.block),
         is_summed=draft.block.is_summed,
         has_truths=draft.block.has_truths,
         selection=selection,

@@ -97,7 +97,9 @@ def interval_of(
         return none.reason
     if box.low <= -_TOO_LARGE or box.high >= _TOO_LARGE:
         return NoInterval.TOO_LARGE  # Python prints no number of any length
-    return NoisyInterval(box.value, box.low, box.high, expression.type)
+    return NoisyInterval(
+        box.value, box.low, box.high, expression.type, is_least=box.is_least, is_most=box.is_most
+    )
 
 
 class _NoneFound(Exception):
@@ -128,7 +130,7 @@ class _Box:
                 return _cast(expression, self.of(expression.operand))
             case NoisyNullIf():
                 found = self.of(expression.operand)
-                if found.low <= expression.equal.value <= found.high:
+                if _may_be(found, expression.equal.value):
                     raise _NoneFound(NoInterval.MAY_BE_NULL)
                 return found
             case NoisyChoice():
@@ -138,6 +140,8 @@ class _Box:
                     chosen(one.value for one in several),
                     chosen(one.low for one in several),
                     chosen(one.high for one in several),
+                    is_least=any(one.is_least for one in several),
+                    is_most=any(one.is_most for one in several),
                 )
             case NoisyWindow():
                 return self._window(expression)
@@ -156,7 +160,7 @@ class _Box:
 def _answer(noisy: NoisyValue, level: Fraction) -> Ends:
     index, grid, ends = noisy.index, noisy.grid, noisy.ends
     if ends is not None and level <= ends.level:
-        return Ends(index * grid, ends.low * grid, ends.high * grid)
+        return Ends(index * grid, ends.low * grid, ends.high * grid, is_least=noisy.is_least)
     half_width = noisy.half_width
     if half_width is not None and level != LEVEL:
         half_width = None if noisy.at is None else noisy.at(level)
@@ -164,41 +168,102 @@ def _answer(noisy: NoisyValue, level: Fraction) -> Ends:
         raise _NoneFound(NoInterval.OF_AN_ANSWER)
     low, high = index - half_width, index + half_width
     if grid == 1:  # of counts there may be 100,000
-        return Ends(Fraction(index), Fraction(low), Fraction(high))
-    return Ends(index * grid, low * grid, high * grid)
+        return Ends(Fraction(index), Fraction(low), Fraction(high), is_least=noisy.is_least)
+    return Ends(index * grid, low * grid, high * grid, is_least=noisy.is_least)
+
+
+def _may_be(found: Ends, number: Fraction) -> bool:
+    """Whether the exact number may be this one."""
+    is_below = number < found.low and not found.is_most
+    return not is_below and not (number > found.high and not found.is_least)
 
 
 def _arithmetic(expression: NoisyArithmetic, left: Ends, right: Ends) -> Ends:
     match expression.operator:
         case NoisyOperator.ADD:
-            return Ends(left.value + right.value, left.low + right.low, left.high + right.high)
+            return Ends(
+                left.value + right.value,
+                left.low + right.low,
+                left.high + right.high,
+                is_least=left.is_least or right.is_least,
+                is_most=left.is_most or right.is_most,
+            )
         case NoisyOperator.SUBTRACT:
-            return Ends(left.value - right.value, left.low - right.high, left.high - right.low)
+            return Ends(
+                left.value - right.value,
+                left.low - right.high,
+                left.high - right.low,
+                is_least=left.is_least or right.is_most,
+                is_most=left.is_most or right.is_least,
+            )
         case NoisyOperator.MULTIPLY:
             corners = [a * b for a, b in product((left.low, left.high), (right.low, right.high))]
-            return Ends(left.value * right.value, min(corners), max(corners))
+            is_least, is_most = _beyond(left, _sign(right))
+            is_least_too, is_most_too = _beyond(right, _sign(left))
+            return Ends(
+                left.value * right.value,
+                min(corners),
+                max(corners),
+                is_least=is_least or is_least_too,
+                is_most=is_most or is_most_too,
+            )
         case NoisyOperator.DIVIDE:
             if not right.value:
                 raise _NoneFound(NoInterval.DIVIDED_BY_0)
-            if right.low <= 0 <= right.high:
+            if _may_be(right, Fraction(0)):
                 raise _NoneFound(NoInterval.MAY_BE_DIVIDED_BY_0)
             corners = [a / b for a, b in product((left.low, left.high), (right.low, right.high))]
-            found = Ends(left.value / right.value, min(corners), max(corners))
-            if not expression.type.is_integer:
-                return found
-            return Ends(*(Fraction(math.trunc(x)) for x in (found.value, found.low, found.high)))
+            is_least, is_most = _beyond(left, _sign(right))
+            is_most_too, is_least_too = _beyond(
+                right, _sign(left)
+            )  # what it is divided by makes it smaller
+            found = Ends(
+                left.value / right.value,
+                min(corners),
+                max(corners),
+                is_least=is_least or is_least_too,
+                is_most=is_most or is_most_too,
+            )
+            return _each(found, math.trunc, 0) if expression.type.is_integer else found
         case _:
             assert_never(expression.operator)
+
+
+def _sign(found: Ends) -> int:
+    """1 if the exact number is not below 0, -1 if it is not above; 0: not known."""
+    if found.low >= 0 and not found.is_most:
+        return 1
+    return -1 if found.high <= 0 and not found.is_least else 0
+
+
+def _beyond(found: Ends, sign: int) -> tuple[bool, bool]:
+    """Whether a product may be above its interval, and below, for what one factor may be beyond its own.
+
+    Args:
+        found: The factor.
+        sign: Of the other one.
+    """
+    if not sign:
+        return (found.is_least or found.is_most,) * 2
+    ends = found.is_least, found.is_most
+    return ends if sign > 0 else ends[::-1]
 
 
 def _called(expression: NoisyCall, found: Ends) -> Ends:
     match expression.function:
         case NumericFunction.NEGATE:
-            return Ends(-found.value, -found.high, -found.low)
+            return Ends(
+                -found.value,
+                -found.high,
+                -found.low,
+                is_least=found.is_most,
+                is_most=found.is_least,
+            )
         case NumericFunction.ABS:
             ends = abs(found.low), abs(found.high)
             least = Fraction(0) if found.low <= 0 <= found.high else min(ends)
-            return Ends(abs(found.value), least, max(ends))
+            is_least, is_most = _beyond(found, _sign(found))
+            return Ends(abs(found.value), least, max(ends), is_least=is_least, is_most=is_most)
         case NumericFunction.ROUND:
             is_even = expression.operand.type.is_float
             return _rounded(found, expression.digits, is_even=is_even)
@@ -232,9 +297,14 @@ def _rounded(found: Ends, digits: int, *, is_even: bool) -> Ends:
         Fraction(nearest, unit),
         Fraction(math.ceil(low - _HALF), unit),
         Fraction(math.floor(high + _HALF), unit),
+        is_least=found.is_least,
+        is_most=found.is_most,
     )
 
 
 def _each(found: Ends, function: Callable[[Fraction], int], digits: int) -> Ends:
     unit = 10**digits
-    return Ends(*(Fraction(function(x * unit), unit) for x in (found.value, found.low, found.high)))
+    value, low, high = (
+        Fraction(function(x * unit), unit) for x in (found.value, found.low, found.high)
+    )
+    return Ends(value, low, high, is_least=found.is_least, is_most=found.is_most)

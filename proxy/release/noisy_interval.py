@@ -33,19 +33,34 @@ class NoInterval(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NoisyInterval:
-    """value: of the expression at the noisy answers, low <= value <= high."""
+    """value: of the expression at the noisy answers, low <= value <= high; is_least: the exact number may be
+    above high, as a chosen bound cuts it; is_most: it may be below low."""
 
     value: Fraction
     low: Fraction
     high: Fraction
     type: SqlType
+    is_least: bool = False
+    is_most: bool = False
 
     @property
     def half_width(self) -> Fraction:
-        return max(self.high - self.value, self.value - self.low)
+        """Of the noise; to the side to which the number is bounded, if it is one alone."""
+        if self.is_least is self.is_most:
+            return max(self.high - self.value, self.value - self.low)
+        return self.value - self.low if self.is_least else self.high - self.value
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the exact number may be beyond both ends."""
+        return self.is_least and self.is_most
 
     def json(self, end: IntervalEnd, valid: ValueRange = ANY_NUMBER) -> str:
         """Rounded outwards. valid: what the expression can be."""
+        if self.is_open or (end is IntervalEnd.LOW and self.is_most):
+            return "null"
+        if end is IntervalEnd.HIGH and self.is_least:
+            return "null"
         low, high = valid.cut(self.value, self.low, self.high)
         if not self.type.is_integer:  # an end that is the value: PostgreSQL rounds what it divides
             shown = abs(self.value) / _SHOWN

@@ -42,7 +42,8 @@ class NoisyValue:
     NULL in its place; clipped: the share of units whose part in it was clamped, about, where that is known;
     ends: of its interval, where it is not the same to both sides; null_reason: why it is NULL, where a rule
     about released numbers says so; is_adjusted: whether it was moved, to agree with another answer of its
-    group; is_open: whether the error of its rank reaches the first or last row."""
+    group; is_open: whether the error of its rank reaches the first or last row; is_least: whether a bound that
+    was chosen may cut more than its error says, which would only make it larger."""
 
     index: int
     grid: Fraction
@@ -55,6 +56,7 @@ class NoisyValue:
     null_reason: NullReason | None = None
     is_adjusted: bool = False
     is_open: bool = False
+    is_least: bool = False
 
     def json(self, index: int | None = None) -> str:
         """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""
@@ -87,6 +89,8 @@ class NoisyValue:
             case IntervalEnd.LOW:
                 return self.json(self._interval(self.half_width, valid)[0])
             case IntervalEnd.HIGH:
+                if self.is_least:
+                    return "null"
                 return self.json(self._interval(self.half_width, valid)[1])
             case IntervalEnd.ERROR:
                 return decimal_text(clamped_number(self.half_width * self.grid, SqlType.FLOAT8))

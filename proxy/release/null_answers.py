@@ -1,4 +1,5 @@
-"""NULL for answers that say nothing: AVG, MIN, MAX and quantiles of few rows, AVG with too large an error.
+"""NULL for answers that say nothing: AVG, MIN, MAX and quantiles of few rows, AVG with too large an error, and
+correlations, covariances and shares of a variance whose error is half of their range.
 
 The rule compares released numbers with public numbers. No exact count and no smooth sensitivity is read, so
 NULL is post-processing. A smoothed median has a gate of its own, and the gate alone decides. Whether a mean of
@@ -42,7 +43,14 @@ _RANKED = (
     AggregateKind.QUANTILE_CONT,
     AggregateKind.QUANTILE_DISC,
 )
+_PAIRED = (
+    AggregateKind.CORR,
+    AggregateKind.REGR_R2,
+    AggregateKind.COVAR_POP,
+    AggregateKind.COVAR_SAMP,
+)
 _TARGETS = 2  # ranks at which MIN and MAX aim, in a group that has enough rows for them
+_HALF = Fraction(1, 2)
 _RANK_ERRORS = 2  # of a quantile: its rank may be off by half of the rows at most
 
 
@@ -100,12 +108,12 @@ class AnswerRule:
     the first or last of them."""
 
     position: int
-    counts: tuple[int, ...]
-    sizes: tuple[int, ...]
-    needed: int
-    width: Fraction
-    has_error_limit: bool
-    to_the_end: int
+    counts: tuple[int, ...] = ()
+    sizes: tuple[int, ...] = ()
+    needed: int = 0
+    width: Fraction = Fraction(0)
+    has_error_limit: bool = False
+    to_the_end: int = 0
 
 
 def answer_rules(plan: BlockPlan) -> tuple[AnswerRule, ...]:
@@ -113,7 +121,7 @@ def answer_rules(plan: BlockPlan) -> tuple[AnswerRule, ...]:
     return tuple(
         _answer_rule(plan, position, answer)
         for position, answer in enumerate(plan.answers)
-        if answer.aggregate.kind in (AggregateKind.AVG, *_RANKED)
+        if answer.aggregate.kind in (AggregateKind.AVG, *_RANKED, *_PAIRED)
         and not isinstance(plan.releases[answer.releases[0]], SampleAggregate)
     )
 
@@ -134,7 +142,9 @@ def with_nulls(
     shown = list(values)
     for rule in rules:
         value = values[rule.position]
-        reason = None if value.is_missing else null_reason(_evidence(plan, rule, group, value))
+        reason = None
+        if not value.is_missing:
+            reason = _reason(plan, rule, group, value)
         if reason is not None:
             shown[rule.position] = replace(missing(value.grid, value.type), null_reason=reason)
         elif rule.to_the_end and not value.is_missing:
@@ -142,6 +152,41 @@ def with_nulls(
     if any(one.null_reason is NullReason.EMPTY_GROUP for one in shown) and has_rows(plan, group):
         return tuple(map(_of_unclear_rows, shown))
     return tuple(shown)
+
+
+def _reason(
+    plan: BlockPlan, rule: AnswerRule, group: DrawnGroup, value: NoisyValue
+) -> NullReason | None:
+    answer = plan.answers[rule.position]
+    if answer.aggregate.kind not in _PAIRED:
+        return null_reason(_evidence(plan, rule, group, value))
+    if value.half_width is None:
+        return None
+    is_wide = says_nothing(answer, value.half_width * value.grid)
+    return NullReason.TOO_WIDE if is_wide else None
+
+
+def has_range(answer: Answer) -> bool:
+    """Say whether it is NULL where its error is half of its range, as `says_nothing` decides."""
+    return answer.aggregate.kind in _PAIRED and answer.calculated is not None
+
+
+def says_nothing(answer: Answer, error: Fraction) -> bool:
+    """Say whether this error is at least half of the range of a correlation, covariance or share of a variance.
+
+    By the bounds of its columns alone.
+    """
+    calculated = answer.calculated
+    if answer.aggregate.kind not in _PAIRED or calculated is None:
+        return False
+    match answer.aggregate.kind:
+        case AggregateKind.CORR:
+            width = Fraction(2)
+        case AggregateKind.REGR_R2:
+            width = Fraction(1)
+        case _:  # from -w v / 4 to w v / 4, where w and v are the widths of the columns
+            width = math.prod((one.width * one.grid for one in calculated.measured), start=_HALF)
+    return 2 * error >= width
 
 
 def _is_open(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup) -> bool:
@@ -204,6 +249,8 @@ def _in_the_middle(plan: BlockPlan, answer: Answer, group: DrawnGroup) -> NoisyV
 
 
 def _answer_rule(plan: BlockPlan, position: int, answer: Answer) -> AnswerRule:
+    if answer.aggregate.kind in _PAIRED:
+        return AnswerRule(position=position)
     counts, first = tuple(counts_of(plan, answer)), answer.releases[0]
     release = plan.releases[first]
     if isinstance(release, OrderStatistic):

@@ -11,4 +11,5 @@ class NullReason(Enum):
     EMPTY_GROUP = "the noisy number of rows is not clearly above 0"
     UNCLEAR_ROWS = "the noisy number of rows that it is made of is not clearly above 0"
     TOO_FEW = "the noisy number of rows is too small"
+    TOO_WIDE = "its error is at least half of the range that it can have"
     TOO_INEXACT = "the error is more than half of the column's bounds"

@@ -15,6 +15,7 @@ from proxy.release.counted_rows import better_rows, counts_of_means
 from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys, noisy_value
 from proxy.release.expression_intervals import BlockIntervals
+from proxy.release.least_numbers import with_one_side
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
 from proxy.release.null_answers import answer_rules, with_nulls
@@ -35,20 +36,26 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     rules, operands = answer_rules(plan), operand_answers(plan.answers)
     values, counts = [], counts_of_means(plan)
     for group in drawn.groups:
-        rows = better_rows(plan, counts, group)
-        stated = with_nulls(plan, rules, group, tuple(group_values(plan, group, rows)))
+        better = better_rows(plan, counts, group)
+        stated = with_nulls(plan, rules, group, tuple(group_values(plan, group, better)))
         found = agreed(operands, stated)
-        values.append(tuple(map(_unstated, found)) if plan.has_uncertain_rows else found)
+        values.append(
+            tuple(
+                _unstated(one) if number in plan.uncertain_answers else one
+                for number, one in enumerate(found, start=1)
+            )
+        )
     interval: _IntervalOf = _too_many
     if _are_few(plan, len(drawn.groups)):
         keys = [group.keys for group in drawn.groups]
         groups = WindowGroups(keys, [key.type for key in plan.keys])
         interval = BlockIntervals(values, groups).interval
+    rows = tuple(
+        _row(plan, number, group.keys, values[number], interval)
+        for number, group in enumerate(drawn.groups)
+    )
     return NoisyTable(
-        tuple(
-            _row(plan, number, group.keys, values[number], interval)
-            for number, group in enumerate(drawn.groups)
-        ),
+        with_one_side(rows) if plan.least_answers else rows,
         value_ranges(plan) if plan.intervals else (),
     )
 
@@ -68,11 +75,13 @@ def group_values(
         for number, (drawn, release) in enumerate(zip(group.values, plan.releases, strict=True))
     }
     clipped = dict(plan.clipped)
-    for answer in plan.answers:
+    for number, answer in enumerate(plan.answers, start=1):
         value = _own_value(answer, plan, group, rows) or answered(answer, plan, by_release)
         if plan.is_rounded:
             value = rounded(value)
-        if not plan.unstated.isdisjoint(answer.releases):
+        if number in plan.least_answers:
+            value = replace(value, is_least=True)
+        elif not plan.unstated.isdisjoint(answer.releases):
             value = _unstated(value)
         if clipped:
             value = replace(value, clipped=_clipped(answer, clipped))

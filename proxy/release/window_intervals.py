@@ -24,11 +24,16 @@ _SortKey = Fraction | str | bool
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """A number with the ends of its interval."""
+    """A number with the ends of its interval.
+
+    is_least: The exact number may be above `high`, as a chosen bound cuts it. is_most: It may be below `low`.
+    """
 
     value: Fraction
     low: Fraction
     high: Fraction
+    is_least: bool = False
+    is_most: bool = False
 
 
 # None: the answer is NULL. NoInterval: it has no interval.
@@ -72,13 +77,15 @@ def window_ends(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _WindowTotal:
     """Of the first rows of a partition. below, above: squared distances to the ends, added up; numbers: rows
-    with a value; unknown: rows without an interval."""
+    with a value; unknown: rows without an interval; least, most: rows that may be above or below their ends."""
 
     value: Fraction = Fraction(0)
     below: Fraction = Fraction(0)
     above: Fraction = Fraction(0)
     numbers: int = 0
     unknown: int = 0
+    least: int = 0
+    most: int = 0
 
     def plus(self, part: PartEnds) -> _WindowTotal:
         if part is None:
@@ -91,6 +98,8 @@ class _WindowTotal:
             above=self.above + (part.high - part.value) ** 2,
             numbers=self.numbers + 1,
             unknown=self.unknown,
+            least=self.least + part.is_least,
+            most=self.most + part.is_most,
         )
 
     def minus(self, other: _WindowTotal) -> _WindowTotal:
@@ -100,6 +109,8 @@ class _WindowTotal:
             above=self.above - other.above,
             numbers=self.numbers - other.numbers,
             unknown=self.unknown - other.unknown,
+            least=self.least - other.least,
+            most=self.most - other.most,
         )
 
 
@@ -131,7 +142,13 @@ class _WindowSums:
             return None
         by = 1 if window.function is WindowSum.SUM else total.numbers
         value = total.value / by
-        return Ends(value, value - _root(total.below) / by, value + _root(total.above) / by)
+        return Ends(
+            value,
+            value - _root(total.below) / by,
+            value + _root(total.above) / by,
+            is_least=total.least > 0,
+            is_most=total.most > 0,
+        )
 
 
 def _root(square: Fraction) -> Fraction:

@@ -107,11 +107,12 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
         ),
         frozenset({"sub_partitions"}),
         frozenset(
-            {"answers", "intervals", "expressions", "outputs", "uses_answers", "is_summed"}
+            {"answers", "intervals", "expressions", "outputs", "compared", "is_summed"}
             | {
                 "withheld",
                 "unstated",
                 "clipped",
+                "least_answers",
                 "is_rounded",
                 "has_truths",
                 "most_stored",

@@ -67,6 +67,61 @@ def _values(indices: list[int], half_widths: list[int]) -> list[NoisyValue]:
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize("expression", _EXPRESSIONS)
+def test_of_least_numbers_an_end_is_stated_only_if_it_holds(expression: str) -> None:
+    """A and C may be anything above their intervals. Whatever they are, the end that is stated holds."""
+    generator, of = random.Random(expression), _of(expression)
+    for _ in range(_RUNS):
+        size = generator.choice((50, 10**4))
+        indices = [generator.randint(-size // 4, size) for _ in range(3)]
+        widths = [generator.randint(0, size // generator.choice((2, 10))) for _ in range(3)]
+        a, b, c = _values(indices, widths)
+        whole = interval_of(of, [replace(a, is_least=True), b, replace(c, is_least=True)])
+        if isinstance(whole, NoInterval):
+            continue
+        for beyond in (0, 1, size, 100 * size):
+            exact = [
+                index + generator.randint(-2 * width, 2 * width)
+                for index, width in zip(indices, widths, strict=True)
+            ]
+            exact[0], exact[2] = (
+                indices[n] + 2 * widths[n] + generator.randint(0, beyond) for n in (0, 2)
+            )
+            point = interval_of(of, _values(exact, [0, 0, 0]))
+            if isinstance(point, NoInterval):
+                continue
+            assert whole.is_most or point.value >= whole.low
+            assert whole.is_least or point.value <= whole.high
+
+
+@pytest.mark.parametrize(
+    ("expression", "side"),
+    [
+        *(("A + 3", "least"), ("A * 2 + B", "least"), ("3 - A", "most"), ("-A", "most")),
+        *(
+            ("1.0 * B / A", "most"),
+            ("1.0 * A / B", "least"),
+            ("round(100 * A / nullif(B, 0), 1)", "least"),
+        ),
+        *(
+            ("B - 7", ""),
+            ("A - C", "either"),
+            ("A / C", "either"),
+            ("100.0 * (A - C) / B", "either"),
+        ),
+    ],
+)
+def test_to_which_side_a_least_number_leaves_an_expression_open(expression: str, side: str) -> None:
+    a, b, c = _values([1000, 500, 80_000], [10, 10, 10])
+    found = interval_of(_of(expression), [replace(a, is_least=True), b, replace(c, is_least=True)])
+    assert isinstance(found, NoisyInterval)
+    ends = [found.json(end) for end in (IntervalEnd.LOW, IntervalEnd.HIGH, IntervalEnd.ERROR)]
+    missing = {"least": (1,), "most": (0,), "": (), "either": (0, 1, 2)}[side]
+    assert tuple(n for n, end in enumerate(ends) if end == "null") == missing
+    assert found.half_width > 0, "the size of the noise is known all the same"
+
+
+@pytest.mark.every(2)
+@pytest.mark.parametrize("expression", _EXPRESSIONS)
 def test_every_point_of_the_box_is_within(expression: str) -> None:
     generator, of = random.Random(expression), _of(expression)
     found = 0

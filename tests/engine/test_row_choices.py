@@ -105,7 +105,9 @@ def test_what_keys_and_ends_of_intervals_choose_has_no_line(sql: str) -> None:
     assert _told(sql, [900, 500, 200, 100]) == []
 
 
-def _released(sql: str, counts: Sequence[int]) -> tuple[BlockPlan, NoisyTable]:
+def _released(
+    sql: str, counts: Sequence[int], least: frozenset[int] = frozenset()
+) -> tuple[BlockPlan, NoisyTable]:
     """The noise has a half width of about 30."""
     pipeline = walk(sql, POLICIES["best"])
     assert pipeline is not None
@@ -117,6 +119,7 @@ def _released(sql: str, counts: Sequence[int]) -> tuple[BlockPlan, NoisyTable]:
         for one in block.releases
     )
     block = replace(block, releases=releases, outputs=of.outputs, row_choices=of.row_choices)
+    block = replace(block, least_answers=least)
     keys = [((name,) * len(block.keys)) for name in ("x", "y", "z", None)]
     groups = (
         DrawnGroup(key, (DrawnNumber(count),) * len(releases))
@@ -125,8 +128,8 @@ def _released(sql: str, counts: Sequence[int]) -> tuple[BlockPlan, NoisyTable]:
     return block, presented(block, DrawnBlock(tuple(groups)))
 
 
-def _told(sql: str, counts: Sequence[int]) -> list[str]:
-    lines = answer_notices(*_released(sql, counts))
+def _told(sql: str, counts: Sequence[int], least: frozenset[int] = frozenset()) -> list[str]:
+    lines = answer_notices(*_released(sql, counts, least))
     return [line for line in lines if "oise has a part" in line or "NULL" in line]
 
 
@@ -150,6 +153,15 @@ def test_how_many_groups_clearly_pass() -> None:
     (text,) = _told(f"{_BY_T} HAVING count(*) = 300", [300, 310, 100, 900])
     assert text.startswith("HAVING: 0 of the 1 group that passes clearly meets ")
     assert text.endswith("only clear ones are shown: none here, so raise dp.epsilon.")
+
+
+def test_a_least_number_is_clearly_above_but_never_below() -> None:
+    (text,) = _told(f"{_BY_T} HAVING count(*) > 300", [900, 500, 200, 100], frozenset({1}))
+    assert text.startswith(
+        "HAVING: 2 of the 2 groups that pass clearly meet the condition; 2 that do"
+    )
+    (text,) = _told(f"{_BY_T} HAVING count(*) < 300", [900, 500, 200, 100], frozenset({1}))
+    assert text.startswith("HAVING: 0 of the 2 groups that pass clearly meet the condition. ")
 
 
 @pytest.mark.parametrize(

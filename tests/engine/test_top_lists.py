@@ -98,7 +98,7 @@ def test_a_plain_query_around_is_read_as_one() -> None:
     assert _top(f"SELECT * FROM {_QUERY} q ORDER BY t DESC LIMIT 2") is None
 
 
-def _told(counts: Sequence[int], order: str) -> list[str]:
+def _told(counts: Sequence[int], order: str, least: frozenset[int] = frozenset()) -> list[str]:
     """The noise has a half width of about 30."""
     text = _LIST.format(order=order)
     block, found = block_of(text), read(text)
@@ -107,7 +107,7 @@ def _told(counts: Sequence[int], order: str) -> list[str]:
     assert isinstance(release, NoisyStatistic)
     of = found[1].query.blocks[0]
     noisy = replace(release, noise=LaplaceNoise(scale=Fraction(10)))
-    block = replace(block, releases=(noisy,), outputs=of.outputs, top=of.top)
+    block = replace(block, releases=(noisy,), outputs=of.outputs, top=of.top, least_answers=least)
     names = ("x", "y", "z", None)
     groups = (
         DrawnGroup((name,), (DrawnNumber(count),))
@@ -122,6 +122,8 @@ def test_how_many_rows_are_clear() -> None:
     (text,) = _told([900, 220, 200, 100], "n DESC")
     assert text.startswith("ORDER BY n LIMIT 2: 1 of the 2 rows clearly belong to the list. ")
     assert text.endswith("their numbers are too high on average.")
+    (text,) = _told([900, 220, 200, 100], "n DESC", frozenset({1}))
+    assert text.startswith("ORDER BY n LIMIT 2: by the noise alone 1 of the 2 rows clearly belong ")
     (text,) = _told([205, 200, 210, 190], "n DESC")
     assert "0 of the 2 rows" in text
     (text,) = _told([900, 905, 100, 910], "n")

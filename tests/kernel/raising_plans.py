@@ -172,7 +172,7 @@ def _changed(block: BlockPlan, once: _Once) -> BlockPlan | None:
         value_choices=tuple(
             replace(one, measured=_measured(one.measured, once)) for one in block.value_choices
         ),
-        uses_answers=True,
+        compared=frozenset({1}),
     )
     return found if once.is_done else None
 

@@ -160,33 +160,56 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
     assert withheld >= 13, "less than 4.8 standard deviations below the measured share"
 
 
-def test_of_few_units_no_error_is_stated(visits: Asking) -> None:
-    """The bound is often far too low then: of 100 people a third of the sums would be off by more than three of
-    their errors. The answer is there, with the reason."""
+def test_a_chosen_bound_gives_a_least_number(visits: Asking) -> None:
+    """One person has 3,000 of the 29,000 visits. A noisy number of people does not tell how much is cut."""
     question = (
-        "SELECT count(*) AS n, count(*) * 2 AS twice, sum(paid) / count(*) AS mean,"
-        " count(DISTINCT person) AS people, dp.error(count(*)), dp.low(sum(paid)), dp.clipped(count(*))"
+        "SELECT count(*) AS n, -count(*) AS less, count(*) * 2 AS twice, 5 - sum(paid) AS rest,"
+        " count(*) - sum(paid) AS both, count(DISTINCT person) AS people, dp.low(count(*)), dp.high(count(*)),"
+        " dp.error(count(*)), dp.low(-count(*)), dp.high(-count(*)), dp.error(count(*) - sum(paid)),"
+        " dp.low(count(*) - sum(paid)) FROM w.visits"
+    )
+    for _ in range(4):
+        answer = visits.run(question, **{"dp.notice": "on"})
+        (row,), columns = rows(answer), {one.name: one for one in answer.columns}
+        assert row["l1"] <= 29_000 and row["h1"] is None and row["e1"] == row["a1"] - row["l1"]
+        assert [name for name, one in columns.items() if one.at_least] == ["n", "twice"]
+        assert [name for name, one in columns.items() if one.at_most] == ["less", "rest"]
+        assert columns["n"].text() == f"n: at least the number less {row['e1']}"
+        assert columns["less"].text() == f"less: at most the number plus {row['e1']}"
+        assert columns["both"].most is None and columns["both"].as_json()["no_interval"]
+        assert (
+            columns["both"].text().startswith("both: noise +-")
+            and "either way" in columns["both"].text()
+        )
+        assert columns["people"].is_width
+        ends = {name: value for name, value in row.items() if name[0] in "lhe"}
+        assert sum(value is None for value in ends.values()) == 4, (
+            "h1, l of -n, and both of the last"
+        )
+
+
+def test_of_few_units_the_noise_is_stated(visits: Asking) -> None:
+    """The bound is often far too low then: of 100 people a third of the sums would be off by more than three of
+    their errors. They are least numbers all the same."""
+    question = (
+        "SELECT count(*) AS n, count(*) * 2 AS twice, count(DISTINCT person) AS people,"
+        " dp.error(count(*)), dp.high(count(*)), dp.clipped(count(*))"
         " FROM w.visits WHERE person <= 200"
     )
     numbers = 0
     for _ in range(30):
         answer = visits.run(question, **{"dp.notice": "on"})
         (row,) = rows(answer)
-        count, total = (
-            one for one in answer.clipped if not one.of_rows or one is answer.clipped[0]
-        )
-        described = dict(zip(("n", "twice", "mean", "people"), answer.columns, strict=True))
-        assert described["people"].most is not None
+        count = answer.clipped[0]
+        described = {one.name: one for one in answer.columns}
+        assert described["people"].is_width
         if row["a1"] is None or not count.is_poor:
             continue
         numbers += 1
-        for name in ("n", "twice", "mean"):
-            assert described[name].most is None
-            assert "chosen from few units" in described[name].reason
-        assert row["e1"] is None and row["c1"] is not None
-        assert (row["l2"] is None) == (row["a2"] is None or total.is_poor)
-        assert answer.accuracy[0].error is None
-        assert "chosen from few units" in str(answer.accuracy[0].as_json()["no_interval"])
+        assert described["n"].at_least and described["twice"].at_least
+        assert row["e1"] is not None and row["h1"] is None and row["c1"] is not None
+        assert answer.accuracy[0].error is not None
+        assert any("how many have more is not known" in text for text in answer.withheld)
     assert numbers > 5
 
 
@@ -214,7 +237,7 @@ def test_a_given_bound_of_a_total_is_paid_for_and_no_more(visits: Asking) -> Non
     [
         "SELECT count(DISTINCT person), count(DISTINCT paid) FROM w.visits",
         "SELECT max(paid), percentile_cont(0.5) WITHIN GROUP (ORDER BY paid) FROM w.visits",
-        "SELECT stddev(paid), corr(paid, tip) FROM w.visits",
+        "SELECT stddev(paid), regr_slope(paid, tip) FROM w.visits",
         "SELECT count(*), sum(a.paid) FROM w.visits a JOIN w.visits b ON a.person = b.person",
         "SELECT avg(n) FROM (SELECT person, count(*) AS n FROM w.visits GROUP BY person) q",
         "SELECT region, count(*) FROM w.visits GROUP BY region HAVING count(*) > 10",
@@ -335,8 +358,8 @@ def test_what_is_said_over_the_wire(visits: Asking) -> None:
     assert row is not None and isinstance(row[2], float)
     (text,) = heard
     assert re.search(
-        r"count: \+-[\d,]+; at most \d+ rows of a person count, about [\d,]+ \+-[\d,]+ of [\d,]+ people have"
-        r" more, which would only make it larger\n",
+        r"count: at least the number less [\d,]+; at most \d+ rows of a person count, about [\d,]+ \+-[\d,]+ of"
+        r" [\d,]+ people have more\n",
         text,
     )
 
@@ -347,7 +370,12 @@ def test_what_is_said_over_http(visits: Asking) -> None:
         "SELECT sum(paid) FROM w.visits", database="visits", analyst=analyst
     )
     body = response.json()
-    (clipped,) = body["clipped"]
+    (clipped,), (column,) = body["clipped"], body["errors"]["columns"]
+    assert (
+        column["at_least"]
+        and not column["at_most"]
+        and column["most"] == body["errors"]["rows"][0][0]
+    )
     assert clipped["bounds"] == "total" and clipped["aggregates"] == ["sum"]
     assert clipped["bound"] > 100 and 0 <= clipped["share"] < 0.3 and clipped["error_95"] > 0
     assert f"{_STEM}{_OF_VALUES}" in body["notices"]

@@ -44,16 +44,25 @@ def _told(select: str, bound: ChosenBound = _BOUND) -> str:
     return " ".join(told.text() for told in clipped_units(block, chosen, 1))
 
 
+def _least(select: str) -> frozenset[int]:
+    """The answers that would only be larger without the bound."""
+    block = _block(select)
+    return with_chosen(block, {one.number: _BOUND for one in block.value_choices}).least_answers
+
+
 def test_what_is_cut_is_told_with_the_direction() -> None:
-    assert _told("avg(t), count(*)") == (
-        "avg(t): at most 8 of a person count, about 3 +-20 of 4,000 people have more, which would only make it"
-        " larger"
+    cut = "at most 8 of a person count, about 3 +-20 of 4,000 people have more"
+    assert _told("avg(t), count(*)") == f"avg(t): {cut}", (
+        "its column says that it is a least number"
     )
+    assert _least("count(*), avg(t)") == {2}
     assert "would only make it larger" in _told(f"sum(t), stddev(t), {_MEDIAN}")
+    assert _least(f"sum(t), stddev(t), {_MEDIAN}") == {1, 2, 3}
 
 
 def test_of_signed_values_only_spreads_shrink() -> None:
-    assert "would only make it larger" in _told("stddev(m)")
+    assert _least("avg(m), stddev(m), sum(m)") == {2}
+    assert _least("corr(t, t * t)") == frozenset()
     for select in ("avg(m)", "avg(m), stddev(m)", "corr(t, t * t)"):
         assert "only make" not in _told(select)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
@@ -9,7 +10,9 @@ from itertools import permutations
 import pytest
 
 from proxy.engine.answer_notices import answer_notices
-from proxy.kernel.plan import BlockPlan, DeviationMean
+from proxy.kernel.plan import BlockPlan, DeviationMean, LaplaceNoise, NoisyStatistic
+from proxy.kernel.statistics import Statistic
+from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations, units_needed
 from proxy.release import counted_rows, null_answers
 from proxy.release.drawn_values import (
@@ -24,6 +27,7 @@ from proxy.release.null_answers import AnswerRule, answer_rules, rows_needed
 from proxy.release.null_reason import NullReason
 from proxy.release.presenting import presented
 from tests.release.released_world import block_of, drawn
+from tests.seeded_bits import SeededBits
 
 _MEDIAN = "percentile_cont(0.5) WITHIN GROUP (ORDER BY i4)"
 _TAIL = _MEDIAN.replace("0.5", "0.95")
@@ -50,6 +54,46 @@ def test_many_rows_have_all_answers() -> None:
     block = block_of(f"SELECT {', '.join(_ALL)} FROM people")
     for seed in range(100):
         assert _reasons(block, [30, 40, 50] * 2_000, seed) == [None] * len(_ALL)
+
+
+def _on_average(release: NoisyStatistic) -> int:
+    """What a row adds where values are spread evenly over their bounds."""
+    if release.statistic is Statistic.SQUARES:
+        assert isinstance(release.of, tuple)
+        return release.of[0].width ** 2 // 3
+    return {Statistic.ROWS: 1, Statistic.PRODUCTS: 10}.get(release.statistic, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "width"),
+    [("corr", 2), ("regr_r2", 1), ("covar_pop", 100 * 15 // 2), ("covar_samp", 100 * 15 // 2)],
+)
+def test_of_pairs_what_is_as_inexact_as_its_range_is_null(kind: str, width: int) -> None:
+    """Of values that are spread over 0..100 and -5..10. What is shown is narrower than half of its range."""
+    block, nulls = block_of(f"SELECT {kind}(i4, i2) FROM people"), Counter[int]()
+    for rows in (2, 300, 100_000):
+        for seed in range(30):
+            bits = SeededBits(seed)
+            group = []
+            for release in block.releases:
+                assert isinstance(release, NoisyStatistic) and isinstance(
+                    release.noise, LaplaceNoise
+                )
+                exact = rows * _on_average(release)
+                group.append(
+                    DrawnNumber(exact + discrete_laplace.sample(bits, release.noise.scale))
+                )
+            (row,) = presented(block, DrawnBlock((DrawnGroup((), tuple(group)),))).rows
+            (value,) = row.values
+            nulls[rows] += value.is_missing
+            if value.is_missing:
+                assert value.null_reason is NullReason.TOO_WIDE
+                (line,) = answer_notices(block, NoisyTable((row,)))
+                assert line.startswith(f"{kind} is NULL: its error is at least half of the range")
+            else:
+                assert value.half_width is not None
+                assert 2 * value.half_width * value.grid < width
+    assert nulls[2] >= 28 and nulls[100_000] == 0
 
 
 @pytest.mark.parametrize("sql", ["min(i4)", "max(i4), sum(i4)", _MEDIAN, f"{_MEDIAN}, count(i2)"])

@@ -99,20 +99,24 @@ class Release:
                 if value.is_missing or value.half_width is None:
                     continue
                 assert not truth.is_missing, "NULL is no number to hold"
+                both = replace(
+                    value, is_least=False
+                )  # what a bound cuts is cut of the exact one, too
                 yield Number(
                     is_column=False,
                     place=place,
                     keys=row.keys,
                     value=Fraction(value.text() or ""),
-                    low=Fraction(value.interval(IntervalEnd.LOW)),
-                    high=Fraction(value.interval(IntervalEnd.HIGH)),
+                    low=Fraction(both.interval(IntervalEnd.LOW)),
+                    high=Fraction(both.interval(IntervalEnd.HIGH)),
                     exact=truth.index * truth.grid,
                 )
             outputs = zip(self.block.outputs, row.errors, strict=True)
             for place, (output, found) in enumerate(outputs, start=1):
                 if output.expression is None or not isinstance(found, NoisyInterval):
                     continue
-                error = Fraction(found.json(IntervalEnd.ERROR))
+                of_noise = replace(found, is_least=False, is_most=False)
+                error = Fraction(of_noise.json(IntervalEnd.ERROR))
                 yield Number(
                     is_column=True,
                     place=place,

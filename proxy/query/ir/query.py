@@ -149,6 +149,22 @@ def uses_answers(block: AggregateBlock) -> bool:
     return found
 
 
+def compared_answers(block: AggregateBlock) -> frozenset[int]:
+    """The aggregates, by number from 1, of which rows are compared with the answer of an earlier block: all if
+    the rows or groups of the block are, else those whose own operand or condition is."""
+    if not uses_answers(block):
+        return frozenset()
+    rows = with_parts(block, aggregates=())
+    numbers = range(1, len(block.aggregates) + 1)
+    if uses_answers(rows):
+        return frozenset(numbers)
+    return frozenset(
+        number
+        for number, one in zip(numbers, block.aggregates, strict=True)
+        if uses_answers(with_parts(rows, aggregates=(one,)))
+    )
+
+
 def changed(block: AggregateBlock, change: Callable[[Expression], Expression]) -> AggregateBlock:
     """The block with every expression in it changed."""
 

@@ -185,6 +185,9 @@ class ErrorRange(ResponseModel):
         description="What a bound cuts may be more than the error, and would only make the numbers larger:"
         " the interval has no upper end."
     )
+    at_most: bool = Field(
+        description="As `at_least`, of numbers that it would only make smaller: no lower end."
+    )
 
 
 class InnerErrorRange(ErrorRange):

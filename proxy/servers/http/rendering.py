@@ -32,6 +32,7 @@ _INNER = {
     "no_interval": "a query around those that are answered makes it: `inner` has their errors",
     "note": "",
     "at_least": False,
+    "at_most": False,
 }
 
 # Of a CSV response: what its body has no place for.

@@ -160,6 +160,24 @@ def test_a_line_of_the_notice_for_each_number(listeners: BothListeners) -> None:
     assert re.search(f"no interval: ({beyond})", greatest)
 
 
+def test_only_columns_that_compare_with_a_noisy_answer_have_no_error(
+    listeners: BothListeners,
+) -> None:
+    compared = f"total > (SELECT avg(total) FROM {_TABLE})"
+    above = f"count(*) FILTER (WHERE {compared})"
+    body = _body(
+        listeners,
+        f"SELECT count(*) AS n, dp.error(count(*)), {above} AS above, dp.error({above}),"
+        f" 100 * {above} / count(*) AS share, avg(CASE WHEN {compared} THEN total END) AS mean FROM {_TABLE}",
+    )
+    ((_, of_all, _, of_some, *_),) = body["rows"]
+    assert of_all > 0 and of_some is None
+    known, _, above_it, _, share, mean = body["errors"]["columns"]
+    assert known["most"] == of_all and not known["no_interval"]
+    for column in (above_it, share, mean):
+        assert column["most"] is None and "compared with a noisy answer" in column["no_interval"]
+
+
 def test_errors_that_differ_are_told_by_group(listeners: BothListeners) -> None:
     """A deviation by itself, as it is NULL in small groups of a part of epsilon."""
     sql = f"SELECT status, stddev(total) FROM {_TABLE} GROUP BY status"
