@@ -9,7 +9,7 @@ import pytest
 from proxy.audit import neighbour_audit
 from proxy.compiler.compiling import compile_block
 from proxy.kernel.refusals import NotPrivate
-from proxy.planner import unit_windows
+from proxy.planner import numbered_rows, unit_windows
 from proxy.planner.facts import ColumnFacts
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.windows import WindowColumn
@@ -65,7 +65,7 @@ def test_only_row_numbers_are_of_one_row(auditor: Auditor, monkeypatch: pytest.M
     of_rank = _FIRST.format("rank()", "uid ORDER BY b", "= 1")
     of_keys = _FIRST.format("row_number()", "uid, i2 ORDER BY i4", "= 1")
     assert _wrong(of_rank, auditor) == _wrong(of_keys, auditor) == []
-    monkeypatch.setattr(unit_windows, "_is_row_number", lambda *_: True)
+    monkeypatch.setattr(numbered_rows, "_is_row_number", lambda *_: True)
     for question in (of_rank, of_keys):
         with pytest.raises(NotPrivate):
             _wrong(question, auditor)
