@@ -279,7 +279,7 @@ def test_a_rough_mean_has_no_error_and_takes_units() -> None:
     missing = _of_deviations(block, replace(rough, units=needed - 1))
     assert missing.rows[0].values[0].null_reason is NullReason.TOO_FEW
     (text,) = answer_notices(block, missing)
-    assert text.startswith(f"avg(i4) is NULL: it takes about {needed:,} ")
+    assert text.startswith(f"avg is NULL: it takes about {needed:,} ")
 
 
 @_MEANS
