@@ -153,7 +153,7 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
         assert len(answer.withheld) == 2
         texts = answer.withheld
         of_mean, of_count = sorted(texts)
-        assert of_mean.startswith("avg(paid) is NULL: ")
+        assert of_mean.startswith("avg is NULL: ")
         assert of_count.startswith("count(*) is NULL: it takes about ")
         assert "and a noisy count found too few. Raise dp.epsilon" in of_count
         assert [column.reason for column in answer.columns] == ["NULL"] * 2

@@ -275,11 +275,11 @@ def test_a_rough_mean_has_no_error_and_takes_units() -> None:
     assert [value.null_reason for value in shown.rows[0].values] == [None, None]
     assert shown.rows[0].values[0].half_width is None
     (text,) = answer_notices(block, shown)
-    assert text.startswith("avg(i4): the error is not known, as too few ")
+    assert text.startswith("avg: the error is not known, as too few ")
     missing = _of_deviations(block, replace(rough, units=needed - 1))
     assert missing.rows[0].values[0].null_reason is NullReason.TOO_FEW
     (text,) = answer_notices(block, missing)
-    assert text.startswith(f"avg(i4) is NULL: it takes about {needed:,} ")
+    assert text.startswith(f"avg is NULL: it takes about {needed:,} ")
 
 
 @_MEANS
