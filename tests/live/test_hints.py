@@ -60,7 +60,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "round and trunc take a constant number of digits there, from 0 to 20: round(avg(column), 2).": (
         f"SELECT dp.error(round(avg(total), 2)), dp.error(trunc(avg(total), 20)) {_ORDERS}",
     ),
-    "ORDER BY {} LIMIT {}: {} of the {} rows clearly belong to the list. Noise has a part in which others"
+    "ORDER BY {} LIMIT {}: {}{} of the {} rows clearly belong to the list. Noise has a part in which others"
     " are in it, and their numbers are too {} on average.": (
         f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",
     ),

@@ -92,7 +92,7 @@ def test_a_cte_that_is_named_by_an_unused_one(live: LiveProxy, analyst: str) -> 
         (
             f"{_ROWS}, b AS (SELECT q.n FROM (SELECT 1) y, LATERAL (SELECT n FROM a) q)"
             " SELECT count(*) FROM b",
-            "this form of FROM",
+            "LATERAL is not available",
         ),
         (
             f"{_ROWS}, b AS ((SELECT n FROM a) UNION ALL (SELECT n FROM a) LIMIT 1)"

@@ -51,7 +51,7 @@ def test_over_the_wire(live: LiveProxy) -> None:
     ((_, _, count),) = rows
     assert isinstance(count, int)
     (text,) = heard
-    for line, name in zip(text.splitlines(), ("avg", "max"), strict=True):
+    for line, name in zip(text.splitlines(), ("avg(age)", "max(age)"), strict=True):
         assert line.startswith(f"{name} is NULL: it takes about ")
         assert "`mechanism: best`" in line
 
@@ -67,7 +67,7 @@ def test_a_group_without_rows(live: LiveProxy) -> None:
     answers = {group: answer for group, answer in rows}  # noqa: C416
     assert answers[True] is None
     assert answers[False] is not None
-    assert text.startswith("avg is NULL in 1 of 2 groups: ")
+    assert text.startswith("avg(income) is NULL in 1 of 2 groups: ")
 
 
 def test_over_http(live: LiveProxy, listeners: BothListeners) -> None:
@@ -98,7 +98,7 @@ def test_what_compares_with_it_has_no_rows_and_is_told(live: LiveProxy) -> None:
     ((count,),) = rows
     assert isinstance(count, int)
     assert abs(count) < 60  # at epsilon 1/2: above it once in 10^13 times
-    assert any("avg is NULL" in text for text in heard)
+    assert any("avg(income) is NULL" in text for text in heard)
 
 
 def test_private_keys_of_which_none_appears(live: LiveProxy, listeners: BothListeners) -> None:
