@@ -9,6 +9,7 @@ from proxy.base.result_columns import IntervalEnd
 from proxy.base.session_settings import how_to_set
 from proxy.base.written_names import written_name
 from proxy.engine.accuracy import unit_of_error
+from proxy.engine.cut_directions import SPREADS
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.impossible_answers import empty_groups, impossible_answers
@@ -129,6 +130,12 @@ def _rough_means(
     if unstated and number not in block.uncertain_answers:
         where = _where(block, unstated, values)
         yield f"{name}: the error is not known{where}, as too few {units} were found. {MORE}"
+    is_shown = any(value.half_width is not None and not value.is_missing for value in values)
+    if is_shown and block.answers[number - 1].aggregate.kind in SPREADS:
+        yield (
+            f"{name}: what {units} far from the mean add is cut at a bound chosen from the data, so it may be"
+            " larger than the error says."
+        )
 
 
 def _too_few(

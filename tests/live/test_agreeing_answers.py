@@ -83,6 +83,17 @@ def test_nothing_contradicts_and_the_empty_group_is_null(sales: LiveProxy) -> No
         assert "min" in told and " NULL in " in told
 
 
+def test_of_a_spread_it_is_said_that_it_may_be_cut(sales: LiveProxy) -> None:
+    """Squares of people far from the mean are cut at a chosen bound, which no error says."""
+    _, told = _asked(
+        sales, "SELECT avg(paid), stddev(paid) AS spread FROM w.sales", "SET dp.epsilon = 5"
+    )
+    assert (
+        "spread: what buyers far from the mean add is cut at a bound chosen from the data" in told
+    )
+    assert "avg: what buyers" not in told
+
+
 def test_a_notice_comes_unasked_and_can_be_turned_off(sales: LiveProxy) -> None:
     _, told = _asked(sales, "SELECT count(*) FROM w.sales")
     assert told.startswith("differential privacy: charged epsilon 1")
