@@ -54,6 +54,7 @@ def _refused(operator: Operator, *arguments: str) -> str:
     return done.err
 
 
+@pytest.mark.long
 def test_a_day_of_an_operator(tmp_path: Path) -> None:
     with _operator(tmp_path) as (operator, _), operator.serving() as listening:
         for _ in range(2):

@@ -59,6 +59,7 @@ def _operator(folder: Path, publish: str = _PUBLISH, total: str = "10") -> Opera
     return found
 
 
+@pytest.mark.long
 def test_what_cannot_be_published_is_told_with_its_place(tmp_path: Path, bless: bool) -> None:
     here = _operator(tmp_path, _BAD)
     done = dpproxy("policy", "check", here.policy, "--json", environment=here.environment)

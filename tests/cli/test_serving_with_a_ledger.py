@@ -136,6 +136,7 @@ def _changes_own_password(running: Serving, password: str) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_users_come_and_go_while_it_serves(operator: Operator) -> None:
     operator.adopt()
     with serving(operator.folder, operator.arguments(), "HTTP:", operator.environment) as running:

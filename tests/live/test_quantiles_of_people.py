@@ -148,6 +148,7 @@ def _measured(rank: str, epsilon: str, number: int, seed: int = 4) -> _Found:
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("epsilon", "most"), [("1", 1.8), ("0.25", 6.5)])
+@pytest.mark.long
 def test_medians_by_status(epsilon: str, most: float) -> None:
     """RMSE in points of rank; by a walk 3.7 and 17.7. The stated error holds what weights take away."""
     found = _measured("0.5", epsilon, 12)

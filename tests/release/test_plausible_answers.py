@@ -63,6 +63,7 @@ def test_order_statistics_are_within_their_bounds() -> None:
     assert checked > 100
 
 
+@pytest.mark.long
 def test_no_two_columns_are_always_alike() -> None:
     """Or count(a) - count(b) would be 0 in each trial, and 1 / (count(a) - count(b)) a certain error."""
     checked = 0
