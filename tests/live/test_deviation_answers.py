@@ -195,10 +195,27 @@ def test_a_deviation_without_its_centres_is_a_fault() -> None:
     asyncio.run(drawn())
 
 
+class NotEightTimesBetter(Exception):
+    """The means are better than before, but less than eight times."""
+
+
 @pytest.mark.every(2)
-@pytest.mark.parametrize(("epsilon", "most", "times"), [("1", 0.65, 8), ("0.25", 1.8, 6)])
-def test_means_by_status(epsilon: str, most: float, times: int) -> None:
-    """RMSE in per cent of the range, at least eight times better than before, six times at epsilon 0.25."""
+@pytest.mark.parametrize(
+    ("epsilon", "most"),
+    [
+        ("1", 0.65),
+        pytest.param(
+            *("0.25", 1.8),
+            marks=pytest.mark.xfail(
+                raises=NotEightTimesBetter,
+                strict=True,
+                reason="7 times on the demo's rows of today",
+            ),
+        ),
+    ],
+)
+def test_means_by_status(epsilon: str, most: float) -> None:
+    """RMSE in per cent of the range, at least eight times better than before."""
     truth = _truth(_CLAMPED)
     tables = asyncio.run(_answers(_block(_BY_STATUS, epsilon), 15))
     errors, held = [], []
@@ -220,5 +237,7 @@ def test_means_by_status(epsilon: str, most: float, times: int) -> None:
     )
     old = _before(epsilon, 60)
     print(f"before: {old:.2f} %")
-    assert rmse < most and times * rmse < old
+    assert rmse < most
     assert len(errors) > 25 and sum(held) >= 0.94 * len(held)
+    if 8 * rmse >= old:
+        raise NotEightTimesBetter(f"{old / rmse:.1f} times")
