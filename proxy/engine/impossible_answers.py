@@ -71,16 +71,22 @@ def _parts_above(
     block: BlockPlan, noisy: NoisyTable, plain: Sequence[_Column], ranges: Ranges
 ) -> Iterator[str]:
     """A column that is of a part of another one: "repeaters above buyers in 5 of 10 groups"."""
-    if len(plain) ** 2 * len(noisy.rows) > NOISY_PARTS_PER_BLOCK:
+    # Of each answer once: columns may repeat a few answers hundreds of times. The last name stands for all.
+    names = {answer: name for _, name, answer in sorted(plain, key=lambda one: one[1])}
+    if len(names) ** 2 * len(noisy.rows) > NOISY_PARTS_PER_BLOCK:
         return
-    for _, name, part in plain:
+    found = {}
+    for part in names:
         worst = 0, ""
-        for _, other, whole in plain:
+        for whole, other in names.items():
             if part == whole or not ranges.is_part(part, whole):
                 continue
             worst = max(worst, (sum(_is_above(row, part, whole) for row in noisy.rows), other))
-        if worst[0]:
-            yield f"{name} above {worst[1]}{_where(block, worst[0], noisy)}"
+        found[part] = worst
+    for _, name, part in plain:
+        count, other = found[part]
+        if count:
+            yield f"{name} above {other}{_where(block, count, noisy)}"
 
 
 def _is_above(row: NoisyRow, part: NoisyExpression, whole: NoisyExpression) -> bool:

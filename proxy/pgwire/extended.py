@@ -81,7 +81,7 @@ def parse_message(
     """
     if looked is None or isinstance(looked, Verbatim):
         hint = None if looked is None else looked.column_hint
-        if hint is None:
+        if hint is None or not session.keeps_stored(message.name):
             return session.remember(message.name, None)
         wording = Wording(column_hint=hint)  # of what PostgreSQL analyses at its Parse
         return session.remember(message.name, Stored(hint), wording=wording)
@@ -147,7 +147,7 @@ def _bind_other(session: Session, message: Bind, statement: Statement) -> Conver
             _relay_bind(session, message)
             wording = Wording(column_hint=statement.column_hint)
             expectation = Expectation(MessageKind.EXECUTE, wording=wording)
-            session.executions[message.portal] = expectation
+            session.note_execution(message.portal, expectation)
         case Executed() | Substituted() if _gives_values_to_none(message):
             _relay_bind(session, message)  # PostgreSQL's own error (08P01)
         case Executed():
@@ -264,7 +264,8 @@ def _note_run(session: Session, message: Bind, run: ShadowStatement) -> None:
         session.executions.pop(message.portal, None)
     else:
         tag = run.command_tag.encode()
-        session.executions[message.portal] = Expectation(MessageKind.EXECUTE, command_tag=tag)
+        expectation = Expectation(MessageKind.EXECUTE, command_tag=tag)
+        session.note_execution(message.portal, expectation)
 
 
 def bind_frame(

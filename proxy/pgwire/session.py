@@ -67,6 +67,10 @@ class Stored:
 
 Statement = Substituted | Executed | Stored | Refuse
 
+# A hint holds the words of its statement, about a megabyte. The shadow keeps as many statements as it is given.
+STORED_STATEMENTS = 32
+_PORTALS, _PORTAL_BYTES = 32, 256
+
 
 class Failed:
     """An error was shown to the client, or the server is skipping: nothing is left to do."""
@@ -122,6 +126,20 @@ class Session:
         if self.answers.skipping or self.answers.copying_in:
             return None
         return passing_run(data)
+
+    def note_execution(self, portal: bytes, expectation: Expectation) -> None:
+        """What is expected of a portal's Execute. Portals end without a word of their client, so the oldest
+        make room: their answers then come as PostgreSQL has them."""
+        self.executions.pop(portal, None)
+        if len(portal) <= _PORTAL_BYTES:
+            self.executions[portal] = expectation
+        while len(self.executions) > _PORTALS:
+            del self.executions[next(iter(self.executions))]
+
+    def keeps_stored(self, name: bytes) -> bool:
+        """Whether there is room for the hint of one more statement that is relayed."""
+        others = (one for known, one in self.statements.items() if known != name)
+        return sum(isinstance(one, Stored) for one in others) < STORED_STATEMENTS
 
     def send(self, frame: bytes, expectation: Expectation) -> None:
         self.to_shadow.append(frame)

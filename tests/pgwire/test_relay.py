@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 
 from proxy.pgwire import frames
 from proxy.pgwire.answers import Answers
-from proxy.pgwire.calls import Look, LookPrepared, Read, RunQuery
+from proxy.pgwire.calls import (
+    ExecutePrepared,
+    Inspect,
+    Look,
+    LookPrepared,
+    Read,
+    Refuse,
+    RunQuery,
+    Verbatim,
+)
 from proxy.pgwire.effects import Effects, Result, Wanted
 from proxy.pgwire.expectations import Expectation, MessageKind
 from proxy.pgwire.frames import ProtocolError
@@ -238,3 +247,36 @@ def test_the_notice_goes_out_with_the_answer(link: Link, is_lost: bool) -> None:
         assert link.heard.index(b"charged: 1") < link.heard.index(b"count\0")
     link.say(frames.query(b"RESET dp.notice"))
     link.listen(3)
+
+
+class _Hinting(ScriptedEngine):
+    """Each PREPARE holds a query, of which a hint is kept."""
+
+    def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse:
+        if text.startswith("PREPARE"):
+            return Verbatim(lambda message: f"of {text}: {message}")
+        return super().look(text)
+
+
+def test_what_is_kept_of_a_session_does_not_grow_with_what_it_sends(link: Link) -> None:
+    """PostgreSQL drops portals without a word, and keeps any number of statements of its own."""
+    link.reset()
+    link.machine = Relay(_Hinting(link.engine.orders_oid))
+    link.say(frames.query(b"DEALLOCATE ALL"))
+    link.listen(1)
+    kept = set[int]()
+    for number in range(200):
+        name = b"n%d" % number
+        link.say(frames.parse(name, b"PREPARE p%d AS SELECT 1" % number))
+        link.say(frames.bind(name, name) + frames.execute(name) + frames.SYNC)
+        link.say(frames.parse(b"long", b"PREPARE q%d AS SELECT 1" % number))
+        link.say(frames.bind(b"x" * 9_000 + name, b"long") + frames.close_statement(b"long") + frames.SYNC)
+        kept.add(len(link.machine._session.executions))
+    link.listen(401)
+    session = link.machine._session
+    assert len(session.statements) == max(kept) == 32
+    assert sum(map(len, session.executions)) < 9_000
+    assert len(_frames(link.heard, b"1")) == 400
+    assert len(_frames(link.heard, b"C")) == 201
+    assert not _frames(link.heard, b"E")
+    link.reset()

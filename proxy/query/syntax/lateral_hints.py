@@ -44,9 +44,11 @@ def lateral_hint(lexed: Lexed, place: int) -> str:
         A hint with a statement that runs as it stands, where the subquery is of one table, and WHERE compares
         one column of it with one of the FROM clause. Else a hint with a statement to be filled in.
     """
-    first, last = place + 1, lexed.partner[place + 1]
-    if lexed.lexemes[first].token.token_type is not TokenType.L_PAREN:
+    first = place + 1
+    parts = lexed.lexemes[first : first + 1]
+    if not parts or parts[0].token.token_type is not TokenType.L_PAREN:
         return _GENERAL
+    last = lexed.partner[first]
     end, alias = _alias(lexed, last + 1)
     found = _read(lexed, first + 1, last, alias)
     subquery = None if found is None else _subquery(lexed, found)
