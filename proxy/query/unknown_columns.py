@@ -8,6 +8,7 @@ nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from proxy.base.errors import Refusal
 from proxy.base.written_names import written_name
@@ -19,6 +20,7 @@ from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.tokens import Lexed
 
 _LISTED = 30  # columns of a table in a hint
+_TABLES = 10  # in a hint
 _ALL = "SELECT * FROM dp.columns lists what each can be used for."
 
 
@@ -38,7 +40,8 @@ def unknown_column_hint(
         if message.startswith(f"column {alias}."):
             return " ".join((_columns(alias, tables[alias]), *_joined_by(statement, alias), _ALL))
     if message.startswith('column "') and tables:
-        return " ".join((*(_columns(*one) for one in tables.items()), _ALL))
+        named = islice(tables.items(), _TABLES)
+        return " ".join((*(_columns(*one) for one in named), _ALL))
     return None
 
 
@@ -94,10 +97,13 @@ def _joined_by(statement: Statement, alias: str) -> Iterator[str]:
 
 
 def _joins(item: Item) -> Iterator[JoinItem]:
-    if isinstance(item, JoinItem):
-        yield item
-        yield from _joins(item.left)
-        yield from _joins(item.right)
+    """Outer ones first, the left side before the right one."""
+    waiting = [item]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, JoinItem):
+            yield one
+            waiting += (one.right, one.left)
 
 
 def _names(items: Iterable[Item]) -> frozenset[str]:

@@ -91,9 +91,9 @@ class EngineAdapter:
             case Execute():
                 return ExecutePrepared(found.name, tuple(map(settled, found.arguments)))
             case StoredQuery():
-                return Verbatim(partial(self._statements.unknown_column_hint, found.statement))
+                return Verbatim(partial(_column_hint, self._statements, found.statement))
             case Statement():
-                hint = partial(self._statements.unknown_column_hint, found)
+                hint = partial(_column_hint, self._statements, found)
                 return Inspect(found.relations, found.analysed_text(), found, hint)
 
     @refuses("prepared")
@@ -226,6 +226,17 @@ def _settled(found: Rehearsal | None) -> Rehearsal | None:
         same_kind=tuple(map(settled, found.same_kind)),
         without_rows=None if found.without_rows is None else settled(found.without_rows),
     )
+
+
+def _column_hint(statements: PolicyStatements, statement: Statement, message: str) -> str | None:
+    """For the relay, in the midst of an error of PostgreSQL's: nothing is raised there either."""
+    found = _unknown_column(statements, statement, message)
+    return None if isinstance(found, Refuse) else found
+
+
+@refuses("column hint")
+def _unknown_column(statements: PolicyStatements, statement: Statement, message: str) -> str | None:
+    return statements.unknown_column_hint(statement, message)
 
 
 def _told(answer: NoisyAnswer) -> str | None:

@@ -270,7 +270,11 @@ def test_what_is_kept_of_a_session_does_not_grow_with_what_it_sends(link: Link) 
         link.say(frames.parse(name, b"PREPARE p%d AS SELECT 1" % number))
         link.say(frames.bind(name, name) + frames.execute(name) + frames.SYNC)
         link.say(frames.parse(b"long", b"PREPARE q%d AS SELECT 1" % number))
-        link.say(frames.bind(b"x" * 9_000 + name, b"long") + frames.close_statement(b"long") + frames.SYNC)
+        link.say(
+            frames.bind(b"x" * 9_000 + name, b"long")
+            + frames.close_statement(b"long")
+            + frames.SYNC
+        )
         kept.add(len(link.machine._session.executions))
     link.listen(401)
     session = link.machine._session

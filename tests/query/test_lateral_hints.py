@@ -108,3 +108,12 @@ def test_windows_over_totals_have_edges(window: str, told: str) -> None:
     (example,) = re.findall("(SELECT .*) q\\.", caught.value.hint)
     filled = example.replace("column", "n2").replace("unit", "uid").replace("table", "orders")
     assert walk(f"{filled} q") is not None
+
+
+@pytest.mark.parametrize("end", ["", " q", " ()", " (SELECT", " )"])
+def test_a_statement_that_ends_with_lateral_is_refused(end: str) -> None:
+    """PostgreSQL has no answer to it either: nothing but a refusal may come of it."""
+    try:
+        assert walk(f"SELECT count(*) FROM members c, LATERAL{end}") is None
+    except Refusal as refusal:
+        assert refusal.code is Code.UNSUPPORTED

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
+from proxy.engine.policy_statements import PolicyStatements
 from proxy.query.syntax.statements import Statement, look
 from proxy.query.unknown_columns import unknown_column_hint
+from proxy.servers.engine_adapter import _column_hint
 from tests.pipeline_world import EXPOSED, NAMES
 
 _ALL = "SELECT * FROM dp.columns lists what each can be used for."
@@ -78,3 +82,23 @@ def test_what_the_policy_leaves_out_is_like_what_is_nowhere() -> None:
         _hint(text.format(name), f"column o.{name} does not exist") for name in ("id2", "uidd")
     }
     assert len(hints) == 1
+
+
+@pytest.mark.parametrize(
+    "message", ['column "nosuch" does not exist', "column a7.nosuch does not exist"]
+)
+@pytest.mark.parametrize("clause", [", orders a{}", " JOIN orders a{} USING (uid)"])
+def test_a_statement_of_many_tables_has_a_short_hint(message: str, clause: str) -> None:
+    """It is made in the midst of PostgreSQL's error: joins inside each other were too deep to be walked."""
+    many = "".join(map(clause.format, range(1, 1_000 if "," in clause else 550)))
+    found = _hint(f"SELECT nosuch FROM orders a0{many}", message)
+    assert found is not None and found.endswith(_ALL)
+    assert 500 < len(found) * 10 < 100_000
+
+
+def test_what_goes_wrong_leaves_the_error_as_it_is() -> None:
+    """The relay asks for a hint where nothing may be raised: else the session is lost."""
+    statement = look("SELECT nosuch FROM orders", NAMES)
+    assert isinstance(statement, Statement)
+    broken = cast(PolicyStatements, None)
+    assert _column_hint(broken, statement, 'column "nosuch" does not exist') is None

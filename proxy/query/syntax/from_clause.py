@@ -59,9 +59,16 @@ Item = TableItem | QueryItem | JoinItem
 
 
 def leaves(item: Item) -> tuple[TableItem | QueryItem, ...]:
-    if isinstance(item, JoinItem):
-        return (*leaves(item.left), *leaves(item.right))
-    return (item,)
+    """In their order. A loop: a list of a thousand tables is as many joins inside each other."""
+    found: list[TableItem | QueryItem] = []
+    waiting: list[Item] = [item]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, JoinItem):
+            waiting += (one.right, one.left)
+        else:
+            found.append(one)
+    return tuple(found)
 
 
 def read_from(lexed: Lexed, span: Span) -> Item:
