@@ -117,3 +117,21 @@ def test_a_statement_that_ends_with_lateral_is_refused(end: str) -> None:
         assert walk(f"SELECT count(*) FROM members c, LATERAL{end}") is None
     except Refusal as refusal:
         assert refusal.code is Code.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"{_SHOWN} -- all\n CROSS JOIN LATERAL (SELECT o.t, o.n2 FROM orders o"
+        " WHERE o.uid = c.uid AND o.t = 'a  b\n' ORDER BY o.ts DESC LIMIT 1) l GROUP BY l.t",
+        "SELECT g.m, count(o.uid) FROM generate_series(1, 3) g(m) /* all */\n LEFT JOIN orders o"
+        " ON o.t = g.m::text || 'a  b\n' GROUP BY 1",
+    ],
+)
+def test_literals_stay_as_they_are(statement: str) -> None:
+    """Else the hint runs, and asks about other rows."""
+    with pytest.raises(Refusal) as caught:
+        walk(statement)
+    assert "'a  b\n'" in caught.value.hint
+    assert "all" not in caught.value.hint.removeprefix("Join a subquery over all rows")
+    assert caught.value.hint.count("\n") == caught.value.hint.count("b\n")

@@ -60,8 +60,8 @@ def lateral_hint(lexed: Lexed, place: int) -> str:
         end += 2
     elif join == "LEFT JOIN" or (end < len(lexed.lexemes) and lexed.lexemes[end].word == "on"):
         return _GENERAL
-    head = _text(lexed, 0, begin)
-    rest = f" {_text(lexed, end, len(lexed.lexemes))}" if end < len(lexed.lexemes) else ""
+    head = lexed.written(0, begin)
+    rest = f" {lexed.written(end, len(lexed.lexemes))}" if end < len(lexed.lexemes) else ""
     joined = f"{join} {subquery} {alias} ON {alias}.{_key(lexed, found)} = {found.other}"
     statement = f"{head} {joined}{rest}".rstrip("; ")
     if len(statement) > _LONGEST:
@@ -116,9 +116,9 @@ def _read(lexed: Lexed, first: int, last: int, alias: str) -> _Lateral | None:
         outside = [] if sides is None else [_is_outside(lexed, side, table) for side in sides]
         if sides is not None and True in outside and False in outside:
             own, other = sides if outside[1] else sides[::-1]
-            equal.append((_text(lexed, *own), _text(lexed, *other)))
+            equal.append((lexed.written(*own), lexed.written(*other)))
         else:
-            others.append(_text(lexed, *part))
+            others.append(lexed.written(*part))
             if _is_outside(lexed, part, table):
                 return None
     if len(equal) != 1 or any(word in ("or", "between") for word in _words(lexed, where)):
@@ -132,7 +132,7 @@ def _read(lexed: Lexed, first: int, last: int, alias: str) -> _Lateral | None:
 def _subquery(lexed: Lexed, found: _Lateral) -> str | None:
     """The same rows of all units, with what LATERAL compares as a column."""
     clauses = found.select.clauses
-    items, source = _text(lexed, *clauses["items"]), _text(lexed, *clauses["from"])
+    items, source = lexed.written(*clauses["items"]), lexed.written(*clauses["from"])
     if any(
         lexed.lexemes[first].token.token_type is TokenType.STAR
         or lexed.lexemes[last - 1].token.token_type is TokenType.STAR
@@ -147,7 +147,7 @@ def _subquery(lexed: Lexed, found: _Lateral) -> str | None:
         return f"({selected} FROM {source}{where} GROUP BY {found.own})"
     if "order" not in clauses or "limit" not in clauses:
         return None
-    order, most = _text(lexed, *clauses["order"]), _text(lexed, *clauses["limit"])
+    order, most = lexed.written(*clauses["order"]), lexed.written(*clauses["limit"])
     if not most.isdigit():
         return None
     number = f"row_number() OVER (PARTITION BY {found.own} ORDER BY {order}) AS rn"
@@ -196,8 +196,3 @@ def _is_outside(lexed: Lexed, span: Span, table: str) -> bool:
 
 def _words(lexed: Lexed, span: Span) -> list[str]:
     return [one.word for one in lexed.lexemes[slice(*span)]]
-
-
-def _text(lexed: Lexed, first: int, last: int) -> str:
-    written = lexed.text[lexed.lexemes[first].start : lexed.lexemes[last - 1].end]
-    return " ".join(written.split())

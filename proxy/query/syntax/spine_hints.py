@@ -80,7 +80,7 @@ def _statement(lexed: Lexed, inside: int) -> str | None:
     pairs = _pairs(lexed, (conditions[0] + 1, last), table.alias)
     if not pairs:
         return None
-    spine = _text(lexed, first + 1, begin)
+    spine = lexed.written(first + 1, begin)
     keys = ", ".join(f"{key} AS k{place}" for place, (key, _) in enumerate(pairs, start=1))
     on = " AND ".join(
         f"answered.k{place} = {other}" for place, (_, other) in enumerate(pairs, start=1)
@@ -108,7 +108,7 @@ def _with_clause(lexed: Lexed, clause: int) -> str:
     is_outermost = lexed.lexemes[clause].depth == 0
     if select is None or not is_outermost or lexed.lexemes[0].word != "with":
         return ""
-    return f"{_text(lexed, 0, select)} "
+    return f"{lexed.written(0, select)} "
 
 
 def _table(lexed: Lexed, first: int, last: int) -> _JoinedTable | None:
@@ -116,7 +116,7 @@ def _table(lexed: Lexed, first: int, last: int) -> _JoinedTable | None:
     parts = lexed.lexemes[first:last]
     if not parts or any(not (one.name or _is(one, TokenType.DOT)) for one in parts):
         return None
-    return _JoinedTable(written=_text(lexed, first, last), alias=parts[-1].name)
+    return _JoinedTable(written=lexed.written(first, last), alias=parts[-1].name)
 
 
 def _pairs(lexed: Lexed, span: tuple[int, int], alias: str) -> list[tuple[str, str]]:
@@ -131,7 +131,7 @@ def _pairs(lexed: Lexed, span: tuple[int, int], alias: str) -> list[tuple[str, s
         ours = [_names(lexed, side, alias) for side in sides]
         if ours[0] == ours[1]:
             return []
-        key, other = (_text(lexed, *sides[0]), _text(lexed, *sides[1]))
+        key, other = (lexed.written(*sides[0]), lexed.written(*sides[1]))
         if ours[1]:
             key, other = other, key
             comparator = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(comparator, comparator)
@@ -202,8 +202,3 @@ def _first_word(lexeme: Lexeme) -> str:
 
 def _is(lexeme: Lexeme, kind: TokenType) -> bool:
     return lexeme.token.token_type is kind
-
-
-def _text(lexed: Lexed, first: int, last: int) -> str:
-    written = lexed.text[lexed.lexemes[first].start : lexed.lexemes[last - 1].end]
-    return " ".join(written.split())

@@ -11,6 +11,7 @@ import string
 import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sqlglot import Token, TokenType
 from sqlglot.dialects.postgres import Postgres
@@ -76,6 +77,13 @@ class Lexed:
     text: str
     lexemes: tuple[Lexeme, ...]
     partner: tuple[int, ...]  # index of the matching bracket, -1 for other tokens
+
+    def written(self, first: int, last: int) -> str:
+        """The text of some lexemes in one line. What stands inside of a literal is as it was."""
+        parts = self.lexemes[first:last]
+        gaps = [" " if one.end < other.start else "" for one, other in pairwise(parts)]
+        texts = (self.text[one.start : one.end] for one in parts)
+        return "".join(map("".join, zip(texts, [*gaps, ""], strict=True)))
 
 
 def fold(identifier: str) -> str:
