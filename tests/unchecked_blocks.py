@@ -9,6 +9,7 @@ Each function that takes a checked block in proxy/ has its like here, which take
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from proxy.accounting.events import Event
 from proxy.audit import neighbour_audit
@@ -22,7 +23,7 @@ from proxy.exact.table import ExactTable
 from proxy.kernel import checked_plan, proposal_check
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, together
 from proxy.kernel.neighbour_kinds import RowNeighbours
-from proxy.kernel.plan import BlockPlan, PrivatePlan
+from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic, PrivatePlan
 from proxy.kernel.price import NOTHING_PAID, Price, pure_price
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.proposal_plan import TableProposals
@@ -60,6 +61,14 @@ def unchecked_plan(blocks: Sequence[BlockPlan], loss: Loss | None = None) -> Che
     """The same of a plan. loss: what it says that it costs, if that is not the sum of its blocks."""
     found = together([unchecked(block) for block in blocks])
     return found if loss is None else _charged(found.blocks, pure_price(loss), {})
+
+
+def louder(block: BlockPlan) -> BlockPlan:
+    """The block with twice the noise of its one release."""
+    (release,) = block.releases
+    assert isinstance(release, NoisyStatistic) and isinstance(release.noise, LaplaceNoise)
+    noise = replace(release.noise, scale=release.noise.scale * 2)
+    return replace(block, releases=(replace(release, noise=noise),))
 
 
 def priced(loss: Loss, events: Sequence[Event] = (), tables: Sequence[str] = ()) -> CheckedBlock:

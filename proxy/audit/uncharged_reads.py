@@ -22,7 +22,11 @@ class SyntheticSessions(Protocol):
 
 
 class UnchargedReads:
-    """Given    data: of a synthetic database"""
+    """Runs compiled statements without a charge.
+
+    Args:
+        data: A synthetic database.
+    """
 
     def __init__(self, data: SyntheticSessions) -> None:
         self._data = data
@@ -33,9 +37,10 @@ class UnchargedReads:
         values: Mapping[str, int | str | None],
         is_selected: Callable[[int], bool] | None = None,
     ) -> ExactTable:
-        """One statement in a session of its own, which has ended when this returns.
+        """Run a statement in a session of its own, which has ended when this returns.
 
-        Refuses  as ProtectedSession.run
+        Raises:
+            Fault: As `ProtectedSession.run`.
         """
         async with self._data.session("") as session:
             try:

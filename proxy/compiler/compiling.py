@@ -131,9 +131,11 @@ def compile_centres(block: CheckedBlock) -> CentredScan | None:
 
 
 def compile_proposal(plan: CheckedProposals, number: int) -> CompiledQuery:
-    """What bounds of one table are proposed by.
+    """Compile the statement by which bounds of one table are proposed.
 
-    Given    number: of the table
+    Args:
+        plan: The proposals.
+        number: Of the table.
     """
     return _compiled(proposal_scan(plan, number), plan)
 

@@ -20,11 +20,8 @@ from enum import Enum
 from typing import Any, Protocol
 
 from proxy.base.errors import Fault
-from proxy.base.node_parts import nodes
 from proxy.kernel.checked_plan import CheckedBlock
-from proxy.kernel.plan import BlockPlan
 from proxy.kernel.price import Price
-from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.cached_block import Order
 from proxy.reuse.derivable import Derivable
 from proxy.reuse.missing_precision import MissingPrecision
@@ -38,6 +35,15 @@ def _refuse_elsewhere(made: object) -> None:
 
 
 class CacheState(Enum):
+    """What becomes of a claimed block.
+
+    Attributes:
+        READY: Its answer stands in the ledger.
+        DRAW: It is drawn here, and stored.
+        WAIT: Another process is drawing it.
+        APART: It is drawn here, and never stored.
+    """
+
     READY = "ready"
     DRAW = "draw"
     WAIT = "wait"
@@ -70,7 +76,12 @@ def shown_answer(analyst: str, cached: int, text: str) -> ShownAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToppedUp:
-    """source: the answer beside which the block is drawn; missing: how both are weighed."""
+    """An answer that a block is drawn beside.
+
+    Attributes:
+        source: The answer.
+        missing: How both are weighed.
+    """
 
     source: ShownAnswer
     missing: MissingPrecision
@@ -80,9 +91,16 @@ class ToppedUp:
 class CachedQuestion:
     """A block as the ledger sees it. Only the functions of this module make one.
 
-    block: what is drawn, and charged; digest None: it is never cached; derivable None: nothing is made of it,
-    nor it of anything; rests_on: blocks of the statement whose answers in the ledger the question names by
-    their digests; topped_up: beside which answer it is drawn, if beside any."""
+    Attributes:
+        block: What is drawn, and charged.
+        digest: Names its slot. None: it is never cached.
+        question: What it asks.
+        terms: At which price and precision.
+        order: Of its keys and releases.
+        derivable: What answers can be made of it. None: nothing is made of it, nor it of anything.
+        rests_on: Blocks of the statement whose answers in the ledger the question names by their digests.
+        topped_up: The answer beside which it is drawn, if there is one.
+    """
 
     block: CheckedBlock
     digest: bytes | None
@@ -106,7 +124,7 @@ def cached_question(
     block: CheckedBlock, question: str, terms: str, order: Order, derivable: Derivable | None
 ) -> CachedQuestion:
     """A block under a name. One that takes answers of earlier blocks is not cached: it hangs on them."""
-    is_named = not takes_answers(block.block)
+    is_named = not block.block.uses_answers
     return _made(block, question, terms, order, is_named=is_named, derivable=derivable)
 
 
@@ -118,10 +136,15 @@ def question_given(
     given: str,
     rests_on: frozenset[CheckedBlock],
 ) -> CachedQuestion:
-    """A block that compares with answers of earlier ones. Nothing is made of it.
+    """Name a block whose rows are compared with answers of earlier blocks. Nothing is made of its answer.
 
-    Given    given: names these answers, so that two of equal names have equal answers; rests_on: those of them
-             that stand in the ledger
+    Args:
+        block: The block.
+        question: What it asks, but for these answers.
+        terms: At which price and precision.
+        order: Of its keys and releases.
+        given: Names the earlier answers: two of one name have the same values.
+        rests_on: The earlier blocks whose answers stand in the ledger.
     """
     named = f"{question} given {given}"
     return _made(block, named, terms, order, is_named=True, rests_on=rests_on)
@@ -163,12 +186,6 @@ def slot_digest(question: str, terms: str, price: Price) -> bytes:
     return hashlib.sha256(named.encode()).digest()
 
 
-def takes_answers(block: BlockPlan) -> bool:
-    """Whether anything of its rows is compared with the answer of an earlier block."""
-    drawn = (block.source, block.where, block.keys, block.combinations, block.releases)
-    return any(isinstance(one, ScalarAnswer) for one in nodes(*drawn))
-
-
 def _made(
     block: CheckedBlock,
     question: str,
@@ -199,7 +216,14 @@ Claimed = Mapping[int, CachedQuestion]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedSlot:
-    """A part of a claim. cached: its number in the ledger; text: what stands there."""
+    """A part of a claim.
+
+    Attributes:
+        part: The block.
+        state: What is to be done with it.
+        cached: Its number in the ledger.
+        text: What stands there.
+    """
 
     part: CachedQuestion
     state: CacheState
@@ -209,7 +233,13 @@ class ClaimedSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidAnswer:
-    """What an analyst has been shown in this slot. made: what of it can be used (reuse.derivable)."""
+    """What an analyst has been shown in this slot of time.
+
+    Attributes:
+        cached: Its number in the ledger.
+        about: What it is about.
+        made: What of it can be used (reuse.derivable).
+    """
 
     cached: int
     about: bytes
@@ -224,9 +254,10 @@ class AnswersShown(Protocol):
     """Whom the ledger shows an answer to."""
 
     async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
-        """None: it is not drawn yet.
+        """Read an answer for an analyst. None: it is not drawn yet.
 
-        Refuses  Unfinished: it was forgotten, or this analyst has not paid for it
+        Raises:
+            Unfinished: It was forgotten, or this analyst has not paid for it.
         """
         ...
 
@@ -251,8 +282,10 @@ class AnswersInLedger(AnswersShown, Protocol):
 
 
 def refuse_of_others(parts: Sequence[CachedQuestion], analyst: str) -> None:
-    """
-    Refuses  Fault: a part stands beside an answer that this analyst was not shown
+    """Refuse parts that top up an answer which another analyst was shown.
+
+    Raises:
+        Fault: There is one.
     """
     for part in parts:
         if part.topped_up is not None and part.topped_up.source.analyst != analyst:

@@ -38,8 +38,10 @@ def asking(analyst: str) -> Iterator[None]:
 
 
 def refuse_another(analyst: str) -> None:
-    """
-    Refuses  Fault: a statement that somebody asks is not another's. Nobody asks what is published
+    """Refuse a charge in the name of another analyst than the one who asks. Nobody asks what is published.
+
+    Raises:
+        Fault: Somebody else asks.
     """
     if _ANALYST.get() not in (None, analyst):
         raise Fault("a statement in the name of another analyst")

@@ -280,13 +280,24 @@ async def _with_centres(
     reads: _Reads,
     bits: RandomBits,
 ) -> tuple[_BoundedBlock, dict[tuple[int, ...], ExactTable]]:
-    """The block about centres that are released here, and what is read about them, by the releases.
+    """Release the centres of means, and read deviations from them.
 
-    Given    compiled: the block of which the scan is
+    The block that is returned is the one whose centres were released. Centres that were released
+    once more would be paid once and drawn twice.
+
+    Args:
+        choice: The block before its centres are known.
+        compiled: The block of which the scan is.
+        scan: Its statement of two parts.
+        with_bounds: Chooses bounds by the rows of the first part.
+        reads: Runs the statement.
+        bits: For the noise of centres.
+
+    Returns:
+        The block with its centres, and what was read about them, by the releases.
 
     Raises:
-        Fault: Nothing was read between the parts. The block that is returned must be the one whose centres were
-            released: released once more about others they would be paid once and drawn twice.
+        Fault: Nothing was read between the parts.
     """
     centred: _BoundedBlock | None = None
 

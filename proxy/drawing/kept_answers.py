@@ -91,9 +91,10 @@ class ClaimedAnswers:
         self._open = {one.part.block for one in slots if one.state is CacheState.DRAW}
 
     async def wait(self) -> None:
-        """For what others are drawing.
+        """Wait for what others are drawing.
 
-        Refuses  Unfinished
+        Raises:
+            Unfinished: Whoever draws it is gone, or takes too long.
         """
         clock = asyncio.get_running_loop().time
         until = clock() + WAIT_SECONDS
@@ -110,9 +111,10 @@ class ClaimedAnswers:
                     await asyncio.sleep(_POLL_SECONDS)
 
     async def ready(self, block: CheckedBlock) -> CachedBlock | None:
-        """What stands already. None: it is to be drawn.
+        """Read what stands already. None: it is to be drawn.
 
-        Refuses  Fault: it was drawn for an answer that stands in the ledger, and the statement has another
+        Raises:
+            Fault: It was drawn for an answer that stands in the ledger, and the statement has another.
         """
         text = self._ready.get(block)
         if text is None:
@@ -123,8 +125,10 @@ class ClaimedAnswers:
         return await _read(slot, text)
 
     async def refuse_ended(self, block: CheckedBlock) -> None:
-        """
-        Refuses  Unfinished: a slot has ended since, and what is topped up is of the one before
+        """Refuse to top up an answer of a slot that has ended since.
+
+        Raises:
+            Unfinished: It is of the slot before.
         """
         slot = self._slots.get(block)
         if slot is None or slot.part.topped_up is None or slot.cached is None:
@@ -136,10 +140,13 @@ class ClaimedAnswers:
     async def stored(
         self, block: CheckedBlock, drawn: CachedBlock, bits: RandomBits
     ) -> CachedBlock:
-        """What is to be shown. A draw that took longer than its lease may have been taken over, under the same
-        charge: of two that are not stored only one may be shown.
+        """Store a draw, and give what is to be shown.
 
-        Refuses  Unfinished
+        A draw that took longer than its lease may have been taken over, under the same charge. Of two that are
+        not stored only one may be shown.
+
+        Raises:
+            Unfinished: Another has taken it over.
         """
         slot = self._slots[block]
         plan = block.block
@@ -182,9 +189,12 @@ async def _read(slot: ClaimedSlot, text: str) -> CachedBlock:
 
 
 def combined(of: ToppedUp, drawn: DrawnBlock, bits: RandomBits) -> DrawnBlock:
-    """What was shown and what was bought beside it, weighed by their noise.
+    """Weigh what was shown and what was bought beside it by their noise.
 
-    Given    drawn: for `of.missing.drawn`
+    Args:
+        of: What is topped up.
+        drawn: What was drawn for `of.missing.drawn`.
+        bits: For rounding at random.
     """
     numbers = cached_numbers(of.source.text)
 

@@ -34,24 +34,28 @@ class ProtectedSession(Protocol):
     """A read-only transaction: all its statements see the same rows."""
 
     async def public_list(self, wanted: PublicList) -> ListValues:
-        """The values of a column of a public table, for the conditions that look them up.
+        """Read the values of a column of a public table, for the conditions that look them up.
 
-        Refuses  UNAVAILABLE, whatever went wrong; Fault: it was not compiled
+        Raises:
+            Refusal: UNAVAILABLE, whatever went wrong.
+            Fault: The list was not compiled.
         """
         ...
 
     async def understand(self, queries: Sequence[CompiledQuery]) -> None:
-        """Has the server analyse statements; none is run, and what their tables are stays so to the end.
+        """Have the server analyse statements. None is run, and their tables stay as they are to the end.
 
-        Refuses  UNAVAILABLE, whatever went wrong: a table is not what they were made for; Fault: one was not
-                 compiled
+        Raises:
+            Refusal: UNAVAILABLE, whatever went wrong: a table is not what they were made for.
+            Fault: A statement was not compiled.
         """
         ...
 
     async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
-        """How far the clock of a time zone is ahead of UTC then, in seconds; None: no such zone is known.
+        """Look up how many seconds a time zone is ahead of UTC at some instants. None: the zone is not known.
 
-        Refuses  UNAVAILABLE, whatever went wrong
+        Raises:
+            Refusal: UNAVAILABLE, whatever went wrong.
         """
         ...
 
@@ -61,15 +65,20 @@ class ProtectedSession(Protocol):
         values: Mapping[str, int | str | None],
         is_selected: Callable[[int], bool] | None = None,
     ) -> ExactTable:
-        """The exact results of one statement that is charged.
+        """Run one statement that is charged.
 
-        Given    values: of its parameters that are chosen at each run; lists of public tables that are not
-                 among them are read first; is_selected: whether a group of so many
-                 units is shown, where each row is a private group
-        Gives    with is_selected a table that is `selected`: the other rows are dropped as they come, so that
-                 memory grows with what is shown, whatever the number of groups
+        Args:
+            paid: The statement.
+            values: Of its parameters that are chosen at each run. Lists of public tables that are not among
+                them are read first.
+            is_selected: Whether a group of so many units is shown, where each row is a private group. Other
+                rows are dropped as they come, so that memory grows with what is shown.
 
-        Refuses  Fault, with a text that says nothing about the data, whatever went wrong
+        Returns:
+            The exact results; with `is_selected` a table that is `selected`.
+
+        Raises:
+            Fault: Whatever went wrong, with a text that says nothing about the data.
         """
         ...
 
@@ -79,20 +88,27 @@ class ProtectedSession(Protocol):
         values: Mapping[str, int | str | None],
         between: Callable[[ExactTable], Awaitable[str]],
     ) -> ExactTable:
-        """The exact results of one statement of two parts that is charged.
+        """Run one statement of two parts that is charged.
 
-        Given    values: as of run; between: what the second part is told, made of the results of the first
-        Gives    the results of both parts
+        Args:
+            paid: The statement.
+            values: As of `run`.
+            between: Makes what the second part is told of the results of the first.
 
-        Refuses  as run, and what between refuses
+        Returns:
+            The exact results of both parts.
+
+        Raises:
+            Fault: As `run`. What `between` raises is raised as well.
         """
         ...
 
 
 class ProtectedData(Protocol):
     def session(self, analyst: str) -> AbstractAsyncContextManager[ProtectedSession]:
-        """A session that is known to be alive, its transaction begun, before anything is charged.
+        """Open a session that is known to be alive, its transaction begun, before anything is charged.
 
-        Refuses  UNAVAILABLE where none can be had within some seconds; nothing was read then
+        Raises:
+            Refusal: UNAVAILABLE, where none can be had within some seconds. Nothing was read then.
         """
         ...

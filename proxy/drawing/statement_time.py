@@ -42,8 +42,10 @@ async def before_charge(seconds: float | None, work: Coroutine[Any, Any, T]) -> 
 
 
 def refuse_limited() -> None:
-    """
-    Refuses  Fault: what follows reads protected rows, and a client's timeout could end it
+    """Refuse to read protected rows while a client's timeout could end that.
+
+    Raises:
+        Fault: A timeout of the client runs.
     """
     if _IS_LIMITED.get():
         raise Fault("a charged statement under a timeout of its client")

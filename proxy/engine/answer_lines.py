@@ -18,9 +18,14 @@ _FAR_APART = Fraction(2)  # times the least error of a column: then it matters w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerLines:
-    """errors: How far each column is off, with what its bound cuts. more: Those of them that say more than a
-    width. notes: What the errors leave out, and how times of the statement were rounded. withheld: What is not
-    what the statement asks for."""
+    """The lines of one answer.
+
+    Attributes:
+        errors: How far each column is off, with what its bound cuts.
+        more: Those of `errors` that say more than a width.
+        notes: What the errors leave out, and how times of the statement were rounded.
+        withheld: What is not what the statement asks for.
+    """
 
     errors: tuple[str, ...]
     more: tuple[str, ...]

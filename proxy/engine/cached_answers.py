@@ -150,18 +150,11 @@ class CachedAnswers:
         return parts
 
     def _part(self, checked: CheckedBlock) -> CachedQuestion:
-        named = self._named(checked)
+        named = None if checked.block.uses_answers else self._named(checked)
         if named is None:
             return never_cached(checked, _order_of(checked.block))
-        return cached_question(
-            checked,
-            named.question,
-            named.terms,
-            named.order,
-            None
-            if checked.block.uses_answers
-            else derivable(checked.block, named.asked, self.known, named.relied_on),
-        )
+        made = derivable(checked.block, named.asked, self.known, named.relied_on)
+        return cached_question(checked, named.question, named.terms, named.order, made)
 
     def _named(self, checked: CheckedBlock) -> NamedQuestion | None:
         block = checked.block

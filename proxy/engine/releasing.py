@@ -46,8 +46,16 @@ _LOG = structlog.get_logger("dpproxy.publishing")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRelease:
-    """question, constants: of the statement; parts: as the ledger names its blocks; day: for which its bounds
-    are, None: whichever day."""
+    """A release before it is claimed.
+
+    Attributes:
+        question: The statement.
+        constants: Its evaluated constants.
+        prepared: Its plan.
+        parts: Its blocks, as the ledger names them.
+        lists: Values of public tables.
+        day: For which its bounds are. None: for any day.
+    """
 
     question: ProtectedQuery
     constants: tuple[str | None, ...]
@@ -69,9 +77,13 @@ class Releasing:
     async def release(
         self, of: Publication, planned: PlannedRelease, session: ProtectedSession, *, is_now: bool
     ) -> tuple[ReleaseClaim, bool]:
-        """
-        Gives    what became of it; whether it is no table
-        Refuses  Fault of what goes wrong after the charge: finished under that charge
+        """Claim, draw, present and store a release.
+
+        Returns:
+            What became of the claim, and whether the statement gave no table.
+
+        Raises:
+            Fault: Of what goes wrong after the charge. The release is finished under that charge later.
         """
         digest = self._drawer.policy.digest
         claim = await self._ledger.claim(of, planned.prepared.drawn, digest, is_now=is_now)
@@ -134,10 +146,8 @@ class Releasing:
             await asyncio.sleep(_HOLD_SECONDS)
             try:
                 await self._ledger.hold(claim)
-            except (
-                Fault
-            ):  # if it stays away, the lease ends, and another draws: who stores first, is shown
-                continue
+            except Fault:
+                continue  # if it stays away, the lease ends, and another draws: who stores first, is shown
 
     async def _let_go(self, of: Publication, claim: ReleaseClaim) -> None:
         pause = self._pause.get(of.name, _FIRST_PAUSE)

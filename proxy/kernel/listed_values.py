@@ -6,7 +6,6 @@ row asks for it, so a text that is no value of the type raises on the first row 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 
@@ -66,7 +65,7 @@ def _is_number(text: str, kind: SqlType) -> bool:
         return True
     size = abs(float(text))
     least, most = (1e-37, 3e38) if kind is SqlType.FLOAT4 else (1e-307, 1e308)
-    return size == 0 or (least <= size <= most and math.isfinite(size))
+    return size == 0 or least <= size <= most
 
 
 def _is_time(text: str) -> bool:

@@ -29,7 +29,6 @@ class Rule(Enum):
     NOISE = "noise"
     NOISY_SUM = "noisy sum"
     TOTAL = "total of a unit"
-    DISTINCT_COUNT = "distinct count"
     MEAN = "mean about a noisy centre"
     DEVIATION_MEAN = "mean of deviations"
     ORDER_STATISTIC = "order statistic"

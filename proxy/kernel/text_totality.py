@@ -52,8 +52,8 @@ _MEMBERS = {
 
 
 @contextmanager
-def _said_by_the_planner() -> Iterator[None]:
-    """What the planner refuses with words is a Fault where it comes in a plan."""
+def _refusals_as_faults() -> Iterator[None]:
+    """Turn a refusal that the planner should have raised into a fault."""
     try:
         yield
     except Refusal:
@@ -78,7 +78,7 @@ def text_call_rule(call: TextCall, operand: Value) -> Value:
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     _check_text(call.operand)
-    with _said_by_the_planner():
+    with _refusals_as_faults():
         check_text_call(call)
         for part in (call, *call.arguments):
             check_size(part)
@@ -140,7 +140,7 @@ def like_rule(like: Like) -> Value:
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     _check_text(like.operand)
-    with _said_by_the_planner():
+    with _refusals_as_faults():
         check_pattern(like)
         check_size(like)
     return Value()
@@ -165,7 +165,7 @@ def inside_rule(inside: Inside) -> Value:
         raise refused("a look into what is no column")
     if inside.type is not _type_of_look(inside, inside.operand.type):
         raise refused("a look of another type")
-    with _said_by_the_planner():
+    with _refusals_as_faults():
         check_inside(inside)
         for one in (*inside.path, *inside.arguments):
             check_size(one)
@@ -239,7 +239,6 @@ def printed_characters(operand: Expression, value: Value) -> int | None:
         return _SHORT
     if isinstance(operand, ColumnRef):
         return _OF_NUMERIC if value.step is not None and value.step <= 1 else None
-    is_rounded = isinstance(operand, NumericCall) and operand.function is NumericFunction.ROUND
-    if isinstance(operand, NumericCall) and is_rounded and value.bits is not None:
-        return max(0, value.bits) // 3 + max(0, operand.digits) + 3
-    return None
+    if not isinstance(operand, NumericCall) or operand.function is not NumericFunction.ROUND:
+        return None
+    return None if value.bits is None else max(0, value.bits) // 3 + max(0, operand.digits) + 3

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from proxy.base.result_columns import UNIT_COLUMN, key_column
+from proxy.kernel.column_types import conjuncts
 from proxy.planner.facts import PlanningContext
-from proxy.planner.unit_truncation import conjuncts
 from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from proxy.kernel.column_types import conjuncts
 from proxy.planner.facts import ColumnFacts, ComputedOf, Facts, Values, typed
 from proxy.planner.narrowing import key_values, narrowed
-from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression
 from proxy.query.ir.rebuilding import rebuild

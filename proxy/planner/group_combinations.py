@@ -9,6 +9,7 @@ from itertools import product
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.kernel.column_types import conjuncts
 from proxy.planner.computed_keys import as_computed
 from proxy.planner.computed_labels import combined
 from proxy.planner.facts import Facts, Values
@@ -18,7 +19,6 @@ from proxy.planner.number_combinations import numbers_together
 from proxy.planner.possible_truth import Row, Truths, listed_value, truths
 from proxy.planner.public_keys import key_parts, label_values
 from proxy.planner.time_combinations import times_together
-from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expression_walk import columns, size
 from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression
 

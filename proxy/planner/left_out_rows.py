@@ -19,7 +19,6 @@ from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
     Case,
-    Cast,
     Choose,
     ColumnRef,
     Comparison,
@@ -28,7 +27,6 @@ from proxy.query.ir.expressions import (
     DateTrunc,
     Expression,
     Extract,
-    FormattedTime,
     In,
     InPublic,
     Inside,
@@ -48,9 +46,6 @@ Name = tuple[str, str]
 # Whose values hang on their form alone, whatever bounds a column has.
 _BY_FORM = (Case, Comparison, Connective, Not, Is, In, InPublic, Like, Inside, Constant)
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
-# What is computed of the stored value; anything else is computed of the value within the bounds.
-_OF_STORED = (FormattedTime, Extract, Cast)
-
 _OF_CLAMPED = (Arithmetic, Bucket, DateTrunc, NumericCall, Quotient, RealCall, Shift, TimeBin)
 
 

@@ -17,6 +17,7 @@ from typing import TypeAlias
 from proxy.base import limits
 from proxy.base.errors import Refusal
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, together
+from proxy.kernel.column_types import conjuncts
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, RecentredMean
 from proxy.mechanisms.loss import Loss
@@ -31,7 +32,6 @@ from proxy.planner.column_buckets import (
 from proxy.planner.column_slices import slice_of
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.planning import Planned, planned
-from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expressions import (
     Clamped,
     ColumnRef,

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from proxy.kernel.column_types import conjuncts
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.planner.column_buckets import Stretch, buckets, keys_of, stretch_of
 from proxy.planner.column_slices import compared_texts
@@ -19,7 +20,6 @@ from proxy.planner.facts import ColumnFacts, Facts, typed
 from proxy.planner.grids import default_grid
 from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import clamped
-from proxy.planner.unit_truncation import conjuncts
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression

@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import product
 
 from proxy.base.sql_types import SqlType
+from proxy.kernel.column_types import conjuncts
 from proxy.planner.column_ranges import (
     ConditionPart,
     can_be_null,
@@ -35,7 +36,6 @@ from proxy.planner.possible_truth import (
     truths,
 )
 from proxy.planner.public_keys import constant_text, is_computed, key_parts, label_values
-from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.expressions import (
     Arithmetic,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column
+from proxy.kernel.known_values import type_characters
 from proxy.planner.facts import (
     ColumnFacts,
     PlanningContext,
@@ -17,7 +18,6 @@ from proxy.planner.facts import (
     Untruncated,
     Values,
 )
-from proxy.planner.text_lengths import type_characters
 from proxy.planner.unit_truncation import truncate_stored
 from proxy.policy.grid import grid_of, grid_within, type_least, type_step
 from proxy.policy.moving_bounds import bounds_on

@@ -6,12 +6,10 @@ files, which have a limit; so its length must not be that person's alone.
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import Column
 from proxy.planner.facts import Facts
 from proxy.query.ir.expressions import (
     Case,
@@ -26,7 +24,6 @@ from proxy.query.ir.expressions import (
     TextFunction,
 )
 
-_MODIFIER = re.compile(r"character(?: varying)?\((\d+)\)")
 _NUMBER_CHARACTERS = 1_010  # of a numeric(p, s), or of what is computed within bounds
 _NO_LONGER = (
     *(TextFunction.SPLIT_PART, TextFunction.REVERSE),
@@ -52,14 +49,6 @@ def is_long_number(expression: Expression, facts: Facts) -> bool:
         return True
     known = facts.get((expression.relation, expression.column))
     return known is None or known.step is None or known.step > 1
-
-
-def type_characters(column: Column) -> int | None:
-    """The most characters of a column's texts, by its declared type; None: as many as are stored."""
-    if column.type is SqlType.ENUM:
-        return limits.IDENTIFIER_BYTES
-    modifier = _MODIFIER.fullmatch(column.type_name)
-    return int(modifier[1]) if modifier is not None and column.is_enforced else None
 
 
 def characters(expression: Expression, facts: Facts) -> int | None:

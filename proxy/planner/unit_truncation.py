@@ -15,7 +15,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.kernel.column_types import tells_forms_apart
+from proxy.kernel.column_types import conjuncts, tells_forms_apart
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows, Untruncated
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
 from proxy.query.ir.expression_walk import columns
@@ -144,14 +144,6 @@ def with_join_condition(joined: Join) -> Join:
         else:
             joined = replace(joined, left=below)
     return replace(joined, rest=_together(left))
-
-
-def conjuncts(expression: Expression | None) -> Iterator[Expression]:
-    if isinstance(expression, Connective) and expression.word == "AND":
-        for operand in expression.operands:
-            yield from conjuncts(operand)
-    elif expression is not None:
-        yield expression
 
 
 def _together(parts: list[Expression]) -> Expression | None:

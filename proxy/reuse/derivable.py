@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 from proxy.catalog.catalog_model import Column, ForeignKey, Table, TableName
+from proxy.kernel.column_types import conjuncts
 from proxy.kernel.plan import BlockPlan, GaussianNoise, LaplaceNoise, Noise
 from proxy.planner.column_slices import compared_texts
 from proxy.planner.facts import PlanningContext
-from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression
 from proxy.reuse.block_question import BlockQuestion, about_of, column_name
 from proxy.reuse.combination import Rest

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing_extensions import assert_never
 
 from proxy.catalog.catalog_model import Column, Table
+from proxy.kernel.column_types import conjuncts
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.planner.facts import PlanningContext
-from proxy.planner.unit_truncation import conjuncts
 from proxy.query.ir.expressions import (
     ColumnRef,
     Comparison,

@@ -23,7 +23,6 @@ from proxy.drawing.statement_time import before_charge
 from proxy.engine import charged_queries, noisy_answers
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, together
-from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING
@@ -32,7 +31,7 @@ from proxy.planner.facts import PlanningContext
 from tests.charged_plans import charged
 from tests.engine.test_order import Recorder, ask, asked
 from tests.pipeline_world import CATALOG, POLICIES, walk
-from tests.unchecked_blocks import unchecked
+from tests.unchecked_blocks import louder, unchecked
 
 _COUNT = "SELECT count(*) FROM people WHERE i4 > 3"
 _TWO = "SELECT count(*), (SELECT sum(i4) FROM orders) FROM people"
@@ -216,16 +215,9 @@ def test_other_values_are_of_public_tables_alone() -> None:
 # --- through the engine -------------------------------------------------------------------------------
 
 
-def _louder(block: BlockPlan) -> BlockPlan:
-    (release,) = block.releases
-    assert isinstance(release, NoisyStatistic) and isinstance(release.noise, LaplaceNoise)
-    noise = replace(release.noise, scale=release.noise.scale * 2)
-    return replace(block, releases=(replace(release, noise=noise),))
-
-
 def _run_with_another(patch: pytest.MonkeyPatch) -> Recorder:
     """Another block is handed in than was charged."""
-    other = unchecked(_louder(_checked().blocks[0].block))
+    other = unchecked(louder(_checked().blocks[0].block))
     real: Any = noisy_answers.noisy_relation
 
     def with_another(*given: Any) -> object:
@@ -352,4 +344,4 @@ def test_what_is_drawn_is_what_was_compiled(monkeypatch: pytest.MonkeyPatch) -> 
     recorder = _run_with_another(monkeypatch)
     _without_the_look(monkeypatch)
     ask(recorder, _COUNT)
-    assert len(compiled) == 1 and compiled[0].block == _louder(_checked().blocks[0].block)
+    assert len(compiled) == 1 and compiled[0].block == louder(_checked().blocks[0].block)

@@ -62,6 +62,7 @@ class AnswersOfTest:
         return cached == other
 
     async def forget(self, cached: int, holder: str) -> bool:
+        assert holder == "me"
         self.forgotten.append(cached)
         return self._forgets
 
@@ -113,9 +114,11 @@ def test_who_was_taken_over_shows_nothing() -> None:
 
 def test_what_is_too_large_is_shown_by_its_holder_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_answers, "_RELATION", 1)
-    assert _stored(AnswersOfTest(forgets=True), _slot(_INNER, _DRAW, 7)) is _DRAWN
+    own, another = AnswersOfTest(forgets=True), AnswersOfTest(forgets=False)
+    assert _stored(own, _slot(_INNER, _DRAW, 7)) is _DRAWN
     with pytest.raises(Unfinished):
-        _stored(AnswersOfTest(forgets=False), _slot(_INNER, _DRAW, 7))
+        _stored(another, _slot(_INNER, _DRAW, 7))
+    assert own.forgotten == another.forgotten == [7] and own.stored == another.stored == []
 
 
 def test_what_another_stored_before_is_shown_instead() -> None:
@@ -193,7 +196,7 @@ def test_nobody_is_shown_what_is_kept_in_the_name_of_another() -> None:
 
 
 def test_a_block_that_takes_answers_has_a_name_where_these_are_named() -> None:
-    """Whatever the planner says of it."""
+    """That the planner says it of such a block, the kernel sees to (`block_price.check_answers`)."""
     found = walk("SELECT count(*) FROM people WHERE i4 > (SELECT avg(i4) FROM people)")
     assert found is not None
     inner, outer = found.checked.blocks

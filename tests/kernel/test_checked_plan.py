@@ -19,7 +19,6 @@ from proxy.kernel.checked_plan import (
     check_bounded,
     check_plan,
 )
-from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.refusals import NotPrivate, Rule
@@ -30,6 +29,7 @@ from proxy.planner.facts import PlanningContext
 from tests.engine.test_order import Recorder, ask, asked
 from tests.kernel.examples import WORLD
 from tests.pipeline_world import CATALOG, POLICIES, walk
+from tests.unchecked_blocks import louder
 
 _COUNT = "SELECT count(*) FROM people WHERE i4 > 3"
 _ROOT = Path(proxy.__file__).parent
@@ -177,16 +177,9 @@ def test_another_question_has_no_bounds_of_this_one() -> None:
     assert refused.value.rule is Rule.PRICE
 
 
-def _louder(block: BlockPlan) -> BlockPlan:
-    (release,) = block.releases
-    assert isinstance(release, NoisyStatistic) and isinstance(release.noise, LaplaceNoise)
-    noise = replace(release.noise, scale=release.noise.scale * 2)
-    return replace(block, releases=(replace(release, noise=noise),))
-
-
 def test_a_changed_block_is_checked_again_and_has_a_price_of_its_own() -> None:
     plan = _checked()
-    changed = check_plan([_louder(plan.blocks[0].block)], plan.loss, WORLD)
+    changed = check_plan([louder(plan.blocks[0].block)], plan.loss, WORLD)
     assert changed.price.rho < plan.price.rho
 
 

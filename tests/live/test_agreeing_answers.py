@@ -80,7 +80,7 @@ def test_nothing_contradicts_and_the_empty_group_is_null(sales: LiveProxy) -> No
             assert None in (least, most) or least <= most  # type: ignore[operator]
         assert isinstance(by_region["none"][-1], int)
         assert by_region["none"][:2] == [None, None]
-        assert re.search(r"\bmin\b.* NULL in \d of \d groups", told), told
+        assert re.search(r"^min\b.* (is|are) NULL in \d of 3 groups: ", told, re.MULTILINE)
 
 
 def test_of_a_spread_it_is_said_that_it_may_be_cut(sales: LiveProxy) -> None:
@@ -224,7 +224,7 @@ _OF_MEMBERS = re.compile(
 
 
 @pytest.mark.parametrize("sql", _TOLD_BY_BOTH)
-def test_both_doors_tell_the_same(sql: str, sales: LiveProxy, listeners: BothListeners) -> None:
+def test_both_listeners_tell_the_same(sql: str, sales: LiveProxy, listeners: BothListeners) -> None:
     """Of one answer. HTTP has what it cost, and plain widths, in members of their own."""
     analyst, heard = sales.servers.new_analyst(), list[str]()
     with sales.connect("kept", analyst=analyst) as connection:

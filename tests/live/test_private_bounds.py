@@ -273,6 +273,7 @@ def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
 
 _STEM = "The error leaves out what the policy cuts: "
 _OF_VALUES = "paid beyond 0 .. 1000."
+_UNOWNED = "Rows whose person of w.visits is null belong to nobody and do not count."
 
 
 # Of 4,000 people, as many have 1 to 12 calls each; their regions take turns.
@@ -378,7 +379,9 @@ def test_what_is_said_over_http(visits: Asking) -> None:
     )
     assert clipped["bounds"] == "total" and clipped["aggregates"] == ["sum"]
     assert clipped["bound"] > 100 and 0 <= clipped["share"] < 0.3 and clipped["error_95"] > 0
-    assert f"{_STEM}{_OF_VALUES}" in body["notices"]
+    of_column, *others = body["notices"]
+    assert of_column.startswith("sum: at least the number less ")
+    assert others == [_UNOWNED, f"{_STEM}{_OF_VALUES}"]
     # By its noise a bound is found now and then even for so few.
     few = (f"SELECT count(*) FROM w.visits WHERE person < {number}" for number in (4, 3, 2, 1))
     asked = (visits.listeners.query(sql, database="visits", analyst=analyst) for sql in few)

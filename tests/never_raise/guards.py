@@ -64,6 +64,22 @@ def _as_it_is(operand: Any, *_: Any) -> Any:
     return operand
 
 
+def _with_its_interval(expression: Any, facts: Any) -> bounds.Bounded:
+    """The expression without its clamps, which says that it has them."""
+    return bounds.Bounded(expression, bounds.bounded(expression, facts).interval)
+
+
+def _of_condition(module: ModuleType, attribute: str, condition: str, *states: str) -> Guard:
+    """A guard that gives its operand as it is when it is forgotten."""
+    return Guard(
+        module=module,
+        attribute=attribute,
+        instead=_as_it_is,
+        states=frozenset(states),
+        statement=f"SELECT count(*) FROM people WHERE {condition}",
+    )
+
+
 GUARDS: dict[str, Guard] = {
     "columns are clamped": Guard(
         module=expression_sql, attribute="clamp_sql", instead=_as_it_is, states=_CLAMP
@@ -74,40 +90,18 @@ GUARDS: dict[str, Guard] = {
         instead="5874897-12-31",
         states=frozenset({"22008"}),
     ),
-    "clamped date_trunc": Guard(
-        module=bounds,
-        attribute="truncated_within",
-        instead=_as_it_is,
-        states=frozenset({"22008"}),
-        statement="SELECT count(*) FROM people WHERE date_trunc('month', ts) > '2010-01-01'",
+    "clamped date_trunc": _of_condition(
+        bounds, "truncated_within", "date_trunc('month', ts) > '2010-01-01'", "22008"
     ),
-    "times within the calendar": Guard(
-        module=bounds,
-        attribute="within_calendar",
-        instead=_as_it_is,
-        states=frozenset({"22008"}),
-        statement="SELECT count(*) FROM people WHERE d::timestamp > '2010-01-01'",
+    "times within the calendar": _of_condition(
+        bounds, "within_calendar", "d::timestamp > '2010-01-01'", "22008"
     ),
-    "moved times within the calendar": Guard(
-        module=calendar_clamps,
-        attribute="within_calendar",
-        instead=_as_it_is,
-        states=frozenset({"22008"}),
-        statement="SELECT count(*) FROM people WHERE ts + interval '1 day' > '2010-01-01'",
+    "moved times within the calendar": _of_condition(
+        calendar_clamps, "within_calendar", "ts + interval '1 day' > '2010-01-01'", "22008"
     ),
-    "no escape at the end": Guard(
-        module=bounds,
-        attribute="check_pattern",
-        instead=_as_it_is,
-        states=frozenset({"22025"}),
-        statement="SELECT count(*) FROM people WHERE t LIKE E'a\\\\'",
-    ),
-    "no negative length": Guard(
-        module=bounds,
-        attribute="check_text_call",
-        instead=_as_it_is,
-        states=frozenset({"22011", "22023"}),
-        statement="SELECT count(*) FROM people WHERE substr(t, 1, -1) = 'a'",
+    "no escape at the end": _of_condition(bounds, "check_pattern", "t LIKE E'a\\\\'", "22025"),
+    "no negative length": _of_condition(
+        bounds, "check_text_call", "substr(t, 1, -1) = 'a'", "22011", "22023"
     ),
     "divisors apart from zero": Guard(
         module=divisors,
@@ -136,9 +130,7 @@ GUARDS: dict[str, Guard] = {
     "numbers are clamped before they are computed with": Guard(
         module=bounds,
         attribute="_factor",
-        instead=lambda expression, facts: bounds.Bounded(
-            expression, bounds.bounded(expression, facts).interval
-        ),
+        instead=_with_its_interval,
         states=frozenset({"22003", "22012", "2201E", "2201F", "2201G"}),
         statement="SELECT sum(n * n2) FROM people",
     ),
@@ -152,9 +144,7 @@ GUARDS: dict[str, Guard] = {
     "computed columns of subqueries are clamped": Guard(
         module=computed_columns,
         attribute="bounded",
-        instead=lambda expression, facts: bounds.Bounded(
-            expression, bounds.bounded(expression, facts).interval
-        ),
+        instead=_with_its_interval,
         statement="SELECT sum(x) FROM (SELECT n * 2 AS x FROM people) q",
     ),
     "conditions are clamped": Guard(

@@ -39,6 +39,13 @@ _SHOWN = "SELECT l.t, count(*), avg(l.n2) FROM members c"
             "(SELECT k.uid AS uid, sum(k.n2) AS s, count(*) AS n FROM calls k GROUP BY k.uid) l ON l.uid ="
             " c.uid",
         ),
+        (
+            f"{_SHOWN} -- the last of each\n CROSS JOIN LATERAL (SELECT k.t, k.n2 FROM orders k"
+            " WHERE (c.uid = k.uid AND k.i4 BETWEEN 1 AND 9) AND k.t <> 'a  b' ORDER BY k.ts LIMIT 1) l"
+            " GROUP BY l.t",
+            "members c JOIN (SELECT * FROM (SELECT k.uid AS uid, k.t, k.n2, row_number() OVER (PARTITION BY"
+            " k.uid ORDER BY k.ts) AS rn FROM orders k WHERE k.i4 BETWEEN 1 AND 9 AND k.t <> 'a  b') numbered",
+        ),
     ],
 )  # fmt: skip
 def test_lateral_has_the_statement_without_it(refused: str, told: str) -> None:
@@ -57,6 +64,8 @@ def test_lateral_has_the_statement_without_it(refused: str, told: str) -> None:
         "SELECT * FROM orders o WHERE o.uid = c.uid ORDER BY o.ts LIMIT 1",
         "SELECT o.t, o.n2 FROM orders o WHERE o.uid = c.uid AND o.i4 > c.i4 ORDER BY o.ts LIMIT 1",
         "SELECT o.t, o.n2 FROM orders o WHERE o.uid = c.uid OR o.b ORDER BY o.ts LIMIT 1",
+        "SELECT o.t, o.n2 FROM orders o WHERE o.uid = c.uid AND (o.b OR o.i4 = 1) ORDER BY o.ts LIMIT 1",
+        "SELECT o.t, o.n2 FROM orders o WHERE NOT o.uid = c.uid ORDER BY o.ts LIMIT 1",
         "SELECT o.t, o.n2 FROM orders o WHERE o.uid = c.uid",
         "SELECT o.t, o.n2 FROM orders o JOIN calls k USING (uid) WHERE o.uid = c.uid ORDER BY o.ts LIMIT 1",
     ],

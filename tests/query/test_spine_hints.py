@@ -59,6 +59,18 @@ _RECURSIVE = f"WITH RECURSIVE m(d) AS ({_DAYS})"
             "extract(month FROM o.ts)",
             "answered ON answered.k1 = g.n",
         ),
+        (
+            f"SELECT g.m, count(o.i4) FROM {_MONTHS} g(m) -- twelve\n CROSS JOIN (VALUES ('a  b')) s(t)"
+            " LEFT JOIN people o ON (date_trunc('month', o.ts) = g.m AND o.t = s.t) GROUP BY 1",
+            "date_trunc('month', o.ts) AS k1, o.t",
+            "g(m) CROSS JOIN (VALUES ('a  b')) s(t) LEFT JOIN",
+        ),
+        (
+            f"SELECT g.m, count(o.i4) FROM {_MONTHS} g(m) LEFT JOIN people o"
+            " ON date_trunc('month', o.ts) = g.m OR g.m IS NULL GROUP BY 1",
+            "",
+            "",
+        ),
         ("SELECT count(*) FROM people, generate_series(1, 100)", "", ""),
     ],
 )

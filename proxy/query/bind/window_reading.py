@@ -86,7 +86,7 @@ class WindowsOfSelect:
                 read_expression(part, within) for part in node.args.get("partition_by") or ()
             ),
             order=() if order is None else _order(order, within),
-            frame=_frame(node.args.get("spec"), found),
+            frame=_frame(node.args.get("spec")),
             position=position_of(node),
         )
         if found.function is WindowFunction.LAST_VALUE and not found.order:
@@ -237,7 +237,7 @@ def _order(node: exp.Expr, scope: Scope) -> tuple[OrderTerm, ...]:
     return tuple(terms)
 
 
-def _frame(spec: exp.Expr | None, found: WindowColumn) -> Frame:
+def _frame(spec: exp.Expr | None) -> Frame:
     """
     Refuses  frames for which each row would need a pass of its own
     """

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from sqlglot import TokenType
 
+from proxy.query.syntax.conjuncts import compared_sides, conjuncts
 from proxy.query.syntax.selects import Select, Span, aggregates_rows, select_at
 from proxy.query.syntax.statements import split_commas
-from proxy.query.syntax.tokens import Lexed
+from proxy.query.syntax.tokens import Lexed, on_one_line
 
 _LONGEST = 1500  # characters of a hint
 _GENERAL = (
@@ -60,8 +61,8 @@ def lateral_hint(lexed: Lexed, place: int) -> str:
         end += 2
     elif join == "LEFT JOIN" or (end < len(lexed.lexemes) and lexed.lexemes[end].word == "on"):
         return _GENERAL
-    head = lexed.written(0, begin)
-    rest = f" {lexed.written(end, len(lexed.lexemes))}" if end < len(lexed.lexemes) else ""
+    head = on_one_line(lexed, 0, begin)
+    rest = f" {on_one_line(lexed, end, len(lexed.lexemes))}" if end < len(lexed.lexemes) else ""
     joined = f"{join} {subquery} {alias} ON {alias}.{_key(lexed, found)} = {found.other}"
     statement = f"{head} {joined}{rest}".rstrip("; ")
     if len(statement) > _LONGEST:
@@ -111,17 +112,18 @@ def _read(lexed: Lexed, first: int, last: int, alias: str) -> _Lateral | None:
     if any(not (one.name or one.token.token_type is TokenType.DOT) for one in parts):
         return None
     table, equal, others = parts[-1].name, list[tuple[str, str]](), list[str]()
-    for part in _conjuncts(lexed, where):
-        sides = _sides(lexed, part)
-        outside = [] if sides is None else [_is_outside(lexed, side, table) for side in sides]
-        if sides is not None and True in outside and False in outside:
-            own, other = sides if outside[1] else sides[::-1]
-            equal.append((lexed.written(*own), lexed.written(*other)))
+    for part in conjuncts(lexed, where):
+        compared = compared_sides(lexed, part, ("=",))
+        sides = () if compared is None else compared[:2]
+        own = [side for side in sides if not _is_outside(lexed, side, table)]
+        other = [side for side in sides if side not in own]
+        if own and other:
+            equal.append((on_one_line(lexed, *own[0]), on_one_line(lexed, *other[0])))
         else:
-            others.append(lexed.written(*part))
+            others.append(on_one_line(lexed, *part))
             if _is_outside(lexed, part, table):
                 return None
-    if len(equal) != 1 or any(word in ("or", "between") for word in _words(lexed, where)):
+    if len(equal) != 1 or "or" in _words(lexed, where):
         return None
     own_text, other_text = equal[0]
     return _Lateral(
@@ -132,7 +134,7 @@ def _read(lexed: Lexed, first: int, last: int, alias: str) -> _Lateral | None:
 def _subquery(lexed: Lexed, found: _Lateral) -> str | None:
     """The same rows of all units, with what LATERAL compares as a column."""
     clauses = found.select.clauses
-    items, source = lexed.written(*clauses["items"]), lexed.written(*clauses["from"])
+    items, source = on_one_line(lexed, *clauses["items"]), on_one_line(lexed, *clauses["from"])
     if any(
         lexed.lexemes[first].token.token_type is TokenType.STAR
         or lexed.lexemes[last - 1].token.token_type is TokenType.STAR
@@ -147,7 +149,7 @@ def _subquery(lexed: Lexed, found: _Lateral) -> str | None:
         return f"({selected} FROM {source}{where} GROUP BY {found.own})"
     if "order" not in clauses or "limit" not in clauses:
         return None
-    order, most = lexed.written(*clauses["order"]), lexed.written(*clauses["limit"])
+    order, most = on_one_line(lexed, *clauses["order"]), on_one_line(lexed, *clauses["limit"])
     if not most.isdigit():
         return None
     number = f"row_number() OVER (PARTITION BY {found.own} ORDER BY {order}) AS rn"
@@ -161,28 +163,6 @@ def _key(lexed: Lexed, found: _Lateral) -> str:
     items = split_commas(lexed, *found.select.clauses["items"])
     taken = {lexed.lexemes[last - 1].name for _, last in items}
     return name if name.isidentifier() and name.lower() not in taken else "joined_key"
-
-
-def _conjuncts(lexed: Lexed, span: Span) -> list[Span]:
-    first, depth = span[0], lexed.lexemes[span[0]].depth
-    found = []
-    for place in range(*span):
-        if lexed.lexemes[place].depth == depth and lexed.lexemes[place].word == "and":
-            found.append((first, place))
-            first = place + 1
-    return [*found, (first, span[1])]
-
-
-def _sides(lexed: Lexed, span: Span) -> tuple[Span, Span] | None:
-    depth = lexed.lexemes[span[0]].depth
-    places = [
-        place
-        for place in range(*span)
-        if lexed.lexemes[place].depth == depth and lexed.lexemes[place].token.text == "="
-    ]
-    if len(places) != 1 or places[0] in (span[0], span[1] - 1):
-        return None
-    return (span[0], places[0]), (places[0] + 1, span[1])
 
 
 def _is_outside(lexed: Lexed, span: Span, table: str) -> bool:

@@ -6,12 +6,13 @@ The series is public, so PostgreSQL joins it with answers as it does elsewhere, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.tokens import Lexed, Lexeme
+from proxy.query.syntax.conjuncts import compared_sides, conjuncts
+from proxy.query.syntax.selects import Span
+from proxy.query.syntax.tokens import Lexed, Lexeme, on_one_line
 
 _GENERAL = (
     "Group the table in a subquery, and join its answers to the series: SELECT g.m, q.n FROM"
@@ -24,6 +25,7 @@ _AFTER = frozenset(
 )
 _UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour", "minute"})
 _FROM_ON, _BEFORE = frozenset({">=", ">"}), frozenset({"<", "<="})
+_COMPARATORS = frozenset({"="}) | _FROM_ON | _BEFORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def _statement(lexed: Lexed, inside: int) -> str | None:
     pairs = _pairs(lexed, (conditions[0] + 1, last), table.alias)
     if not pairs:
         return None
-    spine = lexed.written(first + 1, begin)
+    spine = on_one_line(lexed, first + 1, begin)
     keys = ", ".join(f"{key} AS k{place}" for place, (key, _) in enumerate(pairs, start=1))
     on = " AND ".join(
         f"answered.k{place} = {other}" for place, (_, other) in enumerate(pairs, start=1)
@@ -108,7 +110,7 @@ def _with_clause(lexed: Lexed, clause: int) -> str:
     is_outermost = lexed.lexemes[clause].depth == 0
     if select is None or not is_outermost or lexed.lexemes[0].word != "with":
         return ""
-    return f"{lexed.written(0, select)} "
+    return f"{on_one_line(lexed, 0, select)} "
 
 
 def _table(lexed: Lexed, first: int, last: int) -> _JoinedTable | None:
@@ -116,22 +118,22 @@ def _table(lexed: Lexed, first: int, last: int) -> _JoinedTable | None:
     parts = lexed.lexemes[first:last]
     if not parts or any(not (one.name or _is(one, TokenType.DOT)) for one in parts):
         return None
-    return _JoinedTable(written=lexed.written(first, last), alias=parts[-1].name)
+    return _JoinedTable(written=on_one_line(lexed, first, last), alias=parts[-1].name)
 
 
-def _pairs(lexed: Lexed, span: tuple[int, int], alias: str) -> list[tuple[str, str]]:
+def _pairs(lexed: Lexed, span: Span, alias: str) -> list[tuple[str, str]]:
     """What the table is to be grouped by, and what that equals of the series."""
-    parts = [_compared(lexed, one) for one in _split(lexed, span)]
+    parts = [compared_sides(lexed, one, _COMPARATORS) for one in conjuncts(lexed, span)]
     equal: list[tuple[str, str]] = []
     starts: list[tuple[str, str]] = []
     for part in parts:
         if part is None:
             return []
-        sides, comparator = part
-        ours = [_names(lexed, side, alias) for side in sides]
+        left, right, comparator = part
+        ours = [_names(lexed, side, alias) for side in (left, right)]
         if ours[0] == ours[1]:
             return []
-        key, other = (lexed.written(*sides[0]), lexed.written(*sides[1]))
+        key, other = on_one_line(lexed, *left), on_one_line(lexed, *right)
         if ours[1]:
             key, other = other, key
             comparator = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(comparator, comparator)
@@ -149,7 +151,7 @@ def _pairs(lexed: Lexed, span: tuple[int, int], alias: str) -> list[tuple[str, s
     return [(f"date_trunc('{unit}', {starts[0][0]})", starts[0][1]), *equal]
 
 
-def _unit(lexed: Lexed, span: tuple[int, int]) -> str | None:
+def _unit(lexed: Lexed, span: Span) -> str | None:
     """Of interval '1 month'."""
     for place in range(span[0], span[1] - 1):
         if lexed.lexemes[place].word == "interval":
@@ -159,35 +161,7 @@ def _unit(lexed: Lexed, span: tuple[int, int]) -> str | None:
     return None
 
 
-def _split(lexed: Lexed, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    first = span[0]
-    depth = lexed.lexemes[first].depth if first < span[1] else 0
-    for place in range(*span):
-        if lexed.lexemes[place].depth == depth and lexed.lexemes[place].word == "and":
-            yield first, place
-            first = place + 1
-    yield first, span[1]
-
-
-def _compared(
-    lexed: Lexed, span: tuple[int, int]
-) -> tuple[tuple[tuple[int, int], tuple[int, int]], str] | None:
-    first, last = span
-    if first >= last:
-        return None
-    depth = lexed.lexemes[first].depth
-    places = [
-        place
-        for place in range(first, last)
-        if lexed.lexemes[place].depth == depth
-        and lexed.lexemes[place].token.text in ("=", *_FROM_ON, *_BEFORE)
-    ]
-    if len(places) != 1 or places[0] in (first, last - 1):
-        return None
-    return ((first, places[0]), (places[0] + 1, last)), lexed.lexemes[places[0]].token.text
-
-
-def _names(lexed: Lexed, span: tuple[int, int], alias: str) -> bool:
+def _names(lexed: Lexed, span: Span, alias: str) -> bool:
     """Whether a column with this alias in front stands there."""
     return any(
         lexed.lexemes[place].name == alias and _is(lexed.lexemes[place + 1], TokenType.DOT)

@@ -78,12 +78,18 @@ class Lexed:
     lexemes: tuple[Lexeme, ...]
     partner: tuple[int, ...]  # index of the matching bracket, -1 for other tokens
 
-    def written(self, first: int, last: int) -> str:
-        """The text of some lexemes in one line. What stands inside of a literal is as it was."""
-        parts = self.lexemes[first:last]
-        gaps = [" " if one.end < other.start else "" for one, other in pairwise(parts)]
-        texts = (self.text[one.start : one.end] for one in parts)
-        return "".join(map("".join, zip(texts, [*gaps, ""], strict=True)))
+
+def on_one_line(lexed: Lexed, first: int, last: int) -> str:
+    """The text of some lexemes without line breaks and comments between them. Texts in it stay as they are.
+
+    >>> lexed = lex("SELECT 'a  b', -- ten\\n  10")
+    >>> lexed and on_one_line(lexed, 0, len(lexed.lexemes))
+    "SELECT 'a  b', 10"
+    """
+    lexemes = lexed.lexemes[first:last]
+    gaps = ["" if one.end == other.start else " " for one, other in pairwise(lexemes)]
+    written = (lexed.text[one.start : one.end] for one in lexemes)
+    return "".join(f"{text}{gap}" for text, gap in zip(written, [*gaps, ""], strict=False))
 
 
 def fold(identifier: str) -> str:

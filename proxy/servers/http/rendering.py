@@ -12,6 +12,8 @@ from proxy.base.sql_types import SqlType, by_oid
 from proxy.engine.answer_lines import answer_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.sessions import ResultRows
+from proxy.pgwire.calls import Refuse
+from proxy.servers.error_boundary import refuses
 from proxy.servers.http.libpq_driver import QueryResult
 from proxy.turns.threads import in_thread
 
@@ -83,7 +85,7 @@ def _json(result: QueryResult) -> bytes:
     ]
     given = result.privacy
     accuracy = [] if given is None else [entry.as_json() for entry in given.accuracy]
-    notices = [] if given is None else list(answer_lines(given).beside_widths)
+    notices = [] if given is None else list(_told(given))
     clipped = [] if given is None else [one.as_json() for one in given.clipped]
     return (
         f'{{"columns":{json.dumps(columns)},"rows":[{",".join(lines)}],'
@@ -113,6 +115,17 @@ def _errors(result: QueryResult) -> str:
         lines = (_row_errors(values, places, width) for values in result.errors.values)
         rows = f"[{','.join(lines)}]"
     return f'{{"columns":{json.dumps(columns)},"rows":{rows},"inner":{json.dumps(inner)}}}'
+
+
+def _told(given: NoisyAnswer) -> tuple[str, ...]:
+    """What is to be known of the numbers. They are charged, so that no error in these texts keeps them back."""
+    found = _lines(given)
+    return (found.message,) if isinstance(found, Refuse) else found
+
+
+@refuses("notice")
+def _lines(given: NoisyAnswer) -> tuple[str, ...]:
+    return answer_lines(given).beside_widths
 
 
 def _may_be_noisy(given: NoisyAnswer, kind: SqlType) -> bool:
@@ -156,7 +169,7 @@ def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
             headers["DPProxy-Remaining-Delta"] = decimal_text(given.remaining.delta)
         if given.receipt is not None:
             headers["DPProxy-Receipt"] = given.receipt
-        told = " ".join(answer_lines(given).beside_widths)
+        told = " ".join(_told(given))
         if told:
             # A table's name may be in any script, a header is not.
             headers["DPProxy-Notice"] = _UNPRINTABLE.sub("?", told[:_LONGEST_HEADER])
