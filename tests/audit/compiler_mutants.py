@@ -128,6 +128,35 @@ def share_of_a_group_rounded_up(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(unit_scan, "_clamped_rows", up)
 
 
+def _skipping_the_cut(patch: pytest.MonkeyPatch, when: Callable[[int, str], str]) -> None:
+    """Where the sum of all rows of a unit may be taken as it is."""
+
+    def skipped(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str:
+        return when(number, binds.number(unit.rows, "bigint"))
+
+    patch.setattr(unit_scan, "_all_rows_count", skipped)
+
+
+def cut_skipped_by_rows_of_a_group(patch: pytest.MonkeyPatch) -> None:
+    """A unit within its rows in each of many groups, and not in all together."""
+    _skipping_the_cut(patch, lambda number, rows: f"v{number} <= {rows}")
+
+
+def cut_skipped_for_every_unit(patch: pytest.MonkeyPatch) -> None:
+    _skipping_the_cut(patch, lambda number, rows: "true")
+
+
+def cut_of_a_group_skipped_by_rows_of_all(patch: pytest.MonkeyPatch) -> None:
+    """Where a group has a bound of its own, a unit within its rows in all groups may be above it in one."""
+    real = unit_scan._all_rows_count
+
+    def skipped(number: int, unit: UnitNeighbours, spread: bool, binds: Binds) -> str | None:
+        summed = unit if unit.rows_per_group is None else replace(unit, rows_per_group=None)
+        return real(number, summed, spread, binds)
+
+    patch.setattr(unit_scan, "_all_rows_count", skipped)
+
+
 def rows_without_a_unit_kept(patch: pytest.MonkeyPatch) -> None:
     real = select_list.row_conditions
     for module in (extreme_scan, row_scan, unit_gathering, value_scan):

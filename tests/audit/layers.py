@@ -70,6 +70,8 @@ TOTALS_QUESTIONS = (
     "SELECT t, sum(i8) FROM orders GROUP BY t",
     "SELECT t, sum(i8), dp.clipped(sum(i8)) FROM orders GROUP BY t",
 )
+# A bound of a unit's rows that its groups together can exceed, beside one of each group.
+ROWS_QUESTIONS = ("SELECT t, sum(i4), count(*) FROM orders GROUP BY t",)
 WANTED = Loss(POLICIES["world"].privacy.epsilon, POLICIES["world"].privacy.delta)
 Patch = Callable[[pytest.MonkeyPatch], None]
 Layer = Callable[[Auditor], bool]
@@ -87,10 +89,16 @@ def _with_a_total(policy: Policy) -> Policy:
     return with_tables(policy, table)
 
 
+def _of_few_rows(table: ProtectedTable) -> ProtectedTable:
+    return replace(table, max_rows_per_unit=3) if table.name.name == "orders" else table
+
+
 def _pipelines() -> Iterator[Pipeline]:
     asked = [*(("world", question) for question in QUESTIONS), *OTHER_QUESTIONS]
     totals = _with_a_total(POLICIES["best"])
+    few = with_tables(POLICIES["best"], _of_few_rows)
     for policy, question in [
+        *((few, question) for question in ROWS_QUESTIONS),
         *((totals, question) for question in TOTALS_QUESTIONS),
         *((POLICIES[name], question) for name, question in asked),
     ]:

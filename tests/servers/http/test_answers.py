@@ -13,6 +13,8 @@ from decimal import Decimal
 
 import pytest
 
+from proxy.base.errors import Fault
+from proxy.servers.http import rendering
 from tests.servers.http.both_listeners import BothListeners
 from tests.servers_fixture import PASSWORD
 
@@ -259,3 +261,22 @@ def test_the_example_of_the_document_is_answered(listeners: BothListeners) -> No
 def test_health(listeners: BothListeners) -> None:
     assert listeners.client.get("/healthz").json() == {"status": "ok"}
     assert listeners.client.get("/readyz").status_code in (200, 503)
+
+
+def test_texts_that_fail_keep_no_charged_answer_back(
+    listeners: BothListeners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As JSON and as CSV: the numbers are there, and a constant text says that the notices are not."""
+
+    def fails(answer: object) -> object:
+        raise ZeroDivisionError("a text of this error")
+
+    monkeypatch.setattr(rendering, "answer_lines", fails)
+    sql = "SELECT count(*) AS n FROM shop.orders"
+    body = listeners.query(sql, epsilon=0.5).json()
+    assert abs(body["rows"][0][0] - 60_000) < 10_000
+    assert body["notices"] == [Fault().message]
+    as_csv = listeners.query(sql, epsilon=0.5, headers={"Accept": "text/csv"})
+    assert as_csv.status_code == 200
+    assert as_csv.headers["DPProxy-Notice"] == Fault().message
+    assert as_csv.text.startswith("n\r\n")
