@@ -175,10 +175,10 @@ def test_what_noise_makes_impossible_is_said(sales: LiveProxy, listeners: BothLi
     for _ in range(6):
         rows, told = _asked(sales, text, "SET dp.epsilon = 0.2")
         every += told
-        found = [row[2] > row[1] for row in rows]  # type: ignore[operator]
-        above += sum(found)
-        groups = f"puts m above n in {sum(found)} of 3 groups"
-        assert (groups in told) == any(found)
+        higher = [row[2] > row[1] for row in rows]  # type: ignore[operator]
+        above += sum(higher)
+        groups = f"puts m above n in {sum(higher)} of 3 groups"
+        assert (groups in told) == any(higher)
         for _, _, _, quotient, low, high in rows:
             assert low is None or low <= quotient <= high  # type: ignore[operator]
     assert above > 0
@@ -189,8 +189,12 @@ def test_what_noise_makes_impossible_is_said(sales: LiveProxy, listeners: BothLi
     )
     assert any("groups may be empty" in line for one in asked for line in one["notices"])
     assert "HAVING dp.low(count(*)) > 0 leaves them out." in every
-    rows, told = _asked(sales, f"{text} HAVING dp.low(count(*)) > 0", "SET dp.epsilon = 5")
-    assert {row[0] for row in rows} <= {"few", "many"} and "may be empty" not in told
+    # One draw in 40 keeps the empty group, as said above; four of them are one in two million.
+    found = [
+        _asked(sales, f"{text} HAVING dp.low(count(*)) > 0", "SET dp.epsilon = 5") for _ in range(4)
+    ]
+    assert any({row[0] for row in rows} <= {"few", "many"} for rows, _ in found)
+    assert all("may be empty" not in told for _, told in found)
 
 
 def test_http_has_the_errors_of_columns_inside(sales: LiveProxy, listeners: BothListeners) -> None:
