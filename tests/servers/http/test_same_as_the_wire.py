@@ -310,13 +310,14 @@ def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
     (notice,) = heard
     first, *lines = notice.splitlines()
     assert first.endswith("; 95 % error:")
+    # Now and then the percentile is above the maximum.
+    lines = [
+        line for line in lines if not line.endswith(": adjusted to agree with the other columns.")
+    ]
     told = dict(line.strip().split(": ", 1) for line in lines if ": " in line)
     told = {
         name: text for name, text in told.items() if not name.startswith(("Values", "The error"))
     }
-    # Now and then the percentile is above the maximum.
-    adjusted = "adjusted to agree with the other columns."
-    assert told.pop("max(age)", adjusted) == adjusted
     assert list(told) == ["count", "max", "var_pop", "corr", "percentile_disc"]
     assert told["count"] == known["count"]
     assert told["percentile_disc"] == (
