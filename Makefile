@@ -81,7 +81,7 @@ coverage: $(NIGHTLY_STAMP)
 	rm -f .coverage .coverage.*
 	$(PYTEST) -m "not long and not timed" $(BY_FILE) --cov --cov-report= tests/compiler tests/fifty_queries tests/mechanisms \
 	  tests/planner tests/ledger tests/policy tests/engine tests/test_doctests.py tests/databases/test_ledger_*.py \
-	  tests/databases/test_users.py tests/databases/test_state_of_0_1.py \
+	  tests/databases/test_users.py \
 	  tests/audit/test_made_of_sums.py tests/audit/test_truncated_joins.py tests/audit/test_stored_types.py
 	$(BIN)/coverage json -q -o .coverage.json
 	$(BIN)/python -m tests.coverage_floors .coverage.json

@@ -1,4 +1,4 @@
-"""What a ledger may hold although nobody can put it there any more: names of before, expired tokens."""
+"""What a ledger may hold although nobody can put it there any more: tables and names of before."""
 
 from __future__ import annotations
 
@@ -6,6 +6,24 @@ import psycopg
 
 from proxy.ledger.bearer_tokens import NewToken, create_token
 from proxy.ledger.users import add_analyst
+
+# What the steps after version 10 did to tables, backwards. Functions of version 10 are in the history alone.
+_BACK_TO_10 = """\
+DROP TABLE ledger.public_column, ledger.unit_column;
+ALTER TABLE ledger.cached ADD COLUMN question text NOT NULL DEFAULT '',
+    ADD COLUMN terms text NOT NULL DEFAULT '', ALTER COLUMN made TYPE jsonb USING made::jsonb;
+ALTER TABLE ledger.published_block DROP COLUMN sealed, ADD COLUMN question text NOT NULL,
+    ADD COLUMN terms text NOT NULL, ADD COLUMN relation text NOT NULL;
+UPDATE ledger.published SET constants = '[]' WHERE constants IS NULL;
+ALTER TABLE ledger.published ALTER COLUMN constants SET DEFAULT '[]', ALTER COLUMN constants SET NOT NULL;
+DELETE FROM ledger.migration WHERE version > 10;
+"""
+
+
+def make_as_of_10(ledger_dsn: str) -> None:
+    """Bring the tables of a ledger back to those of version 10."""
+    with psycopg.connect(ledger_dsn) as connection:
+        connection.execute(_BACK_TO_10)
 
 
 def add_analyst_of_any_name(ledger_dsn: str, name: str, password: str) -> None:

@@ -93,8 +93,8 @@ PARTS: Mapping[str, Part] = {
             *_within(
                 "ledger",
                 "engine_ledger ledger_tables cached_claims charge_queue charge_statements prepared_calls"
-                " published_releases bounds_account ledger_migrations ledger_sources ledger_lease ledger_mark"
-                " ledger_restored ledger_home lasting_connection state_of_0_1",
+                " published_releases bounds_account ledger_schema ledger_sources ledger_lease ledger_mark"
+                " ledger_restored ledger_home lasting_connection",
             ),
         ),
     ),
@@ -367,7 +367,7 @@ def sql_files(module: str) -> list[Path]:
         for one in sorted(file.parent.glob("*.sql"))
         if one.name in texts or (".sql" in texts and one.stem == file.stem)
     ]
-    return [*beside, *sorted(file.with_suffix("").glob("*.sql"))]
+    return [*beside, *sorted(file.with_suffix("").rglob("*.sql"))]
 
 
 # Where exact rows, the protected database and randomness come from.

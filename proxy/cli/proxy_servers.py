@@ -19,9 +19,8 @@ from proxy.cli.state_folder import has_ledger, made_state_folder, no_ledger, sta
 from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
 from proxy.ledger.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark
-from proxy.ledger.ledger_migrations import LedgerTooNew
 from proxy.ledger.ledger_restored import restored_as_of, restored_text
-from proxy.ledger.state_of_0_1 import is_state_of_0_1, migrate_state
+from proxy.ledger.ledger_schema import LedgerTooNew, LedgerTooOld
 from proxy.ledger.users import verifiers
 from proxy.postgres.embedded import EmbeddedPostgres, preparing
 from proxy.postgres.postgres_error import InUse
@@ -121,8 +120,9 @@ def servers_being_prepared(
         user=shadow_user,
     )
     ledger = None if ledger_dsn is not None else EmbeddedPostgres(home, LEDGER, tcp=False)
+    has_one = ledger is None or has_ledger(home)
     if not for_demo:
-        if ledger is not None and not has_ledger(home):
+        if not has_one:
             yield _refusing(no_ledger(home, policies))  # after what is wrong with a policy
             return
         typer.echo(f"starting the servers in {home} ...")
@@ -131,11 +131,6 @@ def servers_being_prepared(
         home.chmod(0o711)  # to be passed through; what is in it is closed by itself
     every = (*(() if ledger is None else (ledger,)), shadow, *beside)
     with contextlib.ExitStack() as stopping:
-        if ledger is not None and is_state_of_0_1(home):
-            _start((ledger,), home)
-            stopping.callback(ledger.stop)
-            _migrate(home, ledger)
-            ledger.stop()
         start = stopping.enter_context(_prepared(every, home))
 
         def launch() -> EmbeddedPostgres:
@@ -237,8 +232,6 @@ def ledger_only(
         made_state_folder(home)
     _start((ledger,), home)
     try:
-        if is_state_of_0_1(home):
-            _migrate(home, ledger)
         yield checked(_ledger_dsn(ledger, None))
     finally:
         ledger.stop()
@@ -256,12 +249,6 @@ def _whose(dsn: str, home: Path, *, for_demo: bool) -> None:
         (claim_for_demo if for_demo else refuse_of_demo)(dsn)
     except DemoLedger as error:
         raise CliError(f"{home}: {error}") from None
-
-
-def _migrate(home: Path, ledger: EmbeddedPostgres) -> None:
-    brought = migrate_state(home, embedded_ledger(ledger))
-    if brought is not None:
-        typer.echo(f"brought the state of dpproxy 0.1 in {home} into a ledger: {brought}", err=True)
 
 
 def _start(servers: tuple[EmbeddedPostgres, ...], home: Path) -> None:
@@ -286,5 +273,5 @@ def _ledger_dsn(
             return embedded_ledger(embedded)
         assert given is not None
         return given_ledger(given, may_make=may_make)
-    except (LedgerTooNew, LedgerNotOurs) as error:
+    except (LedgerTooNew, LedgerTooOld, LedgerNotOurs) as error:
         raise CliError(str(error)) from None

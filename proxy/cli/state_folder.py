@@ -14,7 +14,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.demo_folder import DEMO_MARK
 from proxy.cli.state import LEDGER, PROTECTED, SERVE_STATE, SHADOW
 from proxy.ledger.ledger_mark import MARK_FILE
-from proxy.ledger.state_of_0_1 import is_state_of_0_1
+from proxy.ledger.ledger_schema import OLDEST_COMMIT
 from proxy.ledger.text_keys import KEY_FILE
 
 _OF_A_VOLUME = {"lost+found"}  # what a file system of its own has from the start
@@ -58,9 +58,20 @@ def _refuse_inside(home: Path) -> None:
 
 
 def has_ledger(home: Path) -> bool:
-    """Also one that version 0.1 kept in its shadow."""
+    """Whether a ledger stands in a state folder.
+
+    Raises:
+        CliError: The shadow holds what was spent, as in version 0.1: a new ledger would forget it.
+    """
     try:
-        return (home / LEDGER / "data" / "PG_VERSION").exists() or is_state_of_0_1(home)
+        shadow = home / SHADOW
+        # The shadow of later versions is copied from `pristine` at each start.
+        if (shadow / "data" / "PG_VERSION").exists() and not (shadow / "pristine").exists():
+            raise CliError(
+                f"{home} is of dpproxy 0.1, whose budgets stand in its shadow: serve it once with the"
+                f" version of commit {OLDEST_COMMIT}, which brings them into a ledger, then with this one"
+            )
+        return (home / LEDGER / "data" / "PG_VERSION").exists()
     except OSError as error:
         raise _cannot(home, error) from None
 

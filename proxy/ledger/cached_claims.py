@@ -1,6 +1,6 @@
 """Cached answers in the ledger: a claim is one round trip, durable before it returns.
 
-Source  ledger_migrations/0002_cached_answers.sql, 0012_sealed_questions.sql
+Source  ledger_schema/cached_answers.sql
 """
 
 from __future__ import annotations

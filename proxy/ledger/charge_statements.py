@@ -1,6 +1,6 @@
 """The statements that charge, one or several at once: each is one transaction.
 
-Source  ledger_migrations/0009_batches.sql
+Source  ledger_schema/charges.sql
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from psycopg import sql
 from typing_extensions import LiteralString
 
 from proxy.ledger.demo_ledger import is_of_demo
-from proxy.ledger.ledger_migrations import migrate
 from proxy.ledger.ledger_restored import note_restored
+from proxy.ledger.ledger_schema import bring_to_newest
 
 _FORMAT = 1
 _TIME = 'YYYY-MM-DD HH24:MI:SS "UTC"'
@@ -67,7 +67,7 @@ def backup(ledger_dsn: str, file: Path) -> int:
     Gives    the number of receipts in the copy, which is of one moment while dpproxy goes on serving
     Refuses  BackupError where the file is there already
     """
-    version = migrate(ledger_dsn)
+    version = bring_to_newest(ledger_dsn)
     try:
         number = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
@@ -108,7 +108,7 @@ def restore(ledger_dsn: str, file: Path) -> int:
              was spent after the backup is forgotten
     Refuses  BackupError where the ledger holds anything, or the file is not whole
     """
-    version = migrate(ledger_dsn)
+    version = bring_to_newest(ledger_dsn)
     try:
         lines = _checked(file)
     except OSError as error:

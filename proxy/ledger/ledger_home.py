@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 from psycopg import sql
 
-from proxy.ledger.ledger_migrations import migrate
+from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.postgres.embedded import EmbeddedPostgres
 
 DATABASE = "dpproxy_ledger"
@@ -30,7 +30,7 @@ def embedded_ledger(server: EmbeddedPostgres) -> str:
             )
             connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(name))
     dsn = server.dsn(DATABASE)
-    migrate(dsn)
+    bring_to_newest(dsn)
     return dsn
 
 
@@ -58,7 +58,7 @@ def given_ledger(dsn: str, *, may_make: bool = True) -> str:
                 "there is no ledger in that database: wrong --ledger? To make a new one (nobody has asked about"
                 " these people before): dpproxy ledger adopt --policy FILE --ledger DSN --new"
             )
-        migrate(dsn)
+        bring_to_newest(dsn)
     except psycopg.OperationalError as error:  # libpq's text: host, port, database and role
         raise LedgerNotOurs(f"the ledger cannot be reached: {str(error).strip()}") from None
     except psycopg.Error as error:

@@ -1,8 +1,8 @@
 """One source's part of the ledger: a charge is one round trip, durable before it returns.
 
-`ledger.reserve_one` (ledger_migrations) is one statement, so one transaction: it locks the balances of all its
-lines, checks all limits, appends the receipt and commits. Nothing is ever refunded. Charges that wait for one
-that is under way are one statement together (`ledger.reserve_each`).
+`ledger.reserve_one` (ledger_schema/charges.sql) is one statement, so one transaction: it locks the balances of
+all its lines, checks all limits, appends the receipt and commits. Nothing is ever refunded. Charges that wait
+for one that is under way are one statement together (`ledger.reserve_each`).
 """
 
 from __future__ import annotations

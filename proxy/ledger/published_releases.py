@@ -1,6 +1,6 @@
 """Releases of published statements in the ledger: reserved and charged in one round trip, stored in another.
 
-Source  ledger_migrations/0006_published.sql, 0011_covering_charges.sql, 0012_sealed_questions.sql
+Source  ledger_schema/published.sql
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_account import NoAccount
 from proxy.postgres.postgres_binaries import BinariesNotFound
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
@@ -89,15 +88,23 @@ def test_a_refused_serve_makes_nothing_and_without_state_the_path_is_reported(
     assert ".state/serve" in _run("ledger", "show", "--help").out
 
 
-@pytest.mark.long
-def test_serve_brings_a_state_of_0_1_over(tmp_path: Path) -> None:
-    """Which has no ledger, but is no mistyped folder."""
-    old = EmbeddedPostgres(tmp_path, "shadow")
-    old.start()
-    old.stop()
-    done = _run(*_SERVE, "--state", tmp_path)
-    assert "brought the state of dpproxy 0.1" in done.err
-    _refused(done, "the ledger does not know this data")
+@pytest.mark.every(3)
+@pytest.mark.parametrize(
+    "command",
+    [_ADOPT, _SERVE, ("ledger", "show")],
+    ids=lambda command: " ".join(map(str, command[:2])),
+)
+def test_a_state_of_0_1_is_refused_with_what_brings_it_over(
+    command: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    """Its shadow holds what was spent: a new ledger would forget it."""
+    data = tmp_path / "shadow" / "data"
+    data.mkdir(parents=True)
+    (data / "PG_VERSION").write_text("15\n")
+    _refused(
+        _run(*command, "--state", tmp_path), "serve it once with the version of commit 3398627f"
+    )
+    assert not (tmp_path / "ledger").exists()
 
 
 def test_a_password_without_a_terminal(tmp_path: Path) -> None:

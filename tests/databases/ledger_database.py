@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import psycopg
 
 from proxy.ledger.groups import add_to_group
-from proxy.ledger.ledger_migrations import migrate
+from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_sources import Identity, adopt_new
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.users import add_analyst
@@ -27,7 +27,7 @@ INTO_ALLOWANCE = "INSERT INTO ledger.allowance (source, kind, analyst, epsilon, 
 
 def make_ledger(dsn: str) -> None:
     """In an empty database, with one source: number 1."""
-    migrate(dsn)
+    bring_to_newest(dsn)
     adopt_new(dsn, Identity("invented", "data"), "data")
 
 

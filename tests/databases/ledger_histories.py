@@ -161,7 +161,7 @@ def compare(ledger_dsn: str, steps: list[tuple[Any, Any, Any, Any]]) -> str:
             if not is_admitted:
                 _is_told_truly(model, before, (cost, of_total), left)
             shown = connection.execute(
-                "SELECT epsilon_spent, delta_spent, rho_spent FROM ledger.standing(1, %s, %s)"
+                "SELECT epsilon_spent, delta_spent, rho_spent FROM ledger.lines_at(1, %s, '{}', %s)"
                 " ORDER BY kind",
                 (first, now),
             ).fetchall()

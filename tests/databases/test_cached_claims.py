@@ -1,4 +1,4 @@
-"""Who pays for a cached answer, by the ledger's own rule (ledger_migrations/0002)."""
+"""Who pays for a cached answer, by the ledger's own rule (ledger_schema/cached_answers.sql)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import stat
 from pathlib import Path
 
@@ -11,16 +10,12 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.events import mechanism
-from proxy.ledger import ledger_migrations
 from proxy.ledger.ledger_backup import BackupError, backup, restore
 from proxy.ledger.ledger_check import ledger_problems, observed_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, Mark, MarkFile, check_mark, mark_of
-from proxy.ledger.ledger_migrations import LedgerTooNew, migrate
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables
 from proxy.ledger.users import add_analyst, verifiers
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits, with_ledger
-
-_MIGRATIONS = Path(ledger_migrations.__file__).with_suffix("")
 
 
 @pytest.fixture
@@ -155,17 +150,6 @@ def test_a_ledger_that_has_gone_back_is_noticed(used: str, tmp_path: Path) -> No
         file.check(now)
 
 
-def test_migrations_run_once_and_never_back(used: str) -> None:
-    version = migrate(used)
-    before = _everything(used)
-    assert migrate(used) == version
-    assert _everything(used) == before
-    with psycopg.connect(used) as connection:
-        connection.execute("INSERT INTO ledger.migration (version) VALUES (%s)", (version + 1,))
-    with pytest.raises(LedgerTooNew, match="newer dpproxy"):
-        migrate(used)
-
-
 def test_a_new_window_counts_what_was_charged_while_its_lock_was_waited_for(used: str) -> None:
     """F16: the sum over the receipts of a new window was of a snapshot from before the lock."""
     set_limits(used, own="2", total="100")
@@ -275,49 +259,23 @@ def test_a_chain_that_was_made_anew_is_found_by_the_mark(used: str, tmp_path: Pa
         check_mark(used, file)
 
 
-# As migration 0004 chains receipts of earlier versions.
-_CHAINED_ANEW = (
-    re.findall(
-        r"DO \$\$.*?END \$\$;",
-        (_MIGRATIONS / "0004_operators.sql").read_text("utf-8"),
-        re.DOTALL,
-    )[0]
-    .replace("FOR one IN", "DELETE FROM ledger.chain; FOR one IN")
-    .encode()
-)
-
-
-def test_receipts_of_earlier_versions_are_chained(ledger_dsn: str) -> None:
-    """Of two sources, with one that was charged for no group and no table."""
-    with psycopg.connect(ledger_dsn, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA ledger CASCADE")
-        connection.execute("CREATE SCHEMA ledger")
-        connection.execute(
-            "CREATE TABLE ledger.migration (version integer PRIMARY KEY, at timestamptz)"
-        )
-        for file in sorted(_MIGRATIONS.glob("*.sql")):
-            if file.name < "0004":
-                connection.execute(file.read_bytes())
-                connection.execute(
-                    "INSERT INTO ledger.migration VALUES (%s)", (int(file.name[:4]),)
-                )
-        for name in ("one", "two"):
-            connection.execute(
-                "INSERT INTO ledger.source (name, is_bound) VALUES (%s, true)", (name,)
-            )
-        connection.execute(
-            "INSERT INTO ledger.allowance SELECT s, k, '', 9, 0.5, 'none'"
-            " FROM generate_series(1, 2) s, unnest(ARRAY['total', 'default']) k"
-        )
-        for number in range(5):
-            connection.execute(
-                "SELECT ledger.reserve(%s, 'a', 1, 0, '[]', 'f', 'p')", (1 + number % 2,)
-            )
-    migrate(ledger_dsn)
-    assert ledger_problems(ledger_dsn) == ()
-    chains = "SELECT source, place FROM ledger.chain ORDER BY 1"
-    assert rows(ledger_dsn, chains) == [(1, 3), (2, 2)]
-    with psycopg.connect(ledger_dsn, autocommit=True) as connection:
-        connection.execute("SELECT ledger.reserve_at(2, 'a', 1, 0, '[]', 'f', 'p', now())")
-    assert ledger_problems(ledger_dsn) == ()
-    assert rows(ledger_dsn, chains) == [(1, 3), (2, 3)]
+# The chain of receipts as they stand, in the order of their numbers.
+_CHAINED_ANEW = """\
+DO $$
+DECLARE
+    one ledger.receipt;
+    content bytea;
+    new_place bigint;
+    new_digest bytea;
+BEGIN
+    PERFORM set_config('timezone', 'UTC', true), set_config('bytea_output', 'hex', true);
+    DELETE FROM ledger.chain;
+    FOR one IN SELECT * FROM ledger.receipt ORDER BY id LOOP
+        content := ledger.content_digest('receipt', to_jsonb(one));
+        INSERT INTO ledger.chain AS c (source, place, digest)
+        VALUES (one.source, 1, sha256(ledger.chain_start(one.source) || content))
+        ON CONFLICT (source) DO UPDATE SET (place, digest) = (c.place + 1, sha256(c.digest || content))
+        RETURNING c.place, c.digest INTO new_place, new_digest;
+        UPDATE ledger.receipt r SET (place, digest) = (new_place, new_digest) WHERE r.id = one.id;
+    END LOOP;
+END $$"""

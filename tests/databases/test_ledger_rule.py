@@ -126,7 +126,7 @@ def test_the_database_decides_as_the_pure_rule(
                 assert row[5] == own.renews_at
             for analyst in ("a", "b"):
                 shown = connection.execute(
-                    "SELECT epsilon_spent, delta_spent, renews_at FROM ledger.standing(1, %s, %s)"
+                    "SELECT epsilon_spent, delta_spent, renews_at FROM ledger.lines_at(1, %s, '{}', %s)"
                     " ORDER BY kind",
                     (analyst, now),
                 ).fetchall()

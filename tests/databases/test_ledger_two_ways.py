@@ -12,14 +12,12 @@ import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.amounts import charge, decimal, limit, rho_limit
 from proxy.base.errors import Refusal
-from proxy.ledger import ledger_migrations
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.mechanisms.loss import NOTHING, Loss
-from tests.databases.ledger_database import make_ledger, rows, set_limits, with_ledger
+from tests.databases.ledger_database import rows, with_ledger
 from tests.databases.ledger_histories import (
     MILLIONTH,
     STEPS,
@@ -35,7 +33,6 @@ from tests.databases.ledger_histories import (
     write_limits,
 )
 from tests.ledger_model.two_ways import Most, unpriced
-from tests.servers_fixture import Servers
 
 # Of a budget of epsilon 2, delta 8e-6: which charges are admitted, and what decides.
 _DECIDED = {
@@ -158,7 +155,7 @@ def test_receipts_of_before_have_a_rho(ledger_dsn: str) -> None:
     _limits(ledger_dsn, "100", "1e-4")
     ((spent,),) = rows(
         ledger_dsn,
-        "SELECT rho_spent FROM ledger.standing(1, 'a', now()) WHERE kind = 'analyst'",
+        "SELECT rho_spent FROM ledger.lines_at(1, 'a', '{}', now()) WHERE kind = 'analyst'",
     )
     each = [Decimal("0.3"), Decimal(1), Decimal("7.000000000000000001")]
     costs = [unpriced(Fraction(one), MILLIONTH) for one in each]
@@ -182,40 +179,3 @@ def test_no_event_is_written_that_cannot_be_priced(ledger_dsn: str) -> None:
                 "SELECT ledger.reserve_at(1, 'a', 1, 0, jsonb_build_array(%s::jsonb), 'f', 'p', now())",
                 (unknown,),
             )
-
-
-def test_a_ledger_of_version_2_is_brought_over(
-    pair: Servers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its balances have the rho of their windows, and another charge adds to it."""
-    scripts = ledger_migrations._scripts()
-    with psycopg.connect(pair.ledger_dsn, autocommit=True) as server:
-        server.execute("CREATE DATABASE ledger_of_2")
-        dsn = make_conninfo(pair.ledger_dsn, dbname="ledger_of_2")
-        try:
-            with monkeypatch.context() as patched:
-                patched.setattr(
-                    ledger_migrations, "_scripts", lambda: {n: scripts[n] for n in (1, 2)}
-                )
-                make_ledger(dsn)
-            set_limits(dsn, "10", "10", delta="0.001")
-            with psycopg.connect(dsn) as connection:
-                for epsilon in ("0.3", "1", "3"):
-                    connection.execute(
-                        "SELECT ledger.reserve_at(1, 'a', %s, 1e-6, %s::jsonb, 'f', 'p', now())",
-                        (epsilon, '[{"v": 1, "kind": "pure"}]'),
-                    )
-            assert ledger_migrations.migrate(dsn) == max(scripts)
-            spent = Fraction("0.045") + Fraction(1, 2) + 3
-            assert [row[:1] for row in rows(dsn, "SELECT rho FROM ledger.balance")] == [
-                (spent,)
-            ] * 2
-            loss, events = pure(Fraction(1))
-            receipt = with_ledger(dsn, lambda one: one.reserve("a", loss, "f", "p", events))
-            assert receipt.charged.epsilon == 1
-            found = rows(dsn, "SELECT DISTINCT rho FROM ledger.balance")
-            assert found == [(spent + Fraction(str(events[0]["rho"])),)]
-            problems = ledger_problems(dsn)
-            assert all("other fields" in problem for problem in problems)
-        finally:
-            server.execute("DROP DATABASE ledger_of_2 WITH (FORCE)")

@@ -1,4 +1,4 @@
-"""Published releases by the ledger's own rule (ledger_migrations/0006): charged once, finished, never twice."""
+"""Published releases by the ledger's own rule (published.sql): charged once, finished, never twice."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from psycopg.conninfo import make_conninfo
 from proxy.accounting.amounts import charge
 from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.engine.published_ports import DrawnRelease, ReleaseClaim, ReleaseState, StoredBlock
-from proxy.ledger import ledger_migrations
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import LEASE_SECONDS, PublishedReleases
 from proxy.ledger.users import UserError, add_analyst
@@ -27,6 +27,7 @@ from proxy.mechanisms.zcdp import rho_of_loss
 from proxy.policy.publication import Publication
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits
 from tests.ledger_key import LEDGER_CIPHER
+from tests.ledger_of_before import make_as_of_10
 from tests.servers_fixture import Servers
 from tests.unchecked_blocks import charge_of
 
@@ -308,22 +309,17 @@ def test_a_charge_is_finished_only_if_it_covers_what_is_drawn_now(
     assert ledger_problems(ledger_dsn) == ()
 
 
-def test_releases_of_an_older_ledger_are_charged_anew_for_other_noise(
-    pair: Servers, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Charged, and not finished, before migration 11."""
-    scripts = ledger_migrations._scripts()
+def test_releases_of_an_older_ledger_are_charged_anew_for_other_noise(pair: Servers) -> None:
+    """Charged, and not finished, before version 11."""
     with psycopg.connect(pair.ledger_dsn, autocommit=True) as server:
         server.execute("CREATE DATABASE ledger_of_10")
         dsn = make_conninfo(pair.ledger_dsn, dbname="ledger_of_10")
         try:
-            with monkeypatch.context() as patched:
-                older = {number: text for number, text in scripts.items() if number <= 10}
-                patched.setattr(ledger_migrations, "_scripts", lambda: older)
-                make_ledger(dsn)
+            make_ledger(dsn)
             set_limits(dsn, own="1", total="100")
             lost = _with(dsn, lambda releases: _claim_of(releases, "gaussian", "before"))
-            assert ledger_migrations.migrate(dsn) == max(scripts)
+            make_as_of_10(dsn)
+            assert bring_to_newest(dsn) > 10
 
             async def use(releases: PublishedReleases) -> tuple[ReleaseClaim, ReleaseClaim]:
                 releases.at = _NOON + _HOUR

@@ -1,4 +1,4 @@
-"""What the ledger keeps of questions, and what migration 0012 makes of those in clear text."""
+"""What the ledger keeps of questions, and what becomes of those in clear text of an earlier version."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.drawing.answer_slots import CachedQuestion
 from proxy.engine.cached_answers import CachedAnswers
-from proxy.ledger import ledger_migrations
 from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
@@ -24,60 +24,66 @@ from proxy.policy.policy_model import Reuse
 from proxy.reuse.derivable import source_from
 from tests.databases.ledger_database import SOURCE, make_ledger, set_limits
 from tests.ledger_key import LEDGER_CIPHER
+from tests.ledger_of_before import make_as_of_10
 from tests.pipeline_world import CATALOG, POLICIES, walk
 from tests.servers_fixture import Servers
 
 _MARK, _SHOWN = "Zqmark_", '{"v": 1, "rows": [["published text"]]}'
-_PART = {
-    "digest": "ab" * 32,
-    "question": f"In state {_MARK}question",
-    "terms": f"{_MARK}terms",
-    "epsilon": "1",
-    "delta": "0",
-    "events": [],
-    "tables": [],
-    "about": "cd" * 32,
-    "made": {"keys": [f"{_MARK}made"], "releases": []},
-}
 _HOLDER = "00000000-0000-0000-0000-000000000000"
-_CLAIM = "SELECT cached FROM ledger.claim(%s, 'alice', %s::jsonb, %s, true, 60, 86400, 0, 1000000000, 'f', 'p')"
-_PUBLISH = """\
-SELECT published FROM ledger.publish_at(
-    %s, 'one', 'v', 1, 0, '[]', %s, 60, 86400, 0, true, 'p', transaction_timestamp())"""
-_STORE = "SELECT ledger.store_published_at(%s, %s, %s, %s, %s::jsonb, transaction_timestamp())"
+_CHARGE = "SELECT receipt FROM ledger.charge_at(%s, 'alice', 1, 0, 1, 0, '[]', 'f', 'p', now())"
+_CACHED = """\
+INSERT INTO ledger.cached (source, slot, digest, question, terms, about, made, epsilon, delta, receipt,
+                           started, holder, lease_until, relation)
+VALUES (%s, now(), decode(%s, 'hex'), %s, %s, decode(%s, 'hex'), %s::jsonb, 1, 0, %s, now(), %s, now(), %s)
+RETURNING id"""
+_PUBLISHED = """\
+INSERT INTO ledger.published (source, name, version, due, epsilon, delta, receipt, policy_digest, holder,
+                              lease_until, released_at, constants, shown, failure)
+VALUES (%s, 'one', 'v', %s::timestamptz, 1, 0, %s, 'p', %s, now(), now(), %s, %s, %s) RETURNING id"""
+_BLOCK = "INSERT INTO ledger.published_block VALUES (%s, 1, %s, %s, %s)"
 
 
 @pytest.fixture
-def older(pair: Servers, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A ledger of version 11 with a cached answer, a release and one that is no table."""
-    scripts = ledger_migrations._scripts()
+def older(pair: Servers) -> Iterator[str]:
+    """A ledger of version 10 with a cached answer, a release and one that is no table."""
     with psycopg.connect(pair.ledger_dsn, autocommit=True) as server:
-        server.execute("CREATE DATABASE ledger_of_11")
-        dsn = make_conninfo(pair.ledger_dsn, dbname="ledger_of_11")
+        server.execute("CREATE DATABASE ledger_of_10")
+        dsn = make_conninfo(pair.ledger_dsn, dbname="ledger_of_10")
         try:
-            with monkeypatch.context() as patched:
-                before = {number: text for number, text in scripts.items() if number <= 11}
-                patched.setattr(ledger_migrations, "_scripts", lambda: before)
-                make_ledger(dsn)
+            make_ledger(dsn)
             set_limits(dsn, own="9", total="9")
+            make_as_of_10(dsn)
             _fill(dsn)
             yield dsn
         finally:
-            server.execute("DROP DATABASE ledger_of_11 WITH (FORCE)")
+            server.execute("DROP DATABASE ledger_of_10 WITH (FORCE)")
 
 
 def _fill(dsn: str) -> None:
-    block = {"question": f"{_MARK}q", "terms": f"{_MARK}t", "relation": f"{_MARK}r"}
+    made = json.dumps({"keys": [f"{_MARK}made"], "releases": []})
+    texts = (f"{_MARK}question", f"{_MARK}terms")
     with psycopg.connect(dsn, autocommit=True) as connection:
-        row = connection.execute(_CLAIM, (SOURCE, json.dumps([_PART]), _HOLDER)).fetchone()
-        assert row is not None
-        connection.execute("SELECT ledger.store(%s, %s)", (row[0][0], f"{_MARK}relation"))
-        for shown, failure in ((_SHOWN, None), (None, f"invalid input: {_MARK}failure")):
-            row = connection.execute(_PUBLISH, (SOURCE, _HOLDER)).fetchone()
+
+        def one(statement: str, *given: object) -> Any:
+            row = connection.execute(statement.encode(), given).fetchone()
             assert row is not None
+            return row[0]
+
+        receipt = one(_CHARGE, SOURCE)
+        relation = f"{_MARK}relation"
+        cached = one(
+            _CACHED,
+            *(SOURCE, "ab" * 32, *texts, "cd" * 32, made, receipt, _HOLDER, relation),
+        )
+        connection.execute("INSERT INTO ledger.seen VALUES (%s, 'number 1', now())", (cached,))
+        for day, shown, failure in ((1, _SHOWN, None), (2, None, f"invalid input: {_MARK}failure")):
             constants = json.dumps([f"{_MARK}constant"])
-            given = (row[0], constants, shown, failure, json.dumps([block]))
-            connection.execute(_STORE, given)
+            release = one(
+                _PUBLISHED,
+                *(SOURCE, f"2026-11-0{day}", one(_CHARGE, SOURCE), _HOLDER, constants),
+                *(shown, failure),
+            )
+            connection.execute(_BLOCK, (release, *texts, f"{_MARK}r"))
 
 
 def _files(dsn: str) -> bytes:
@@ -95,7 +101,7 @@ def _files(dsn: str) -> bytes:
 
 def test_clear_texts_of_an_older_ledger_are_gone(older: str) -> None:
     assert _files(older).count(_MARK.encode()) >= 8, "what is looked for was there"
-    assert ledger_migrations.migrate(older) >= 12
+    assert bring_to_newest(older) >= 12
     assert _MARK.encode() not in _files(older)
     assert ledger_problems(older) == ()
     with psycopg.connect(older) as connection:

@@ -14,7 +14,7 @@ from proxy.ledger import (
     charge_queue,
     charge_statements,
     ledger_backup,
-    ledger_migrations,
+    ledger_schema,
     ledger_tables,
 )
 from proxy.ledger.cached_claims import CachedClaims
@@ -134,8 +134,12 @@ def planted(name: str) -> Iterator[None]:
             yield
         return
     fault = SQL[name]
-    scripts = ledger_migrations._scripts()
-    assert any(fault.text in script for script in scripts.values()), f"not planted: {name}"
-    faulty = {n: script.replace(fault.text, fault.instead) for n, script in scripts.items()}
-    with mock.patch.object(ledger_migrations, "_scripts", lambda: faulty):
+    real = ledger_schema.schema_text
+    files = ("tables", *ledger_schema.FUNCTIONS)
+    assert any(fault.text in real(file) for file in files), f"not planted: {name}"
+
+    def faulty(file: str) -> str:
+        return real(file).replace(fault.text, fault.instead)
+
+    with mock.patch.object(ledger_schema, "schema_text", faulty):
         yield

@@ -18,7 +18,7 @@ from psycopg import sql
 
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_lease import BudgetLease
-from proxy.ledger.ledger_migrations import migrate
+from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_sources import Identity, SourceError, adopt_new
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.ledger_machine.asked import Terms
@@ -59,7 +59,7 @@ class LedgerOnServer(DrivenLedger):
         self._terms: Terms | None = None
         self.has_raw = False
         self._alone("CREATE DATABASE empty")
-        migrate(server.dsn("empty"))
+        bring_to_newest(server.dsn("empty"))
         with psycopg.connect(server.dsn("empty")) as connection:
             connection.execute(CLOCK)
 

@@ -16,7 +16,7 @@ from psycopg import sql
 from typing_extensions import LiteralString
 
 from proxy.ledger.ledger_backup import backup, restore
-from proxy.ledger.ledger_migrations import migrate
+from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_sources import Identity, adopt_new
 from tests.ledger_machine.driven_ledger import (
     CLOCK,
@@ -65,7 +65,7 @@ class LedgerInOneTransaction(DrivenLedger):
 
     def __init__(self, dsn: str, folder: Path) -> None:
         """In an empty database."""
-        migrate(dsn)
+        bring_to_newest(dsn)
         adopt_new(dsn, Identity("invented", "data"), "data")
         with psycopg.connect(dsn, autocommit=True) as connection:
             connection.execute(CLOCK)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlFault:
-    """In all migrations that have the text, the last of which counts."""
+    """In all files of the schema that have the text."""
 
     text: str
     instead: str

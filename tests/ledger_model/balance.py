@@ -1,7 +1,7 @@
 """The ledger's decision: may this analyst spend this much now?
 
-The rule that runs is SQL (proxy/ledger/ledger_migrations), inside the transaction that holds the locks. This is
-its model: tests compare the two over random histories.
+The rule that runs is SQL (proxy/ledger/ledger_schema/charges.sql), inside the transaction that holds the
+locks. This is its model: tests compare the two over random histories.
 """
 
 from __future__ import annotations

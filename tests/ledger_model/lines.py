@@ -1,6 +1,6 @@
 """The decision over several budgets: a charge is made to all of its lines or to none.
 
-The rule that runs is SQL (proxy/ledger/ledger_migrations/0004_operators.sql); this is its model.
+The rule that runs is SQL (proxy/ledger/ledger_schema/lines.sql); this is its model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The second way to fit a budget, and what a charge costs: in fractions, as a model of ledger_migrations/0003.
+"""The second way to fit a budget, and what a charge costs: in fractions, as a model of prices.sql.
 
 Written from PROOFS.md 25, not from the SQL.
 """

@@ -118,7 +118,7 @@ def _total(proxy: LiveProxy, database: str = DATABASE) -> float:
     lease = proxy.assembly.databases[database].lease
     with psycopg.connect(lease.ledger_dsn) as connection:
         row = connection.execute(
-            "SELECT epsilon_spent::float8 FROM ledger.standing(%s, '', transaction_timestamp())"
+            "SELECT epsilon_spent::float8 FROM ledger.lines_at(%s, '', '{}', transaction_timestamp())"
             " WHERE kind = 'total'",
             (lease.source,),
         ).fetchone()

@@ -241,7 +241,7 @@ def _stated(plan: PrivatePlan) -> list[Fraction]:
 
 
 _STANDING = """\
-SELECT epsilon_spent, rho_spent FROM ledger.standing(%s, %s, transaction_timestamp())
+SELECT epsilon_spent, rho_spent FROM ledger.lines_at(%s, %s, '{}', transaction_timestamp())
 WHERE kind = %s"""
 
 

@@ -1,21 +1,31 @@
--- Nothing of a statement stands here readable. A question is known by its digest under a key that is beside the ledger
--- (text_keys.py), and so is what rows an answer is of. What has to be read again, a drawn relation with the values of its
--- keys, what others are made of an answer, a published table and what it was drawn of, is encrypted under that key.
+-- Cached answers: what one question drew in one slot of public time, so that the same question is not paid twice.
+-- A draw is charged to the shared budget once, and to each analyst who is shown anything of it once, whole.
+-- Nobody is shown a draw before it stands here: so what no one was shown may be drawn again under its charge.
 
--- What was cached before is known by digests without the key. It is drawn again, and paid again, within its slot. TRUNCATE
--- and a change of a column's type make new files, so that the old texts are gone from them.
-TRUNCATE ledger.cached, ledger.seen;
-ALTER TABLE ledger.cached DROP COLUMN question, DROP COLUMN terms, ALTER COLUMN made TYPE text USING NULL;
+-- Slots are of the ledger's clock: the same for all processes. They begin `offset_seconds` after midnight, UTC.
+CREATE OR REPLACE FUNCTION ledger.slot_start(seconds integer, offset_seconds integer, at timestamptz)
+RETURNS timestamptz LANGUAGE sql STABLE AS $$
+    SELECT date_bin(make_interval(secs => seconds), at, timestamptz '2000-01-01 00:00:00+00'
+                    + make_interval(secs => offset_seconds))
+$$;
 
--- Published tables that are there stay shown; as they are public, so do their texts, until the next release. Queries are
--- answered from them again after it.
-TRUNCATE ledger.published_block;
-ALTER TABLE ledger.published_block DROP COLUMN question, DROP COLUMN terms, DROP COLUMN relation,
-    ADD COLUMN sealed text NOT NULL;
-ALTER TABLE ledger.published ALTER COLUMN constants DROP DEFAULT, ALTER COLUMN constants DROP NOT NULL;
-ALTER TABLE ledger.published ALTER COLUMN constants TYPE text USING NULL,
-    ALTER COLUMN failure TYPE text USING CASE WHEN failure IS NOT NULL THEN 'an earlier version knew why' END;
+CREATE OR REPLACE FUNCTION ledger.viewer_of(who text) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT coalesce((SELECT 'number ' || a.id FROM ledger.analyst a WHERE a.name = who AND a.removed_at IS NULL),
+                    'name ' || who)
+$$;
 
+-- One charge for several questions, each paid as it must be. Of each the state is given, in order:
+--   ready    drawn, to be read; nothing for the shared budget
+--   draw     to be drawn now, by this holder
+--   wait     being drawn by another
+--   apart    to be drawn now and not cached: nor is anything new beyond most_bytes
+-- may_draw false: where anything were to be drawn, nothing is charged and states are NULL. Over budget states are
+-- empty, and paid is what the analyst was to pay. Nothing to pay: no receipt, so that a question that is asked
+-- again leaves nothing behind.
+-- A draw that no one was shown is begun three times at most under its charge: how long it takes may tell something.
+-- What an analyst has not seen has to fit all budgets as if it were drawn for them, though of a drawn one only the
+-- analyst, and a group to which it is new, are charged. Else a shared budget that is nearly spent would tell what
+-- others have asked: that would be answered, all else refused.
 -- parts: [{"digest": hex or null, "about": hex, "made": sealed, "epsilon", "delta", "events", "tables"}, ...]
 CREATE OR REPLACE FUNCTION ledger.claim_at(
     source bigint, who text, parts jsonb, holder uuid, may_draw boolean, lease_seconds integer,
@@ -191,8 +201,93 @@ BEGIN
     relations := found_relations;
 END $$;
 
-DROP FUNCTION ledger.paid_about(bigint, text, integer, integer, bytea[]);
-CREATE FUNCTION ledger.paid_about(
+CREATE OR REPLACE FUNCTION ledger.claim(
+    source bigint, who text, parts jsonb, holder uuid, may_draw boolean, lease_seconds integer,
+    slot_seconds integer, slot_offset integer, most_bytes bigint, fingerprint text, policy_digest text,
+    statement bytea DEFAULT NULL,
+    OUT receipt bigint, OUT own_epsilon numeric, OUT own_delta numeric,
+    OUT total_epsilon numeric, OUT total_delta numeric, OUT renews_at timestamptz,
+    OUT states text[], OUT cached bigint[], OUT relations text[], OUT paid_epsilon numeric, OUT paid_delta numeric,
+    OUT lines jsonb)
+LANGUAGE sql AS $$
+    SELECT * FROM ledger.claim_at(source, who, parts, holder, may_draw, lease_seconds, slot_seconds, slot_offset,
+                                  most_bytes, fingerprint, policy_digest, transaction_timestamp(), statement)
+$$;
+
+-- Several of claim, as charge_each. claims: [{"who", "parts", "holder", "may_draw", "fingerprint", "policy"}, ...]
+CREATE OR REPLACE FUNCTION ledger.claim_each(
+    of_source bigint, claims jsonb, statements bytea[], lease_seconds integer,
+    slot_seconds integer, slot_offset integer, most_bytes bigint)
+RETURNS TABLE (place integer, who text, may_ask boolean, receipt bigint, states text[], cached bigint[],
+               relations text[], paid_epsilon numeric, paid_delta numeric, lines jsonb)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    is_durable CONSTANT text := current_setting('synchronous_commit');
+    is_charged boolean := false;
+    askers text[];
+    one jsonb;
+    n integer := 0;
+    name text;
+BEGIN
+    SELECT array_agg(a.who) INTO askers
+    FROM (SELECT DISTINCT c ->> 'who' AS who FROM jsonb_array_elements(claims) c) a
+    WHERE ledger.may_charge(of_source, a.who);
+    IF askers IS NOT NULL THEN
+        PERFORM ledger.lock_lines_of_all(
+            of_source, askers,
+            ARRAY(SELECT g FROM unnest(askers) a, unnest(ledger.groups_of(a)) g),
+            ARRAY(SELECT t FROM jsonb_array_elements(claims) c, jsonb_array_elements(c -> 'parts') p,
+                                jsonb_array_elements_text(p -> 'tables') t
+                  WHERE c ->> 'who' = ANY (askers)));
+    END IF;
+    FOR one IN SELECT c.one FROM jsonb_array_elements(claims) WITH ORDINALITY AS c(one, n) ORDER BY c.n LOOP
+        n := n + 1;
+        name := one ->> 'who';
+        IF (name = ANY (askers)) IS NOT TRUE THEN
+            RETURN QUERY SELECT n, name, false, NULL::bigint, NULL::text[], NULL::bigint[], NULL::text[],
+                                NULL::numeric, NULL::numeric, NULL::jsonb;
+            CONTINUE;
+        END IF;
+        RETURN QUERY
+        SELECT n, name, true, c.receipt, c.states, c.cached, c.relations, c.paid_epsilon, c.paid_delta, c.lines
+        FROM ledger.claim_at(
+            of_source, name, one -> 'parts', (one ->> 'holder')::uuid, (one ->> 'may_draw')::boolean, lease_seconds,
+            slot_seconds, slot_offset, most_bytes, one ->> 'fingerprint', one ->> 'policy', transaction_timestamp(),
+            statements[n]) c;
+        -- One that charges nothing says that nothing has to reach the disk first: that is not so where another does.
+        is_charged := is_charged OR current_setting('synchronous_commit') = is_durable;
+        PERFORM set_config('synchronous_commit', is_durable, true);
+    END LOOP;
+    IF NOT is_charged THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
+END $$;
+
+-- The relation that all are shown: the first that came, whoever drew it. Does not wait for the disk (see `started`).
+-- What is older than two of the longest slots is served no more, and goes; its receipts stay.
+CREATE OR REPLACE FUNCTION ledger.store(of_cached bigint, drawn text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    one ledger.cached;
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    UPDATE ledger.cached k SET relation = coalesce(k.relation, drawn) WHERE k.id = of_cached RETURNING k.* INTO one;
+    DELETE FROM ledger.cached k WHERE k.source = one.source AND k.slot < one.slot - interval '62 days';
+    RETURN one.relation;
+END $$;
+
+-- Whoever cannot finish a draw: the next to ask takes it over, under the same charge.
+CREATE OR REPLACE FUNCTION ledger.let_go(of_cached bigint, of_holder uuid) RETURNS void LANGUAGE sql AS $$
+    UPDATE ledger.cached SET lease_until = '-infinity' WHERE id = of_cached AND holder = of_holder AND relation IS NULL
+$$;
+
+-- A relation that is too large to be cached: the question is paid anew where it is asked again.
+CREATE OR REPLACE FUNCTION ledger.forget(of_cached bigint) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM ledger.cached WHERE id = of_cached AND relation IS NULL
+$$;
+
+-- What an analyst has been shown in this slot, and can have others made of.
+CREATE OR REPLACE FUNCTION ledger.paid_about(
     of_source bigint, who text, slot_seconds integer, slot_offset integer, wanted bytea[])
 RETURNS TABLE (id bigint, about bytea, made text) LANGUAGE sql STABLE AS $$
     SELECT k.id, k.about, k.made
@@ -202,34 +297,3 @@ RETURNS TABLE (id bigint, about bytea, made text) LANGUAGE sql STABLE AS $$
       AND s.viewer = ledger.viewer_of(who)
     ORDER BY k.id DESC LIMIT 64
 $$;
-
--- blocks: texts, each sealed.
-CREATE OR REPLACE FUNCTION ledger.store_published_at(
-    of_published bigint, constants text, shown text, failure text, blocks jsonb, at timestamptz)
-RETURNS boolean LANGUAGE plpgsql AS $$
-#variable_conflict use_variable
-DECLARE
-    one ledger.published;
-BEGIN
-    UPDATE ledger.published p
-    SET (released_at, constants, shown, failure)
-      = (store_published_at.at, store_published_at.constants, store_published_at.shown, store_published_at.failure)
-    WHERE p.id = of_published AND p.released_at IS NULL RETURNING p.* INTO one;
-    IF one.id IS NULL THEN
-        RETURN false;
-    END IF;
-    INSERT INTO ledger.published_block (published, number, sealed)
-    SELECT one.id, b.n, b.block
-    FROM jsonb_array_elements_text(blocks) WITH ORDINALITY AS b(block, n);
-    INSERT INTO ledger.settlement (receipt, at, outcome) VALUES (one.receipt, store_published_at.at, 'answered')
-    ON CONFLICT (receipt) DO NOTHING;
-    IF one.shown IS NOT NULL THEN
-        DELETE FROM ledger.published_block b USING ledger.published p
-        WHERE b.published = p.id AND p.source = one.source AND p.name = one.name AND p.due < one.due
-          AND (p.version = one.version OR p.due < one.due - interval '62 days');
-        UPDATE ledger.published p SET shown = NULL
-        WHERE p.source = one.source AND p.name = one.name AND p.due < one.due AND p.shown IS NOT NULL
-          AND (p.version = one.version OR p.due < one.due - interval '62 days');
-    END IF;
-    RETURN true;
-END $$;

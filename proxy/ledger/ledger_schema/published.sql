@@ -2,58 +2,15 @@
 -- release when it is reserved, and nobody else for reading it.
 -- A release is reserved and charged in one transaction, drawn, and stored in another; what is shown is what stands
 -- here, never an own draw. So whoever finds a release that is charged and not stored draws it again under its charge:
--- no one was shown the first draw. Not rows of ledger.cached: those are charged anew where a crash may have lost what
+-- no one was shown the first draw. That is so only where the charge pays for what is drawn now, in each currency
+-- (`covers`). Not rows of ledger.cached: those are charged anew where a crash may have lost what
 -- was shown, after three draws, and go after two months.
 
--- version: of the statement and what it may spend. due: the time of the schedule that it is for, or when it was asked
--- for by hand. shown: the table (shadow/published_tables.py), of the latest release only; failure: why what was drawn
--- is no table, e.g. a division by a noisy 0 in the statement itself.
-CREATE TABLE ledger.published (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    source bigint NOT NULL REFERENCES ledger.source,
-    name text NOT NULL CHECK (name <> ''),
-    version text NOT NULL,
-    due timestamptz NOT NULL,
-    epsilon numeric(56, 18) NOT NULL CHECK (epsilon >= 0),
-    delta numeric(56, 30) NOT NULL CHECK (delta >= 0),
-    receipt bigint NOT NULL UNIQUE REFERENCES ledger.receipt,
-    policy_digest text NOT NULL,
-    holder uuid NOT NULL,
-    lease_until timestamptz NOT NULL,
-    draws integer NOT NULL DEFAULT 1,  -- that were begun
-    released_at timestamptz,
-    constants text NOT NULL DEFAULT '[]',  -- of the statement, as evaluated for the draw
-    shown text,
-    failure text,
-    CHECK (released_at IS NOT NULL OR shown IS NULL AND failure IS NULL),
-    UNIQUE (source, name, version, due)
-);
-
--- What was drawn, by block of the statement: so that queries that ask the same are answered from it.
-CREATE TABLE ledger.published_block (
-    published bigint NOT NULL REFERENCES ledger.published ON DELETE CASCADE,
-    number integer NOT NULL,
-    question text NOT NULL,
-    terms text NOT NULL,
-    relation text NOT NULL,
-    PRIMARY KEY (published, number)
-);
-
--- Schedules that stopped, and why.
-CREATE TABLE ledger.stale (
-    source bigint NOT NULL REFERENCES ledger.source,
-    name text NOT NULL,
-    version text NOT NULL,
-    since timestamptz NOT NULL,
-    reason text NOT NULL,
-    PRIMARY KEY (source, name, version)
-);
-
 -- Who pays: an account that no analyst can have. Its limit is that of everybody together.
-CREATE FUNCTION ledger.published_account() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '(published)' $$;
+CREATE OR REPLACE FUNCTION ledger.published_account() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '(published)' $$;
 
 -- Whether a charge has paid the budgets of tables for what is to be drawn now: which they are may have changed.
-CREATE FUNCTION ledger.paid_of_tables(of_receipt bigint, tables jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION ledger.paid_of_tables(of_receipt bigint, tables jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT NOT EXISTS (
         SELECT FROM jsonb_each(tables) AS t(name, cost)
         WHERE NOT EXISTS (
@@ -63,14 +20,14 @@ CREATE FUNCTION ledger.paid_of_tables(of_receipt bigint, tables jsonb) RETURNS b
               AND (s ->> 'delta')::numeric >= (t.cost ->> 'delta')::numeric))
 $$;
 
--- Whether this holder is to draw a release now, and tables: what is drawn of each, as of_tables of charge_at. state:
+-- Whether this holder is to draw a release now, and tables: what is drawn of each, as of_tables of a charge. state:
 --   draw      it is charged: now, or earlier and nobody finished it
 --   wait      another is drawing it
 --   done      that of the latest time due stands
 --   unfunded  the shared budget, or that of a table, does not cover it: nothing is charged, and the schedule is marked stale
 -- A time that was missed is not made up for: the latest counts. A release that was charged for an earlier time and
 -- never finished is drawn for this one, under its charge. is_now: one more, whatever the schedule.
-CREATE FUNCTION ledger.publish_at(
+CREATE OR REPLACE FUNCTION ledger.publish_at(
     source bigint, named text, of_version text, cost_epsilon numeric, cost_delta numeric, events jsonb,
     holder uuid, lease_seconds integer, slot_seconds integer, slot_offset integer, is_now boolean,
     policy_digest text, at timestamptz, tables jsonb DEFAULT '{}',
@@ -98,7 +55,7 @@ BEGIN
             due := one.due;
             RETURN;
         END IF;
-        IF one.epsilon >= cost_epsilon AND one.delta >= cost_delta
+        IF ledger.covers(one.receipt, cost_epsilon, cost_delta, publish_at.events)
            AND ledger.paid_of_tables(one.receipt, tables) THEN
             state := 'draw';
             due := greatest(due, one.due);
@@ -158,7 +115,7 @@ BEGIN
 END $$;
 
 -- While a draw goes on; false: another has taken it over.
-CREATE FUNCTION ledger.hold_published_at(of_published bigint, of_holder uuid, lease_seconds integer, at timestamptz)
+CREATE OR REPLACE FUNCTION ledger.hold_published_at(of_published bigint, of_holder uuid, lease_seconds integer, at timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE ledger.published SET lease_until = at + make_interval(secs => lease_seconds)
@@ -167,15 +124,16 @@ BEGIN
 END $$;
 
 -- Whoever cannot finish a draw: it is begun again after a pause, by whoever comes first, under the same charge.
-CREATE FUNCTION ledger.let_go_published_at(of_published bigint, of_holder uuid, seconds integer, at timestamptz)
+CREATE OR REPLACE FUNCTION ledger.let_go_published_at(of_published bigint, of_holder uuid, seconds integer, at timestamptz)
 RETURNS void LANGUAGE sql AS $$
     UPDATE ledger.published SET lease_until = at + make_interval(secs => seconds)
     WHERE id = of_published AND holder = of_holder AND released_at IS NULL
 $$;
 
 -- What was drawn, once: whoever comes later shows this. Older releases of the statement are shown no more, but for the
--- case that this one is no table; those of another version stay a while, as a policy may go back to it. blocks: [{"question", "terms", "relation"}, ...]
-CREATE FUNCTION ledger.store_published_at(
+-- case that this one is no table; those of another version stay a while, as a policy may go back to it.
+-- blocks: texts, each sealed.
+CREATE OR REPLACE FUNCTION ledger.store_published_at(
     of_published bigint, constants text, shown text, failure text, blocks jsonb, at timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
@@ -189,9 +147,9 @@ BEGIN
     IF one.id IS NULL THEN
         RETURN false;
     END IF;
-    INSERT INTO ledger.published_block (published, number, question, terms, relation)
-    SELECT one.id, b.n, b.block ->> 'question', b.block ->> 'terms', b.block ->> 'relation'
-    FROM jsonb_array_elements(blocks) WITH ORDINALITY AS b(block, n);
+    INSERT INTO ledger.published_block (published, number, sealed)
+    SELECT one.id, b.n, b.block
+    FROM jsonb_array_elements_text(blocks) WITH ORDINALITY AS b(block, n);
     INSERT INTO ledger.settlement (receipt, at, outcome) VALUES (one.receipt, store_published_at.at, 'answered')
     ON CONFLICT (receipt) DO NOTHING;
     IF one.shown IS NOT NULL THEN
@@ -207,7 +165,7 @@ END $$;
 
 -- How each of some statements stands, in their order. wanted: [{"name", "version", "seconds", "offset"}, ...]
 -- id and what follows: of the latest release that is a table; failure: of a later one that is none.
-CREATE FUNCTION ledger.published_standing_at(of_source bigint, wanted jsonb, at timestamptz)
+CREATE OR REPLACE FUNCTION ledger.published_standing_at(of_source bigint, wanted jsonb, at timestamptz)
 RETURNS TABLE (name text, id bigint, due timestamptz, released_at timestamptz, epsilon numeric, delta numeric,
                receipt bigint, policy_digest text, next_due timestamptz, is_due boolean, stale_since timestamptz,
                stale text, failure text)
