@@ -39,7 +39,7 @@ DO $$ DECLARE s name; BEGIN
         EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO {READER}', s);
     END LOOP;
 END $$"""
-_PASSWORD = "reader's password"
+READER_PASSWORD = "reader's password"
 
 
 def made_database(protected: EmbeddedPostgres, name: str, script: str) -> str:
@@ -48,7 +48,7 @@ def made_database(protected: EmbeddedPostgres, name: str, script: str) -> str:
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         known = connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (READER,))
         if known.fetchone() is None:
-            password = sql.Literal(_PASSWORD)
+            password = sql.Literal(READER_PASSWORD)
             role = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}")
             connection.execute(role.format(sql.Identifier(READER), password))
     superuser = make_conninfo(protected.dsn(), dbname=name)
@@ -56,7 +56,7 @@ def made_database(protected: EmbeddedPostgres, name: str, script: str) -> str:
         connection.execute(script.encode())
         connection.execute(_GRANT)
         connection.execute("ANALYZE")
-    return make_conninfo(superuser, user=READER, password=_PASSWORD)
+    return make_conninfo(superuser, user=READER, password=READER_PASSWORD)
 
 
 def policy_head(name: str, mechanism: str, most: str = "2") -> str:
