@@ -130,11 +130,11 @@ def _rough_means(
     if unstated and number not in block.uncertain_answers:
         where = _where(block, unstated, values)
         yield f"{name}: the error is not known{where}, as too few {units} were found. {MORE}"
-    is_shown = any(value.half_width is not None and not value.is_missing for value in values)
-    if is_shown and block.answers[number - 1].aggregate.kind in SPREADS:
+    is_cut = any(value.is_least and value.half_width is not None for value in values)
+    if is_cut and block.answers[number - 1].aggregate.kind in SPREADS:
         yield (
-            f"{name}: what {units} far from the mean add is cut at a bound chosen from the data, so it may be"
-            " larger than the error says."
+            f"{name}: what {units} far from the mean add is cut at a bound chosen from the data, which would"
+            " only make it larger."
         )
 
 

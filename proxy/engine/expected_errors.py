@@ -16,7 +16,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.engine.accuracy import Accuracy, AnswerError, ErrorKind, number_of
-from proxy.engine.cut_directions import grows_where_cut
+from proxy.engine.cut_directions import SPREADS, grows_where_cut
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.plan import (
@@ -267,7 +267,8 @@ def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> Expect
 
 
 _CHOSEN = "what one adds is bounded by choice when the statement runs"
-_LEAST = f"{_CHOSEN}: the truth is at least the answer less this error"
+_NO_LESS = "the truth is at least the answer less this error"
+_LEAST = f"{_CHOSEN}: {_NO_LESS}"
 
 
 def _has_open_values(block: BlockPlan, answer: Answer) -> bool:
@@ -347,13 +348,13 @@ def _of_deviations(block: BlockPlan, answer: Answer, release: DeviationMean) -> 
         ErrorExample(number=number, of=units_word(block), bound=None, error=error(number))
         for number in EXAMPLES
     )
-    return ExpectedError(
-        examples=examples,
-        assumptions=(
-            f"{aggregate_word(answer.aggregate)}: if {units_word(block)} have about as many rows each, off the"
-            f" mean by {short_number(size)}",
-        ),
+    assumed = (
+        f"{aggregate_word(answer.aggregate)}: if {units_word(block)} have about as many rows each, off the mean"
+        f" by {short_number(size)}"
     )
+    if kind in SPREADS:
+        assumed = f"{assumed}; {_NO_LESS}"
+    return ExpectedError(examples=examples, assumptions=(assumed,))
 
 
 def _noise_about_centres(release: DeviationMean, kind: AggregateKind, units: int) -> Fraction:

@@ -107,6 +107,15 @@ class NoisySquares:
     bound: int | None
     lost: int
 
+    @property
+    def may_be_cut(self) -> bool:
+        """Whether the bound may cut more squares than `lost`, which is then above 0: an estimate.
+
+        Nothing is cut where no unit can be above the bound: where hardly any has two rows, and one row cannot
+        be as far from its centre. What is cut would only make the variance larger.
+        """
+        return self.lost > 0
+
 
 def noisy(
     means: Sequence[NoisyDeviations],

@@ -54,8 +54,9 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
         _row(plan, number, group.keys, values[number], interval)
         for number, group in enumerate(drawn.groups)
     )
+    has_least = any(one.is_least for group in values for one in group)
     return NoisyTable(
-        with_one_side(rows) if plan.least_answers else rows,
+        with_one_side(rows) if has_least else rows,
         value_ranges(plan) if plan.intervals else (),
     )
 

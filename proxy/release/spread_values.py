@@ -38,6 +38,7 @@ def spread_value(
     """VARIANCE or STDDEV, of the release that they share with the mean.
 
     NULL if the noisy numbers show no rows, if no bound could be chosen, or if the deviation may be anything.
+    A least number where the bound on squares may cut: how much, no histogram tells (docs/accuracy.md 8).
     rows: as of `drawn_values.noisy_value`.
     """
     measured, grid, kind = release.measured, release.output_grid, aggregate.type
@@ -56,11 +57,14 @@ def spread_value(
     reason = _no_spread(drawn, of)
     if reason is not None:
         return replace(missing(grid, kind), null_reason=reason)
+    is_least = drawn.may_be_cut
 
     def at(level: Fraction | float) -> Estimate:
-        return replace(_spread(drawn, of, aggregate.kind, level, measured.grid), at=at)
+        found = _spread(drawn, of, aggregate.kind, level, measured.grid)
+        # Above there is no end, so the half width is that to the other side.
+        return replace(found, most=found.value if is_least else found.most, at=at)
 
-    return on_grid(at(LEVEL), grid, kind)
+    return replace(on_grid(at(LEVEL), grid, kind), is_least=is_least)
 
 
 def _no_spread(drawn: NoisySquares, of: SpreadRange) -> NullReason | None:
