@@ -384,7 +384,7 @@ def answer_of(
         paid.receipt,
         relation.plan,
         query.prepared.settings.notice,
-        (*rules.groups, *paid.warnings),
+        (*query.prepared.unlisted, *rules.groups, *paid.warnings),
         relation.told,
         relation.clipped,
         published,

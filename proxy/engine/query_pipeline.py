@@ -34,6 +34,7 @@ from proxy.engine.published_answers import PublishedSources
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
+from proxy.engine.unlisted_values import unlisted_lines
 from proxy.engine.work_refusals import in_words_of
 from proxy.kernel.checked_plan import CheckedPlan, together
 from proxy.kernel.plan import PrivatePlan
@@ -289,10 +290,11 @@ class Engine:
         remaining = await self._ledger.remaining(analyst)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
-        return explain_json(
+        facts = explain_json(
             *(found.private, remaining, _shapes(found), free, found.lifts, found.times),
             mechanism=_mechanism_of(found),
         )
+        return {**facts, **_unlisted_of(found)}
 
     def planned(
         self,
@@ -409,6 +411,7 @@ class Engine:
             zones=zones_used(blocks, self.policy, day),
             tables=frozenset(name for block in private.blocks for name in block.tables()),
             rules=policy_rules(private),
+            unlisted=unlisted_lines(replace(query, blocks=tuple(written)), self.policy),
             lifts=lifted(bound, found, chosen.loss) if is_lifted else (),
             times=(
                 *((self._whole_steps_text(),) if whole != written else ()),
@@ -452,16 +455,22 @@ class Engine:
             facts = explain_json(
                 *(private, remaining, sql, free, found.lifts, found.times), mechanism=mechanism
             )
-            displayed = [facts]
+            displayed = [{**facts, **_unlisted_of(found)}]
         elif statement.explain_verbose:
-            displayed = list(explain_lines(private, remaining, sql, free, found.lifts, found.times))
+            lines = explain_lines(private, remaining, sql, free, found.lifts, found.times)
+            displayed = [*lines, *found.unlisted]
         else:
-            displayed = summary_lines(
+            summary = summary_lines(
                 *(private, remaining, free, found.lifts, found.times), mechanism=mechanism
             )
+            displayed = [*summary, *found.unlisted]
         return NoisyAnswer(
             json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
         )
+
+
+def _unlisted_of(found: PreparedQuery) -> dict[str, list[str]]:
+    return {"unlisted": list(found.unlisted)} if found.unlisted else {}
 
 
 def _mechanism_of(found: PreparedQuery) -> str | None:

@@ -50,7 +50,8 @@ class PreparedQuery:
     lifts: what is drawn instead of a block; none at all: as it is planned. rules: what it leaves out, in words.
     compiled: the statements of what is drawn, queries: all of them; has_lists: whether any takes lists of
     public tables. seconds: of a processor, that planning and compiling took. scalars: answers of earlier blocks
-    that stand in later ones. times: how times of the statement were rounded, a line each."""
+    that stand in later ones. times: how times of the statement were rounded, a line each. unlisted:
+    constants that are not among the values that the policy lists for their column."""
 
     settings: Settings
     plan: CheckedPlan
@@ -65,6 +66,7 @@ class PreparedQuery:
     has_lists: bool = False
     seconds: float = math.inf
     times: tuple[str, ...] = ()
+    unlisted: tuple[str, ...] = ()
     scalars: tuple[Scalar, ...] = ()
 
     @property

@@ -94,6 +94,40 @@ def test_of_a_spread_it_is_said_that_it_may_be_cut(sales: LiveProxy) -> None:
     assert "avg: what buyers" not in told
 
 
+_UNLISTED = "region has the values 'few', 'many', 'none' in the policy; 'Many' is not one of them"
+
+
+def test_a_value_that_the_policy_does_not_list_is_told(sales: LiveProxy) -> None:
+    """In place of more epsilon, which would not help. EXPLAIN says it before anything is paid."""
+    text = "SELECT count(*) FROM w.sales WHERE region = 'Many'"
+    _, told = _asked(sales, text)
+    assert told.count(_UNLISTED) == 1
+    rows, _ = _asked(sales, f"EXPLAIN {text}")
+    assert (_UNLISTED,) in rows
+    rows, _ = _asked(sales, f"EXPLAIN (FORMAT json) {text}")
+    assert _UNLISTED in str(rows)
+    for listed in (text.replace("Many", "many"), f"EXPLAIN {text.replace('Many', 'many')}"):
+        rows, told = _asked(sales, listed)
+        assert "has the values" not in f"{rows} {told}"
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_so_is_a_parameter(sales: LiveProxy, binary: bool) -> None:
+    """By its value in each execution of one prepared statement."""
+    heard: list[str] = []
+    with sales.connect("agreeing", analyst=sales.servers.new_analyst()) as connection:
+        connection.add_notice_handler(lambda one: heard.append(one.message_primary or ""))
+        text = "SELECT count(*) FROM w.sales WHERE region = %b" if binary else ""
+        for value in ("many", "Many", "few"):
+            connection.execute(
+                (text or "SELECT count(*) FROM w.sales WHERE region = %s").encode(),
+                [value],
+                prepare=True,
+            )
+    assert len(heard) == 3
+    assert [_UNLISTED in told for told in heard] == [False, True, False]
+
+
 def test_a_notice_comes_unasked_and_can_be_turned_off(sales: LiveProxy) -> None:
     _, told = _asked(sales, "SELECT count(*) FROM w.sales")
     assert told.startswith("differential privacy: charged epsilon 1")

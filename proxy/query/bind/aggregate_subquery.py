@@ -10,12 +10,13 @@ from proxy.base.result_columns import IntervalColumn, IntervalEnd
 from proxy.query.bind.added_rows import check_added_rows
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
+from proxy.query.bind.compared_keys import compared_keys
 from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.names_in_subqueries import named_by_keys
 from proxy.query.bind.output_columns import outer_columns, output_columns
 from proxy.query.bind.retained_conditions import parted_conditions
-from proxy.query.bind.row_choices import row_choices
+from proxy.query.bind.row_choices import row_choices, selects_around
 from proxy.query.bind.rows_without_answers import AS_A_CONSTANT, refuse_answers
 from proxy.query.bind.select_context import context_of
 from proxy.query.bind.source_reading import source_of, take_source
@@ -113,6 +114,7 @@ def read_subquery(
         row_choices=row_choices(
             context, found, listed, of_windows, top, is_read=len(levels) == 1 and not is_summed
         ),
+        compared_keys=compared_keys(context, found, tuple(selects_around(context))),
         inner_outputs=() if outputs else listed,
         outer_outputs=around,
     )

@@ -140,7 +140,7 @@ def _choices_around(
         names = [part.name for part in node.find_all(exp.Column)]
         return read(within_subquery(node, inner)) if {*names} <= {*inner} else None
 
-    around = tuple(_selects_around(context))
+    around = tuple(selects_around(context))
     names = _NoisyNames(sources, context.select, _noisy_names(sources, around, context, listed))
     for select in around:
         clauses = select.clauses
@@ -160,7 +160,7 @@ def _choices_around(
             yield RowChoice(clause=TOP, is_noisy=is_ordered)
 
 
-def _selects_around(context: SelectContext) -> Iterator[Select]:
+def selects_around(context: SelectContext) -> Iterator[Select]:
     """Those over answers which may have the groups of this SELECT, inner ones first."""
     sources, keyword = context.sources, context.select.keyword
     is_named = any(cte.body[0] <= keyword < cte.body[1] for cte in sources.ctes)

@@ -10,6 +10,7 @@ from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.result_columns import IntervalColumn
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import (
+    Comparison,
     Expression,
     Parameter,
 )
@@ -101,7 +102,7 @@ class AggregateBlock:
     not; outer_outputs: those of the result, if the query around has the rows of this SELECT. is_summed: its
     groups are parts of those that the statement shows, and are added up. has_truths: some counts are only asked
     whether they are more than their noise. top: LIMIT cuts the list in a noisy order. row_choices: other
-    clauses that leave out groups.
+    clauses that leave out groups. compared_keys: keys that such a clause compares with literals.
     """
 
     source: Relation
@@ -118,6 +119,7 @@ class AggregateBlock:
     inner_outputs: tuple[OutputColumn, ...] = field(default=(), compare=False)
     outer_outputs: tuple[OutputColumn, ...] = field(default=(), compare=False)
     row_choices: tuple[RowChoice, ...] = ()
+    compared_keys: tuple[Comparison, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,6 +271,9 @@ class ExplainResponse(ResponseModel):
     aggregates: list[ExplainedAggregate]
     mechanism: str | None = Field(None, description="The mechanism that was chosen.")
     times: list[str] | None = Field(None, description="How times were rounded.")
+    unlisted: list[str] | None = Field(
+        None, description="Constants that the policy does not list for their column."
+    )
 
 
 class DatabaseList(ResponseModel):

@@ -1,0 +1,193 @@
+"""Constants that a column is compared with, though the policy does not list them among its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+
+from typing_extensions import assert_never
+
+from proxy.base.sql_types import SqlType
+from proxy.planner.public_keys import constant_text
+from proxy.policy.policy_model import Policy, ProtectedTable
+from proxy.query.ir.expressions import (
+    Cast,
+    ColumnRef,
+    Comparison,
+    Constant,
+    Expression,
+    In,
+    NullIf,
+)
+from proxy.query.ir.function_names import Comparator
+from proxy.query.ir.query import AggregateBlock, Query, changed
+from proxy.query.ir.rebuilding import rebuild
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+)
+
+_EQUAL = (Comparator.EQ, Comparator.NE, Comparator.DISTINCT)
+_SHOWN = 8  # values of a list
+_Standing = Expression | Scan | tuple[Expression, ...]
+_Names = Mapping[tuple[str, str], _Standing]
+
+
+def unlisted_lines(query: Query, policy: Policy) -> tuple[str, ...]:
+    """Say which constants of a question no listed value is, a line for each column.
+
+    Of public facts alone: the question with its parameters, and the policy. No row is looked at.
+
+    Args:
+        query: Parameters are replaced by their values.
+        policy: With the lists.
+    """
+    found: dict[tuple[str, tuple[str | None, ...]], dict[str, None]] = {}
+    for block in query.blocks:
+        for column, values, text in _unlisted(block, policy):
+            found.setdefault((column, values), {})[text] = None
+    return tuple(_line(column, values, tuple(texts)) for (column, values), texts in found.items())
+
+
+def _line(column: str, values: tuple[str | None, ...], texts: tuple[str, ...]) -> str:
+    shown = ", ".join(map(_quoted, values[:_SHOWN]))
+    if len(values) > _SHOWN:
+        shown = f"{shown} and {len(values) - _SHOWN:,} more"
+    have = "has the values" if len(values) > 1 else "has the value"
+    are = "is not one of them" if len(texts) == 1 else "are not among them"
+    return f"{column} {have} {shown} in the policy; {', '.join(map(_quoted, texts))} {are}"
+
+
+def _quoted(text: str | None) -> str:
+    if text is None:
+        return "NULL"
+    doubled = text.replace("'", "''")
+    return f"'{doubled}'"
+
+
+def _unlisted(
+    block: AggregateBlock, policy: Policy
+) -> Iterator[tuple[str, tuple[str | None, ...], str]]:
+    """The columns, their lists, and the texts that are compared with them."""
+    names = dict(_named(block.source))
+    compared: list[tuple[Expression, Expression]] = []
+
+    def visit(part: Expression) -> Expression:
+        compared.extend(_pairs(part))
+        return part
+
+    changed(block, lambda one: rebuild(one, visit))
+    for one in block.compared_keys:
+        compared.extend(_pairs(one))
+    for side, constant in compared:
+        text = constant_text(constant) if isinstance(constant, Constant) else None
+        found = None if text is None else _listed(side, names, policy)
+        if text is None or found is None:
+            continue
+        column, values, kind = found
+        if not any(_is_same(text, value, kind) for value in values):
+            yield column, values, text
+
+
+def _pairs(part: Expression) -> Iterator[tuple[Expression, Expression]]:
+    """What is compared for equality, both ways round."""
+    match part:
+        case Comparison(comparator=comparator) if comparator in _EQUAL:
+            yield part.left, part.right
+            yield part.right, part.left
+        case In():
+            yield from ((part.operand, item) for item in part.items)
+        case NullIf():
+            yield part.operand, part.other
+        case _:
+            pass
+
+
+def _named(relation: Relation) -> Iterator[tuple[tuple[str, str], _Standing]]:
+    """What the columns of a relation, and of those below it, stand for; of a table the table itself."""
+    match relation:
+        case Scan():
+            yield (relation.alias, ""), relation
+        case Join():
+            yield from _named(relation.left)
+            yield from _named(relation.right)
+        case Subquery():
+            yield from _named(relation.source)
+            yield from (((relation.alias, name), one) for name, one in relation.outputs)
+        case GroupByUnit():
+            yield from _named(relation.source)
+            keys = enumerate(relation.keys, start=1)
+            yield from (((relation.alias, f"k{number}"), key) for number, key in keys)
+        case UnionAll():
+            for part in relation.parts:
+                yield from _named(part)
+            for number, several in enumerate(
+                zip(*(one.outputs for one in relation.parts), strict=True), 1
+            ):
+                yield (relation.alias, f"c{number}"), tuple(one for _, one in several)
+        case Truncate():
+            yield from _named(relation.source)
+        case _:
+            assert_never(relation)
+
+
+def _listed(
+    expression: Expression, names: _Names, policy: Policy
+) -> tuple[str, tuple[str | None, ...], SqlType] | None:
+    """The column that an expression is, perhaps as another type of text, with its list and type; None: it is
+    computed, or not all of its values are listed."""
+    match expression:
+        case Cast(operand=operand) if _is_text(expression.type) and _is_text(operand.type):
+            return _listed(operand, names, policy)
+        case ColumnRef(column=name, relation=relation):
+            scan = names.get((relation, ""))
+            if isinstance(scan, Scan):
+                table = policy.tables.get(scan.table)
+                own = table.columns.get(name) if isinstance(table, ProtectedTable) else None
+                return (
+                    None
+                    if own is None or own.values is None
+                    else (name, own.values, expression.type)
+                )
+            below = names.get((relation, name))
+            if isinstance(below, tuple):
+                return _of_parts([_listed(one, names, policy) for one in below])
+            return (
+                None if below is None or isinstance(below, Scan) else _listed(below, names, policy)
+            )
+        case _:
+            return None
+
+
+def _of_parts(
+    parts: Sequence[tuple[str, tuple[str | None, ...], SqlType] | None],
+) -> tuple[str, tuple[str | None, ...], SqlType] | None:
+    """Of UNION ALL: a value of any list may be there."""
+    known = [one for one in parts if one is not None]
+    if not known or len(known) < len(parts):
+        return None
+    name, _, kind = known[0]
+    return name, tuple(dict.fromkeys(value for _, values, _ in known for value in values)), kind
+
+
+def _is_text(kind: SqlType | None) -> bool:
+    return kind is not None and kind.is_text
+
+
+def _is_same(text: str, value: str | None, kind: SqlType) -> bool:
+    """Whether a listed value equals a constant. Both are texts as PostgreSQL prints them."""
+    if value is None or text == value:
+        return text == value
+    if kind is SqlType.BPCHAR:
+        return text.rstrip(" ") == value.rstrip(" ")
+    if kind.is_number:
+        try:
+            return Decimal(text) == Decimal(value)
+        except InvalidOperation:
+            return False
+    return False
