@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
+from proxy.base.result_columns import IntervalEnd
 from proxy.engine.unit_words import plural
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import answers_in, parts_of
@@ -15,6 +16,7 @@ from proxy.query.ir.query import NoisyComparison, RowChoice, TopList
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable
+from proxy.release.value_ranges import Ranges, ranges_of
 
 _COMPARED: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
     "<": operator.lt,
@@ -94,9 +96,23 @@ def choice_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         return
     passing = [one for one in found if one.passes]
     certain = sum(one.certain for one in passing)
+    if _are_of_ends(noisy_choices):
+        if certain < len(passing):
+            yield "".join(_told_of_ends(clauses, len(passing), len(passing) - certain))
+        return
     others = sum(one.possible and not one.passes for one in found)
     if certain < len(passing) or others:
         yield "".join(_told(clauses, len(passing), certain, others))
+
+
+def _are_of_ends(choices: Sequence[RowChoice]) -> bool:
+    return all(one.end is not None for choice in choices for one in choice.comparisons or ())
+
+
+def _told_of_ends(clauses: str, passing: int, near: int) -> Iterator[str]:
+    """Of dp.low() and dp.high(): of groups that are just at the number noise lets 1 in 40 pass."""
+    groups = "group that passes" if passing == 1 else "groups that pass"
+    yield f"{clauses}: {near:,} of the {passing:,} {groups} would not with twice the error. {_CHOSEN}"
 
 
 def _told(clauses: str, passing: int, certain: int, others: int) -> Iterator[str]:
@@ -124,9 +140,9 @@ def _passing_choices(block: BlockPlan, noisy: NoisyTable) -> list[_Passing] | No
     work = len(noisy.rows) * sum(1 for one in comparisons for _ in parts_of(one.left))
     if work > NOISY_PARTS_PER_BLOCK:
         return None
-    found = []
+    found, ranges = [], ranges_of(block)
     for row in noisy.rows:
-        each = [_compared(one, row) for one in comparisons]
+        each = [_compared(one, row, ranges) for one in comparisons]
         if any(one is None for one in each):
             return None
         known = [one for one in each if one is not None]
@@ -140,7 +156,7 @@ def _passing_choices(block: BlockPlan, noisy: NoisyTable) -> list[_Passing] | No
     return found
 
 
-def _compared(comparison: NoisyComparison, row: NoisyRow) -> _Passing | None:
+def _compared(comparison: NoisyComparison, row: NoisyRow, ranges: Ranges) -> _Passing | None:
     """What is NULL does not pass, and may be anything."""
     if any(row.values[number - 1].is_missing for number in answers_in(comparison.left)):
         return _Passing(passes=False, certain=False, possible=True)
@@ -149,6 +165,8 @@ def _compared(comparison: NoisyComparison, row: NoisyRow) -> _Passing | None:
         return _Passing(passes=False, certain=False, possible=True)
     if isinstance(interval, NoInterval):
         return None
+    if comparison.end is not None:
+        return _end_compared(comparison, comparison.end, interval, ranges)
     compare, number = _COMPARED[comparison.comparator], comparison.number
     is_above, is_below = comparison.comparator in (">", ">="), comparison.comparator in ("<", "<=")
     low = is_below if interval.is_most else compare(interval.low, number)
@@ -165,6 +183,21 @@ def _compared(comparison: NoisyComparison, row: NoisyRow) -> _Passing | None:
         case _:
             certain, possible = low and high, low or high
     return _Passing(passes=compare(interval.value, number), certain=certain, possible=possible)
+
+
+def _end_compared(
+    comparison: NoisyComparison, end: IntervalEnd, interval: NoisyInterval, ranges: Ranges
+) -> _Passing:
+    """certain: It would pass with twice the error as well, so that noise has hardly a part in it."""
+    compare, number = _COMPARED[comparison.comparator], comparison.number
+    text = interval.json(end, ranges.of(comparison.left))
+    passes = text != "null" and compare(Fraction(text), number)
+    if end is IntervalEnd.ERROR:
+        return _Passing(passes=passes, certain=passes, possible=passes)
+    value = interval.value
+    low, high = (value + 2 * (side - value) for side in (interval.low, interval.high))
+    certain = passes and compare(low, number) and compare(high, number)
+    return _Passing(passes=passes, certain=certain, possible=passes)
 
 
 def _first_rows(

@@ -17,6 +17,7 @@ from proxy.release.presenting import presented
 from tests.pipeline_world import POLICIES, read, walk
 
 _B = "count(*) FILTER (WHERE b)"
+_LEFT = " leaves out all but about 1 in 40 of the empty ones."
 _KEYS = ("x", "y", "z", None)
 
 
@@ -129,7 +130,7 @@ def test_running_totals_may_fall() -> None:
             "count(*) AS n",
             ([0, 900, 900, 900],),
             "1 of 4 groups may be empty, as public keys have all groups: n is below its error. HAVING"
-            " dp.low(count(*)) > 0 leaves them out.",
+            " dp.low(count(*)) > 0 leaves out all but about 1 in 40 of the empty ones.",
         ),
         ("count(*) AS n", ([900] * 4,), None),
         # A count that is surely above 0 says that the group is not empty.
@@ -165,9 +166,18 @@ def test_public_groups_may_be_empty(
 @pytest.mark.parametrize(
     ("count", "told"),
     [
-        ("count(DISTINCT o.uid)", " HAVING dp.low(count(DISTINCT o.uid)) > 0 leaves them out."),
-        ("COUNT(DISTINCT k.uid)", " HAVING dp.low(COUNT(DISTINCT k.uid)) > 0 leaves them out."),
-        ("1 + count(DISTINCT k.uid)", " A condition on the low end of that count leaves them out."),
+        (
+            "count(DISTINCT o.uid)",
+            " HAVING dp.low(count(DISTINCT o.uid)) > 0 leaves out all but about 1 in 40 of the empty ones.",
+        ),
+        (
+            "COUNT(DISTINCT k.uid)",
+            " HAVING dp.low(COUNT(DISTINCT k.uid)) > 0 leaves out all but about 1 in 40 of the empty ones.",
+        ),
+        (
+            "1 + count(DISTINCT k.uid)",
+            f" A condition on the low end of that count{_LEFT}",
+        ),
     ],
 )
 def test_the_condition_has_the_words_of_the_statement(count: str, told: str) -> None:

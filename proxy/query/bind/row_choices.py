@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from proxy.base.errors import Refusal
+from proxy.base.result_columns import IntervalEnd
 from proxy.query.bind.columns_around import (
     items_by_name,
     plain_query_around,
@@ -41,9 +42,9 @@ from proxy.query.syntax.statements import split_commas
 DISTINCT_ON = "DISTINCT ON"
 TOP = "ORDER BY with LIMIT"
 _CUTS = ("limit", "offset", "fetch")
-# What says nothing of noise, or says how far it goes.
+# What says nothing of noise. The ends of an interval move with it.
 _PUBLIC = (KeyValue, GroupingValue)
-_SURE = (ExpressionInterval, IntervalValue, KeyValue, GroupingValue)
+_ENDS = {"low": IntervalEnd.LOW, "high": IntervalEnd.HIGH, "error": IntervalEnd.ERROR}
 _COMPARATORS: dict[type[exp.Expr], str] = {
     exp.LT: "<",
     exp.LTE: "<=",
@@ -52,6 +53,7 @@ _COMPARATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
 }
+_INTERVALS = (ExpressionInterval, IntervalValue)
 # What has a value where an answer in it is NULL.
 _ANSWERS_OF_NULL = (exp.Coalesce, exp.Greatest, exp.Least)
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
@@ -82,7 +84,7 @@ def row_choices(
         return noisy_expression(context, node, found, keys) if is_read else None
 
     own = _own_choices(context, found, read, top)
-    return (*own, *_choices_around(context, listed, read, top))
+    return (*own, *_choices_around(context, found, listed, read, top))
 
 
 def _own_choices(
@@ -92,7 +94,7 @@ def _own_choices(
     having = select.clauses.get("having")
     if having is not None:
         is_noisy = any(
-            having[0] <= first < having[1] and not isinstance(meaning, _SURE)
+            having[0] <= first < having[1] and not isinstance(meaning, _PUBLIC)
             for (first, _), meaning in found.meanings.items()
         )
         comparisons = _comparisons(sources, having, read) if is_noisy else None
@@ -129,6 +131,7 @@ def _is_noise_in_order(context: SelectContext, found: FoundSpans) -> bool:
 
 def _choices_around(
     context: SelectContext,
+    found: FoundSpans,
     listed: tuple[OutputColumn, ...],
     read: _Read,
     top: TopList | None,
@@ -136,12 +139,14 @@ def _choices_around(
     sources, plain = context.sources, plain_query_around(context)
     inner = items_by_name(context, listed)
 
-    def read_inside(node: exp.Expr) -> NoisyExpression | None:
+    def within(node: exp.Expr) -> exp.Expr | None:
         names = [part.name for part in node.find_all(exp.Column)]
-        return read(within_subquery(node, inner)) if {*names} <= {*inner} else None
+        return within_subquery(node, inner) if {*names} <= {*inner} else None
 
     around = tuple(selects_around(context))
-    names = _NoisyNames(sources, context.select, _noisy_names(sources, around, context, listed))
+    names = _NoisyNames(
+        sources, context.select, _noisy_names(sources, around, context, found, listed)
+    )
     for select in around:
         clauses = select.clauses
         is_result = select.keyword == sources.result
@@ -151,7 +156,7 @@ def _choices_around(
             is_noisy = names.are_in(clauses[name])
             comparisons = None
             if is_noisy and select is plain:
-                comparisons = _comparisons(sources, clauses[name], read_inside)
+                comparisons = _comparisons(sources, clauses[name], read, within)
             yield RowChoice(clause=name.upper(), is_noisy=is_noisy, comparisons=comparisons)
         is_ordered = "order" in clauses and names.order(select)
         if select.is_distinct_on:
@@ -176,10 +181,17 @@ def _noisy_names(
     sources: Sources,
     around: Sequence[Select],
     context: SelectContext,
+    found: FoundSpans,
     listed: Sequence[OutputColumn],
 ) -> frozenset[str]:
     """The names of what is noisy, in the SELECT and in those around it."""
     places = [place for place, one in enumerate(listed) if one.expression or one.reason]
+    spans = [item.inner for item in context.items]
+    places += [
+        place
+        for place, span in enumerate(spans)
+        if isinstance(found.meanings.get(span), _INTERVALS)
+    ]
     names = {listed[place].name for place in places}
     for cte in sources.ctes:
         if cte.body[0] == context.select.keyword:
@@ -223,26 +235,48 @@ class _NoisyNames:
         return False
 
 
-def _comparisons(sources: Sources, span: Span, read: _Read) -> tuple[NoisyComparison, ...] | None:
-    """A condition as comparisons of which all hold, None where it is none of that form."""
+def _comparisons(
+    sources: Sources,
+    span: Span,
+    read: _Read,
+    within: Callable[[exp.Expr], exp.Expr | None] = lambda node: node,
+) -> tuple[NoisyComparison, ...] | None:
+    """A condition as comparisons of which all hold, None where it is none of that form.
+
+    Args:
+        within: Gives a part of it over what the subquery computes; None: it is not over that alone.
+    """
     found: list[NoisyComparison] = []
     for part in conjuncts(sources.lexed, span):
         try:
-            node = parse(sources.lexed, part, sources.placeholders)
+            node = within(parse(sources.lexed, part, sources.placeholders))
         except Refusal:
             return None
-        if node.find(*_ANSWERS_OF_NULL):
+        if node is None or node.find(*_ANSWERS_OF_NULL):
             return None
         for left, comparator, right in _parts(node):
+            (left, end), (right, other_end) = _without_end(left), _without_end(right)
             number, other = read(right), read(left)
             if isinstance(other, PublicNumber):
-                number, other, comparator = other, number, _TURNED[comparator]
+                number, other, comparator, end = other, number, _TURNED[comparator], other_end
             if other is None or not isinstance(number, PublicNumber) or not _is_plain(other):
                 return None
-            found.append(NoisyComparison(left=other, comparator=comparator, number=number.value))
+            compared = NoisyComparison(
+                left=other, comparator=comparator, number=number.value, end=end
+            )
+            found.append(compared)
         if not isinstance(node, (exp.Between, *_COMPARATORS)):
             return None
     return tuple(found)
+
+
+def _without_end(node: exp.Expr) -> tuple[exp.Expr, IntervalEnd | None]:
+    """What dp.low(), dp.high() or dp.error() is asked of, and which of them."""
+    call = node.expression if isinstance(node, exp.Dot) and node.this.name == "dp" else None
+    if not isinstance(call, exp.Anonymous) or len(call.expressions) != 1:
+        return node, None
+    end = _ENDS.get(call.name.lower())
+    return (node, None) if end is None else (call.expressions[0], end)
 
 
 def _parts(node: exp.Expr) -> Iterator[tuple[exp.Expr, str, exp.Expr]]:

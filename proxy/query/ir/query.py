@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from proxy.base.node_parts import each_changed, with_parts
-from proxy.base.result_columns import IntervalColumn
+from proxy.base.result_columns import IntervalColumn, IntervalEnd
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import (
     Comparison,
@@ -50,11 +50,13 @@ class OutputColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyComparison:
-    """comparator: < <= > >= = or <>, between an expression over noisy answers and a number."""
+    """comparator: < <= > >= = or <>, between an expression over noisy answers and a number. end: it is that end
+    of its interval, or the half width, that is compared; None: the expression itself."""
 
     left: NoisyExpression
     comparator: str
     number: Fraction
+    end: IntervalEnd | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
