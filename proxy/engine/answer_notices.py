@@ -9,7 +9,6 @@ from proxy.base.result_columns import IntervalEnd
 from proxy.base.session_settings import how_to_set
 from proxy.base.written_names import written_name
 from proxy.engine.accuracy import unit_of_error
-from proxy.engine.cut_directions import SPREADS
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.impossible_answers import empty_groups, impossible_answers
@@ -27,7 +26,7 @@ from proxy.policy.policy_model import Mechanism
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyOperator
 from proxy.query.ir.query import TopList
-from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.query.ir.relations import Scan
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
@@ -38,7 +37,7 @@ from proxy.release.spread_values import units_needed
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
 _REASONS = (
     *(NullReason.EMPTY_GROUP, NullReason.UNCLEAR_ROWS),
-    *(NullReason.TOO_INEXACT, NullReason.TOO_WIDE),
+    *(NullReason.TOO_INEXACT, NullReason.TOO_WIDE, NullReason.ALL_NOISE),
 )
 
 

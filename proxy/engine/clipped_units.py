@@ -9,14 +9,14 @@ from fractions import Fraction
 from itertools import chain
 
 from proxy.engine.accuracy import number_of, text_of
-from proxy.engine.cut_directions import GROWING, SPREADS, grows_where_cut, only_grow
+from proxy.engine.cut_directions import GROWING, grows_where_cut, only_grow
 from proxy.engine.unit_words import MORE, aggregate_word, one_unit, units_word
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, Release
 from proxy.mechanisms.row_weights import WeightedRows
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.noisy_expressions import answers_in, is_rounded_answer
-from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.query_aggregates import SPREADS, Aggregate, AggregateKind
 from proxy.release.choosing_bounds import Chosen, share_of
 from proxy.release.drawn_values import DrawnBlock, DrawnQuantile
 

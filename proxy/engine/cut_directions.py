@@ -7,13 +7,9 @@ from collections.abc import Collection
 from proxy.kernel.plan import Answer, BlockPlan, DistinctCount, NoisyStatistic
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.query_aggregates import SPREADS, Aggregate, AggregateKind
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)
-SPREADS = {
-    *(AggregateKind.VAR_POP, AggregateKind.VAR_SAMP),
-    *(AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP),
-}
 GROWING = {
     *(AggregateKind.SUM, AggregateKind.AVG),
     *(AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC),

@@ -16,7 +16,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.engine.accuracy import Accuracy, AnswerError, ErrorKind, number_of
-from proxy.engine.cut_directions import SPREADS, grows_where_cut
+from proxy.engine.cut_directions import grows_where_cut
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.plan import (
@@ -32,7 +32,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import deviation_mean, deviation_variance, order_statistic
 from proxy.planner.shared_scales import scales_of
-from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.release.null_answers import has_range, rows_needed, says_nothing
 from proxy.release.spread_values import units_needed
 
@@ -409,7 +409,7 @@ def _of_formula(block: BlockPlan, answer: Answer, calculated: Calculated) -> Exp
             NoisySums(sums=sums, scales=tuple(scales), measured=calculated.measured)
         )
         error = max(found.most - found.value, found.value - found.least)
-        stated = None if says_nothing(answer, error) else error
+        stated = None if says_nothing(answer, found.value, error) else error
         examples.append(ErrorExample(number=number, of="rows", bound=None, error=stated))
     remarks = ("NULL where its error is half of its range",) if has_range(answer) else ()
     return ExpectedError(examples=tuple(examples), remarks=remarks, assumptions=tuple(assumptions))

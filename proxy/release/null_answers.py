@@ -1,5 +1,5 @@
 """NULL for answers that say nothing: AVG, MIN, MAX and quantiles of few rows, AVG with too large an error, and
-correlations, covariances and shares of a variance whose error is half of their range.
+variances, deviations, correlations, covariances and shares of a variance whose error is half of their range.
 
 The rule compares released numbers with public numbers. No exact count and no smooth sensitivity is read, so
 NULL is post-processing. A smoothed median has a gate of its own, and the gate alone decides. Whether a mean of
@@ -26,8 +26,9 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import order_statistic
+from proxy.mechanisms.real_bounds import root_bounds
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
-from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.release.counted_rows import ReleasedCount, counts_of, has_rows, released_count
 from proxy.release.deriving import answered
 from proxy.release.drawn_values import (
@@ -51,6 +52,7 @@ _PAIRED = (
 )
 _TARGETS = 2  # ranks at which MIN and MAX aim, in a group that has enough rows for them
 _HALF = Fraction(1, 2)
+_DIGITS = 12  # of a root
 _RANK_ERRORS = 2  # of a quantile: its rank may be off by half of the rows at most
 
 
@@ -121,7 +123,7 @@ def answer_rules(plan: BlockPlan) -> tuple[AnswerRule, ...]:
     return tuple(
         _answer_rule(plan, position, answer)
         for position, answer in enumerate(plan.answers)
-        if answer.aggregate.kind in (AggregateKind.AVG, *_RANKED, *_PAIRED)
+        if answer.aggregate.kind in (AggregateKind.AVG, *_RANKED, *_PAIRED, *SPREADS)
         and not isinstance(plan.releases[answer.releases[0]], SampleAggregate)
     )
 
@@ -158,28 +160,41 @@ def _reason(
     plan: BlockPlan, rule: AnswerRule, group: DrawnGroup, value: NoisyValue
 ) -> NullReason | None:
     answer = plan.answers[rule.position]
-    if answer.aggregate.kind not in _PAIRED:
+    if answer.aggregate.kind not in (*_PAIRED, *SPREADS):
         return null_reason(_evidence(plan, rule, group, value))
     if value.half_width is None:
         return None
-    is_wide = says_nothing(answer, value.half_width * value.grid)
-    return NullReason.TOO_WIDE if is_wide else None
+    error = value.half_width * value.grid
+    if says_nothing(answer, value.index * value.grid, error):
+        return NullReason.TOO_WIDE
+    is_noise = answer.aggregate.kind in SPREADS and not value.index and (error or value.is_least)
+    return NullReason.ALL_NOISE if is_noise else None
 
 
 def has_range(answer: Answer) -> bool:
     """Say whether it is NULL where its error is half of its range, as `says_nothing` decides."""
-    return answer.aggregate.kind in _PAIRED and answer.calculated is not None
+    return answer.aggregate.kind in (*_PAIRED, *SPREADS) and answer.calculated is not None
 
 
-def says_nothing(answer: Answer, error: Fraction) -> bool:
-    """Say whether this error is at least half of the range of a correlation, covariance or share of a variance.
+def says_nothing(answer: Answer, value: Fraction, error: Fraction) -> bool:
+    """Say whether this error is at least half of the range of a correlation, covariance, share of a variance,
+    or deviation, which is half of the width of its column. A variance is judged by its root, as about centres.
 
     By the bounds of its columns alone.
     """
     calculated = answer.calculated
-    if answer.aggregate.kind not in _PAIRED or calculated is None:
+    if not has_range(answer) or calculated is None:
         return False
     match answer.aggregate.kind:
+        case AggregateKind.STDDEV_POP | AggregateKind.STDDEV_SAMP:
+            width = calculated.measured[0].width * calculated.measured[0].grid * _HALF
+        case AggregateKind.VAR_POP | AggregateKind.VAR_SAMP:
+            width = calculated.measured[0].width * calculated.measured[0].grid * _HALF
+            root, least, most = (
+                root_bounds(max(Fraction(0), one), _DIGITS)[0]
+                for one in (value, value - error, value + error)
+            )
+            error = max(root - least, most - root)
         case AggregateKind.CORR:
             width = Fraction(2)
         case AggregateKind.REGR_R2:
@@ -249,7 +264,7 @@ def _in_the_middle(plan: BlockPlan, answer: Answer, group: DrawnGroup) -> NoisyV
 
 
 def _answer_rule(plan: BlockPlan, position: int, answer: Answer) -> AnswerRule:
-    if answer.aggregate.kind in _PAIRED:
+    if answer.aggregate.kind in (*_PAIRED, *SPREADS):
         return AnswerRule(position=position)
     counts, first = tuple(counts_of(plan, answer)), answer.releases[0]
     release = plan.releases[first]

@@ -68,6 +68,10 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     " chosen are too {} on average.": (
         f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2 OFFSET 1",
     ),
+    "Without it the NOTICE, or `errors` over HTTP, says what is known of a column with a window function. Of"
+    " each group's own number: dp.error(count(*)).": (
+        f"SELECT status, sum(count(*)) OVER (), dp.error(count(*)) {_ORDERS} GROUP BY status",
+    ),
     "It takes aggregates that are numbers, e.g. dp.error(max(column)) of a column of numbers.": (
         f"SELECT dp.error(max(total)) {_ORDERS}",
     ),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
+from proxy.release.noisy_interval import NoisyInterval
 from tests.live.served_database import asked, served_database
 from tests.live_proxy import start_proxy
 from tests.servers_fixture import servers
@@ -113,3 +116,55 @@ def test_what_is_stated_of_the_shop_holds() -> None:
     proxy.stop()
     assert 100 * least >= 93 * kinds["least"]
     assert kinds["least"] > 150 and kinds["two-sided"] > 100
+
+
+# 1.6 % of the people have 40 to 80 rows each, which are two thirds of all that is paid.
+_SKEWED = """\
+CREATE SCHEMA w;
+CREATE TABLE w.sales (id bigint PRIMARY KEY, person int NOT NULL, kind text NOT NULL, paid int NOT NULL);
+INSERT INTO w.sales SELECT row_number() OVER (), p, k, paid FROM (
+SELECT p, 'one' AS k, (p * 37 + n * 11) % 60 AS paid
+FROM generate_series(1, 5000) p, generate_series(1, 1 + p % 4) n
+UNION ALL SELECT p, 'bulk', 100 + (p * 7 + n) % 300
+FROM generate_series(1, 5000) p, generate_series(1, 40 + p % 41) n WHERE p % 60 = 0) q;
+"""
+_SKEWED_TABLES = """\
+tables:
+  w.sales:
+    unit: {buyer: person}
+    max_rows_per_unit: auto
+    columns:
+      kind: {values: [one, bulk]}
+      paid: {bounds: [0, 1000]}
+"""
+
+
+@pytest.mark.long
+def test_a_share_whose_parts_are_cut_has_no_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the noise alone would miss: the bounds are chosen low, and cut the whole more than the part."""
+    database = served_database(servers(), "shares", _SKEWED, _SKEWED_TABLES, "auto")
+    proxy = start_proxy(servers(), [database])
+    share = "1.0 * sum(paid) FILTER (WHERE kind = 'one') / sum(paid)"
+    question = f"SELECT {share}, dp.low({share}), dp.high({share}) FROM w.sales"
+
+    def ends() -> tuple[float | None, float | None]:
+        work = database.engine.run(asked(database, question), (), {}, "someone")
+        (row,) = json.loads(proxy.do(work).relation)["b1"]
+        low, high = (next(row[name] for name in row if name[0] == side) for side in "lh")
+        return low, high
+
+    with psycopg.connect(servers().protected.dsn("shares")) as connection:
+        exact = connection.execute(f"SELECT {share} FROM w.sales".encode()).fetchone()
+    assert exact is not None
+    assert all(ends() == (None, None) for _ in range(5))
+    noise_alone = NoisyInterval.json
+
+    def json_of_noise(one: NoisyInterval, *given: Any) -> str:
+        return noise_alone(replace(one, is_least=False, is_most=False), *given)
+
+    monkeypatch.setattr(NoisyInterval, "json", json_of_noise)
+    drawn = [ends() for _ in range(_DRAWS)]
+    proxy.stop()
+    stated = [(low, high) for low, high in drawn if low is not None and high is not None]
+    held = sum(low <= float(exact[0]) <= high for low, high in stated)
+    assert len(stated) > 30 and held < 0.8 * len(stated), (held, len(stated))

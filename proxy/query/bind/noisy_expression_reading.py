@@ -39,7 +39,12 @@ _ROUNDED = (
 _NO_NUMBER = (
     "It takes aggregates that are numbers, e.g. dp.error(max(column)) of a column of numbers."
 )
+_OF_WINDOW = (
+    "Without it the NOTICE, or `errors` over HTTP, says what is known of a column with a window function. Of"
+    " each group's own number: dp.error(count(*))."
+)
 _ARGUMENTS_OF: Mapping[type[exp.Expr], str] = {
+    exp.Window: _OF_WINDOW,
     exp.Round: _ROUNDED,
     exp.Trunc: _ROUNDED,
     exp.Nullif: "nullif takes a constant number there: nullif(sum(column), 0).",

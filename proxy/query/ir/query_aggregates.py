@@ -34,6 +34,14 @@ class AggregateKind(Enum):
     QUANTILE_DISC = "percentile_disc"
 
 
+SPREADS = frozenset(
+    {
+        *(AggregateKind.VAR_POP, AggregateKind.VAR_SAMP),
+        *(AggregateKind.STDDEV_POP, AggregateKind.STDDEV_SAMP),
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """One distinct noisy release; equal aggregates of a subquery are one. operand is None for count(*).

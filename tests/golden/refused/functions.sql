@@ -206,7 +206,7 @@ SELECT t, dp.error(count(*) / sum(count(*)) OVER ()) FROM people GROUP BY t
 -- => refused
 -- UNSUPPORTED at 31: sum(count(*))
 -- the error of this form of expression is not known
--- It takes aggregates, numbers, + - * /, round, floor, ceil, trunc, abs, greatest, least, coalesce, nullif with a number, and casts to numbers.
+-- Without it the NOTICE, or `errors` over HTTP, says what is known of a column with a window function. Of each group's own number: dp.error(count(*)).
 
 -- case: interval of a date
 SELECT dp.low(max(d) + 1) FROM people
