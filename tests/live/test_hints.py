@@ -267,8 +267,8 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     " keys{}.": (
         "SELECT status, next, count(*) FROM (SELECT status, lead(status) OVER (PARTITION BY customer_id"
         f" ORDER BY created_at) AS next {_ORDERS}) q GROUP BY status, next",
-        "SELECT o.status, count(*) FROM shop.orders o JOIN (SELECT customer_id, max(created_at) AS last"
-        f" {_ORDERS} GROUP BY customer_id) q USING (customer_id) WHERE o.created_at < q.last GROUP BY 1",
+        "SELECT o.status, count(*) FROM shop.orders o JOIN (SELECT customer_id, max(total) AS most"
+        f" {_ORDERS} GROUP BY customer_id) q USING (customer_id) WHERE o.total < q.most GROUP BY 1",
     ),
     "dp.error(...) around the expression of {} shows the error of each group.": (
         f"SELECT status, avg(total), dp.error(avg(total)) AS error {_ORDERS} GROUP BY status",
