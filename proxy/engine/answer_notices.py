@@ -14,6 +14,7 @@ from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.impossible_answers import empty_groups, impossible_answers
 from proxy.engine.shown_rows import choice_notices, groups_phrase, is_null, shown_rows
 from proxy.engine.unit_words import MORE, aggregate_word, answer_name, units_word
+from proxy.engine.wide_quotients import wide_quotients
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -87,6 +88,7 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         yield from _adjusted(block, noisy)
     yield from impossible_answers(block, noisy)
     yield from _zero_divisions(block, noisy)
+    yield from wide_quotients(block, noisy)
     yield from _unknown_clipped(block, noisy)
     yield from _spans(block)
 

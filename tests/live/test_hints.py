@@ -68,6 +68,8 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     " chosen are too {} on average.": (
         f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2 OFFSET 1",
     ),
+    "{}: by the bounds of its columns the quotient can be {}. Bounded as in avg(least(a / b, 100)) it has less"
+    " noise.": (f"SELECT avg(least(total / quantity, 100)) {_ORDERS}",),
     "Without it the NOTICE, or `errors` over HTTP, says what is known of a column with a window function. Of"
     " each group's own number: dp.error(count(*)).": (
         f"SELECT status, sum(count(*)) OVER (), dp.error(count(*)) {_ORDERS} GROUP BY status",
