@@ -214,6 +214,10 @@ def _rounded(rounded: NumericCall, operand: str) -> str:
     match rounded.function:
         case NumericFunction.NEGATE:
             return f"(- {operand})"
+        case NumericFunction.ROUND if rounded.halves_are_even:
+            nearest = f"pg_catalog.round({operand}, 0)"  # halves go away from zero: one back from odd ones
+            odd = f"CASE pg_catalog.mod({operand}, 2) WHEN 0.5 THEN 1 WHEN -0.5 THEN -1 ELSE 0 END"
+            return f"({nearest} - {odd})"
         case NumericFunction.TRUNC | NumericFunction.ROUND:
             return f"pg_catalog.{rounded.function.value}({operand}, {rounded.digits})"
         case (

@@ -181,7 +181,8 @@ def rounding_rule(call: NumericCall, operand: Value) -> Value:
 
     Totality: abs, sign, trunc and the minus make nothing longer, of NaN and infinity as well. floor, ceil and
     round may carry into a new digit, which the longest numeric has no room for: of 131,072 nines (22003). So
-    they need an operand with ends. At most it becomes twice as large, or 1.
+    they need an operand with ends. At most it becomes twice as large, or 1. Halves of floats go to the even
+    number, by one back towards zero: no further from it.
 
     >>> column = ColumnRef("n", SqlType.NUMERIC, None, "r1")
     >>> rounding_rule(NumericCall(NumericFunction.ABS, column, 0, SqlType.NUMERIC), Value()).bits

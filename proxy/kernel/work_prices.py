@@ -578,6 +578,9 @@ class _Pricing:
         size = ResultSize(operand.size.before + 1, after, is_raw=is_raw)
         own = 2 * _CAST + operand.size.digits + _float_cast(call.operand)
         own += 2 * operand.size.unpacked
+        if call.halves_are_even:  # with a remainder and a CASE of the operand written again
+            own += 6 * _CAST + multiply_nanoseconds(operand.size.factor + 20, 20)
+            return _sum("round()", own, size, (operand, operand))
         return _sum(f"{call.function.value}()", own, size, (operand,))
 
     def _real_call(self, call: RealCall) -> NodePrice:

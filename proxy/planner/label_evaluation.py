@@ -215,7 +215,7 @@ def _whole(rounded: NumericCall, operand: Decimal, divisor: Decimal) -> Decimal:
 
 
 def _rounded(rounded: NumericCall, number: Decimal) -> Decimal:
-    """As PostgreSQL rounds a numeric: halves away from zero."""
+    """As PostgreSQL rounds."""
     match rounded.function:
         case NumericFunction.NEGATE:
             return _EXACT.minus(number)
@@ -229,7 +229,8 @@ def _rounded(rounded: NumericCall, number: Decimal) -> Decimal:
             return number.to_integral_value("ROUND_CEILING")
         case _:
             is_trunc = rounded.function is NumericFunction.TRUNC
-            how = "ROUND_DOWN" if is_trunc else "ROUND_HALF_UP"
+            nearest = "ROUND_HALF_EVEN" if rounded.halves_are_even else "ROUND_HALF_UP"
+            how = "ROUND_DOWN" if is_trunc else nearest
             try:
                 found = number.quantize(Decimal(1).scaleb(-rounded.digits), how)
             except InvalidOperation:

@@ -56,6 +56,10 @@ def printed(cast: Cast, facts: Facts) -> Cast:
     operand = cast.operand
     if isinstance(operand, _PRINTS_AS_STORED):
         return cast
+    if (
+        operand.type is not None and operand.type.is_float
+    ):  # what has no more digits is a numeric as it is
+        operand = Cast(operand, SqlType.NUMERIC)
     rounded = NumericCall(NumericFunction.ROUND, operand, digits, SqlType.NUMERIC)
     return replace(cast, operand=rounded)
 

@@ -276,9 +276,9 @@ def _rounded(rounded: NumericCall, facts: Facts) -> Values | None:
         return None
     if rounded.digits < 0:
         step = 10**-rounded.digits
-        low, high = (_whole(rounded.function, end * scale) for end in (found.low, found.high))
+        low, high = (_whole(rounded, end * scale) for end in (found.low, found.high))
         return tuple(str(n * step) for n in range(low, high + 1))
-    low, high = (_whole(rounded.function, end * scale) for end in (found.low, found.high))
+    low, high = (_whole(rounded, end * scale) for end in (found.low, found.high))
     if not rounded.digits:
         return tuple(str(n) for n in range(low, high + 1))
     return tuple(f"{Decimal(n).scaleb(-rounded.digits, _EXACT):f}" for n in range(low, high + 1))
@@ -332,9 +332,11 @@ def _can_be_null(operand: Expression, facts: Facts) -> bool:
     return not isinstance(operand, Constant) or operand.value is None
 
 
-def _whole(function: NumericFunction, value: Fraction) -> int:
-    """As PostgreSQL rounds a numeric: halves away from zero."""
-    match function:
+def _whole(rounded: NumericCall, value: Fraction) -> int:
+    """As PostgreSQL rounds."""
+    if rounded.halves_are_even:
+        return round(value)
+    match rounded.function:
         case NumericFunction.FLOOR:
             return math.floor(value)
         case NumericFunction.CEIL:

@@ -312,6 +312,8 @@ def _rounded_within(rounded: NumericCall, of: Within) -> Within | None:
     """Of a field: what is rounded to whole numbers."""
     if rounded.digits:
         return None
+    if rounded.halves_are_even:
+        return _ends(of, lambda at: Fraction(round(at)))
     if rounded.function is NumericFunction.ROUND:  # halves away from zero
         half = Fraction(1, 2)
         return _ends(

@@ -14,7 +14,7 @@ _FIELDS = (
     *("hour", "minute"),
 )
 _CASTS = (
-    *("{}::int", "{}::smallint", "{}::bigint", "{}::numeric", "{}::numeric(6, 0)", "{}::real", "{}::float8"),
+    *("{}::int", "{}::smallint", "{}::bigint", "{}::numeric", "{}::numeric(6, 0)", "{}::float8"),
     *("{}::text", "{}::varchar", "{}::int::text", "{}::int::float8", "{}::float8::int"),
     *("round({})", "floor({})", "ceil({})", "trunc({})", "round({}, 1)", "trunc({})::int", "floor({}::int)"),
     *("round({})::text", "{} || ''", "{}::int + 0", "{} * 1", "{}::int / 1", "{}::int % 10000"),

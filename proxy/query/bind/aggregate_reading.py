@@ -12,7 +12,12 @@ from typing_extensions import assert_never
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import aggregate_column
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.expression_reading import READERS, read_condition, read_expression
+from proxy.query.bind.expression_reading import (
+    READERS,
+    read_condition,
+    read_expression,
+    read_measured,
+)
 from proxy.query.bind.fraction_reading import read_fractions
 from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of, unknown
 from proxy.query.bind.truth_reading import TRUTH_NODES, is_truth, truth_of_unit
@@ -103,7 +108,8 @@ def _plain(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggreg
         raise _other_form(node, "one expression")
     if isinstance(operand, exp.Star):
         return Aggregate(AggregateKind.COUNT_ROWS, None, condition, SqlType.INT8)
-    return _aggregate_of(kind, read_expression(operand, scope), condition, position_of(node))
+    read = read_expression if kind is AggregateKind.COUNT_DISTINCT else read_measured
+    return _aggregate_of(kind, read(operand, scope), condition, position_of(node))
 
 
 def _other_form(node: exp.Expr, of: str) -> Refusal:
@@ -124,9 +130,7 @@ def _pair(node: exp.Expr, scope: Scope, condition: Expression | None) -> Aggrega
     if extra or len(parts) < 2 or any(isinstance(part, _OTHER_FORMS) for part in parts):
         raise _other_form(node, "two expressions")
     first, second = (
-        _aggregate_of(
-            _PAIRS[type(node)], read_expression(part, scope), condition, position_of(node)
-        )
+        _aggregate_of(_PAIRS[type(node)], read_measured(part, scope), condition, position_of(node))
         for part in parts
     )
     if not all(columns(part.operand) for part in (first, second) if part.operand is not None):
@@ -147,7 +151,7 @@ def _quantiles(
     if kind is None or len(ordered) != 1 or not isinstance(ordered[0], exp.Ordered):
         raise unknown(node)
     fractions = read_fractions(node.this, scope, is_descending=bool(ordered[0].args.get("desc")))
-    operand = read_expression(ordered[0].this, scope)
+    operand = read_measured(ordered[0].this, scope)
     found = _aggregate_of(kind, operand, condition, position_of(node))
     if isinstance(fractions, Fraction):
         return replace(found, fraction=fractions)

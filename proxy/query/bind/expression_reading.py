@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes import (
     casts,
     choices,
@@ -23,8 +25,8 @@ from proxy.query.bind.nodes import (
     times,
 )
 from proxy.query.bind.scope import Reader, Readers, Scope, unknown
-from proxy.query.ir.expression_walk import depth
-from proxy.query.ir.expressions import Expression
+from proxy.query.ir.expression_walk import children, depth, position_in
+from proxy.query.ir.expressions import Arithmetic, Case, Cast, Choose, Expression
 from proxy.query.syntax.tokens import too_complex
 
 # Of which the parser has no node of their own.
@@ -63,15 +65,63 @@ def read_expression(node: exp.Expr, scope: Scope) -> Expression:
 
     Refuses  FUNCTION, UNSUPPORTED, COLUMN_NOT_USABLE, SYNTAX, TOO_COMPLEX
     """
-    return _shallow(scope.read(node))
+    return _exact(_shallow(scope.read(node)))
+
+
+def read_measured(node: exp.Expr, scope: Scope) -> Expression:
+    """What an aggregate adds up or orders: as `read_expression`, but numbers may be cast to real, which changes
+    them by less than what a sum is off anyway."""
+    expression = _shallow(scope.read(node))
+    _exact_but_last(expression)
+    return expression
 
 
 def read_condition(node: exp.Expr, scope: Scope) -> Expression:
     """A WHERE or FILTER condition."""
-    return _shallow(conditions.condition(node, scope))
+    return _exact(_shallow(conditions.condition(node, scope)))
 
 
 def _shallow(expression: Expression) -> Expression:
     if depth(expression) > limits.EXPRESSION_DEPTH:
         raise too_complex(f"of expressions deeper than {limits.EXPRESSION_DEPTH} operations")
     return expression
+
+
+def _exact_but_last(expression: Expression) -> None:
+    """Refuse a cast to real below anything that looks at the number more closely than sums and choices do."""
+    match expression:
+        case Case(whens=whens, otherwise=otherwise):
+            for condition, found in whens:
+                _exact(condition)
+                _exact_but_last(found)
+            _exact_but_last(otherwise)
+        case Arithmetic() | Cast() | Choose():
+            for part in children(expression):
+                _exact_but_last(part)
+        case _:
+            _exact(expression)
+
+
+def _exact(expression: Expression) -> Expression:
+    """Numbers are computed as numeric: a cast to real, which rounds to 24 binary digits, would have no effect.
+
+    Refuses  UNSUPPORTED
+    """
+    match expression:
+        case Cast(type=SqlType.FLOAT4, operand=inner) if inner.type not in _EXACT_IN_REAL:
+            raise _rounds(expression)
+    for part in children(expression):
+        _exact(part)
+    return expression
+
+
+_EXACT_IN_REAL = (SqlType.FLOAT4, SqlType.INT2)
+
+
+def _rounds(cast: Cast) -> Refusal:
+    return Refusal(
+        Code.UNSUPPORTED,
+        "a cast to real rounds numbers, which is not available in conditions and keys on protected columns",
+        "Leave the cast to real out, or round to digits: round(column::numeric, 4).",
+        position_in(cast),
+    )

@@ -17,7 +17,6 @@ from proxy.query.ir.query import Key
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse
-from proxy.query.syntax.tokens import Lexed
 
 _PLAIN = (ir.ColumnRef, ir.Constant, ir.Parameter)
 
@@ -53,9 +52,7 @@ def repeated_key_at(
             and end <= len(lexemes)
             and context.words((index, end)) == written.words
         ):
-            return end, KeyValue(
-                written.key, _is_date_part(context.lexed, written.key, (index, end))
-            )
+            return end, KeyValue(written.key)
     return None
 
 
@@ -73,15 +70,8 @@ def key_in_other_words(
         return None  # it may have aggregates in it
     for key in computed:
         if key.expression == expression:
-            return KeyValue(key, _is_date_part(context.lexed, key, span))
+            return KeyValue(key)
     return None
-
-
-def _is_date_part(lexed: Lexed, key: Key, span: Span) -> bool:
-    called = next((x.word for x in lexed.lexemes[span[0] : span[1]] if x.name), "")
-    # Of an interval, a field of it is computed of numbers.
-    is_call = isinstance(key.expression, ir.Cast) and lexed.partner[span[0] + 1] == span[1] - 1
-    return (isinstance(key.expression, ir.Extract) or is_call) and called == "date_part"
 
 
 def column_at(

@@ -17,11 +17,9 @@ from proxy.query.syntax.selects import Select, Span
 
 @dataclass(frozen=True, slots=True)
 class KeyValue:
-    """A GROUP BY key, written again. as_float: as date_part(), which gives double precision where the key,
-    EXTRACT, is numeric (PostgreSQL 17 documentation, section 9.9.1)."""
+    """A GROUP BY key, written again."""
 
     key: Key
-    as_float: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,13 @@ class NumericCall:
     type: SqlType
     below: Fraction | None = None
 
+    @property
+    def halves_are_even(self) -> bool:
+        """Whether halves are rounded to the even number, as PostgreSQL rounds real and double precision (rint);
+        those of numeric go away from zero."""
+        is_float = self.operand.type is not None and self.operand.type.is_float
+        return self.function is NumericFunction.ROUND and is_float and not self.digits
+
 
 @dataclass(frozen=True, slots=True)
 class RealCall:

@@ -143,8 +143,7 @@ def _column(subquery: AggregateSubquery, meaning: OneValue) -> str:
             number = len(block.aggregates) + block.expressions.index(meaning.expression) + 1
             return IntervalColumn(meaning.end, number).name
         case KeyValue():
-            column = key_column(block.keys.index(meaning.key) + 1)
-            return f"{column}::pg_catalog.float8" if meaning.as_float else column
+            return key_column(block.keys.index(meaning.key) + 1)
         case GroupingValue():
             return grouping_column(groupings(subquery).index(meaning) + 1)
         case _:

@@ -126,15 +126,25 @@ def _no_part_of_an_interval(lexed: Lexed, index: int, last: int) -> None:
 
 
 def _tokens(lexed: Lexed, span: Span, placeholders: Placeholders) -> list[Token]:
-    """The tokens of a span, with parameters for what is read or evaluated on its own."""
+    """The tokens of a span, with parameters for what is read or evaluated on its own.
+
+    date_part() is to sqlglot EXTRACT, which is numeric: it is cast to what it is in PostgreSQL.
+    """
     tokens: list[Token] = []
-    index = span[0]
+    index, parts = span[0], set[int]()
     while index < span[1]:
         placeholder = placeholders.get(index)
         if placeholder is None:
             _no_operator_for_parameter(lexed, index, span[1])
             _no_part_of_an_interval(lexed, index, span[1])
-            tokens.append(lexed.lexemes[index].token)
+            place = lexed.lexemes[index].token
+            tokens.append(place)
+            if lexed.lexemes[index].word == "date_part" and index + 1 < span[1]:
+                parts.add(lexed.partner[index + 1])
+            if index in parts:
+                at = (place.line, place.col, place.start, place.start)
+                tokens.append(Token(TokenType.DCOLON, "::", *at))
+                tokens.append(Token(TokenType.DOUBLE, "float8", *at))
             index += 1
             continue
         place = lexed.lexemes[index].token
