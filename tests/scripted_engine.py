@@ -86,6 +86,9 @@ class ScriptedEngine:
             start = end + 1
         return tuple(pieces)
 
+    def is_protected(self, table: str) -> bool:
+        return table == "orders"
+
     def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse:
         if match := _EXECUTE.match(text):
             arguments = match[2].split(",") if match[2] else []

@@ -131,9 +131,9 @@ class PolicyStatements:
             name: _exposed(name, table, catalog) for name, table in policy.tables.items()
         }
         self._exposed.update(ACCOUNT_RELATIONS)
-        protected = {table.name.name for table in policy.protected()}
+        self._protected = frozenset(table.name.name for table in policy.protected())
         accounts = {name.name for name in ACCOUNT_RELATIONS}
-        names = Names(protected | accounts, {name.name for name in policy.tables})
+        names = Names(self._protected | accounts, {name.name for name in policy.tables})
         self._names = names
         self._split = lru_cache(maxsize=_CACHED_STATEMENTS)(partial(pieces, names=names))
         self._look = _cached(self._look_uncached)
@@ -162,6 +162,10 @@ class PolicyStatements:
             check_assignment(assigned.name, assigned.value, self._privacy, self._mechanisms)
             return None
         return look(text, self._names)
+
+    def is_protected(self, table: str) -> bool:
+        """Whether a protected table has this name, in whatever schema."""
+        return table in self._protected
 
     def unknown_column_hint(self, statement: Statement, message: str) -> str | None:
         """The hint for PostgreSQL's error that a column does not exist; None: as PostgreSQL has it."""

@@ -24,7 +24,7 @@ from proxy.pgwire.frames import (
     parameter_description,
 )
 from proxy.pgwire.plain_frames import DISCARDING, PassingRun
-from proxy.pgwire.wording import reword, sqlstate_of, truncated
+from proxy.pgwire.wording import IsProtected, reword, sqlstate_of, truncated
 
 _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
 _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
@@ -41,7 +41,8 @@ class Answers:
     """Given the bytes of the shadow, gives the bytes for the client; notes what changes for the
     session."""
 
-    def __init__(self, client_encoding: bytes) -> None:
+    def __init__(self, client_encoding: bytes, is_protected: IsProtected) -> None:
+        self._is_protected = is_protected
         self.transaction_status = b"I"
         self.charged = ChargedStatements()
         self.has_executed = False  # something of the client's since the last ReadyForQuery
@@ -345,10 +346,10 @@ class Answers:
     def _error(self, head: Expectation | None, payload: bytes) -> bytes | None:
         self.copying_in = False
         if head is None:
-            return reword(payload, None)
+            return reword(payload, None, self._is_protected)
         hint = self._charged_hint(head, payload)
         if head.kind in (MessageKind.QUERY, MessageKind.SYNC):
-            return reword(payload, head.wording, hint)
+            return reword(payload, head.wording, self._is_protected, hint)
         self.failed_ours = head.reply is not None
         self._answered = 0
         undone: list[Callable[[], None]] = []
@@ -363,4 +364,4 @@ class Answers:
         self.skipping = not self._queue
         for undo in reversed(undone):
             undo()
-        return reword(payload, head.wording, hint)
+        return reword(payload, head.wording, self._is_protected, hint)

@@ -76,11 +76,12 @@ class LookPrepared:
 class ExecutePrepared:
     """EXECUTE name(arguments) of SQL: look up pg_prepared_statements, then look at what it holds.
 
-    arguments: the text of each argument expression.
+    arguments: the text of each argument expression. inside: the statement around it, e.g. EXPLAIN.
     """
 
     name: str
     arguments: tuple[str, ...]
+    inside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,6 +423,10 @@ class StatementReader(Protocol):
         ...
 
     def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse: ...
+
+    def is_protected(self, table: str) -> bool:
+        """Whether a protected table has this name, in whatever schema."""
+        ...
 
     def prepared(self, source: str, name: str) -> str | Refuse | None:
         """The body of `PREPARE name [(types)] AS body` within `source`, which may hold other

@@ -84,7 +84,7 @@ def parse_message(
         if hint is None or not session.keeps_stored(message.name):
             return session.remember(message.name, None)
         wording = Wording(column_hint=hint)  # of what PostgreSQL analyses at its Parse
-        return session.remember(message.name, Stored(hint), wording=wording)
+        return session.remember(message.name, Stored(wording), wording=wording)
     if len(session.statements) >= CACHED_STATEMENTS and message.name not in session.statements:
         return refused(session, TOO_MANY_STATEMENTS)
     match looked:
@@ -144,9 +144,8 @@ def _bind_other(session: Session, message: Bind, statement: Statement) -> Conver
         case Refuse():
             yield raise_refusal(session, statement)
         case Stored():
-            _relay_bind(session, message)
-            wording = Wording(column_hint=statement.column_hint)
-            expectation = Expectation(MessageKind.EXECUTE, wording=wording)
+            _relay_bind(session, message, statement.wording)
+            expectation = Expectation(MessageKind.EXECUTE, wording=statement.wording)
             session.note_execution(message.portal, expectation)
         case Executed() | Substituted() if _gives_values_to_none(message):
             _relay_bind(session, message)  # PostgreSQL's own error (08P01)
@@ -229,7 +228,7 @@ def _bind_decided(
             assert_never(decided)
 
 
-def _relay_bind(session: Session, message: Bind) -> None:
+def _relay_bind(session: Session, message: Bind, wording: Wording | None = None) -> None:
     relayed = bind(
         message.portal,
         message.statement,
@@ -237,7 +236,9 @@ def _relay_bind(session: Session, message: Bind) -> None:
         message.formats,
         message.result_formats,
     )
-    session.send(relayed, BOUND)
+    session.send(
+        relayed, BOUND if wording is None else Expectation(MessageKind.BIND, wording=wording)
+    )
 
 
 def _bind_run(

@@ -246,6 +246,13 @@ def run_prepared(execute: ExecutePrepared) -> ExecuteSequence[Verbatim | Refuse 
         return _unplaced(looked)
     if not isinstance(looked, Inspect) or len(execute.arguments) != len(prepared.types):
         return Verbatim()
+    if execute.inside:
+        return Refuse(
+            Code.UNSUPPORTED.sqlstate,
+            f"{execute.inside} is not available with EXECUTE of a query on protected tables",
+            f"Write the query out: {execute.inside} SELECT ...; EXECUTE by itself runs it.",
+            None,
+        )
     oids = tuple(oid for oid, _ in prepared.types)
     decided = yield from decide(looked, oids, is_placed=False)
     if not isinstance(decided, Rewritten):

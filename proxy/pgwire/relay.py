@@ -40,7 +40,7 @@ from proxy.pgwire.frames import (
 )
 from proxy.pgwire.held_timeouts import send_restored
 from proxy.pgwire.plain_frames import BOUND, CLOSED, DESCRIBED, EXECUTED, SYNCED, ending_of
-from proxy.pgwire.session import Conversation, Session, Wait
+from proxy.pgwire.session import Conversation, Session, Stored, Wait
 from proxy.pgwire.simple import simple_query
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Pieces, pieces_of
 from proxy.pgwire.wording import Wording
@@ -60,6 +60,8 @@ _TEXTS = frozenset(b"QP")
 _COPY_TAGS = frozenset(b"dcf")
 
 _QUERIED = Expectation(MessageKind.QUERY)
+_OF_UNREAD = Wording(is_unread=True)
+_UNREAD = Expectation(MessageKind.QUERY, wording=_OF_UNREAD)
 _MALFORMED = Expectation(MessageKind.MALFORMED)
 _COPY_ENDED = Expectation(MessageKind.COPY_END)
 
@@ -328,11 +330,12 @@ class Relay:
         session = self._session
         if tag == _QUERY:
             session.statements.pop(b"", None)
-            session.answers.expect(_QUERIED)
+            session.answers.expect(_UNREAD)
             return
         name = self._client.find(b"\0", start, end)
         known = b"" if name < 0 else piece_of(self._client, start, name)
-        session.answers.expect(session.remember(known, None))
+        statement = Stored(_OF_UNREAD) if session.keeps_stored(known) else None
+        session.answers.expect(session.remember(known, statement, wording=_OF_UNREAD))
 
     def _look(self, text: bytes, pieces: Pieces | None, is_query: bool) -> Pieces | None:
         """What a text holds: nothing where it is no text. None: it is being looked at."""

@@ -14,7 +14,6 @@ from typing import Any
 
 from proxy.pgwire.answers import Answers
 from proxy.pgwire.calls import (
-    ColumnHint,
     ExecutePrepared,
     LookPrepared,
     PlanTrial,
@@ -60,9 +59,10 @@ class Executed:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The client's statement holds a query for later: PREPARE of SQL, CREATE VIEW."""
+    """The client's statement is relayed, and its errors are worded: PREPARE of SQL and CREATE VIEW hold a query
+    for later, and others are too long to be looked into."""
 
-    column_hint: ColumnHint
+    wording: Wording
 
 
 Statement = Substituted | Executed | Stored | Refuse
@@ -95,7 +95,7 @@ class Session:
 
     def __init__(self, reader: StatementReader, client_encoding: bytes) -> None:
         self.reader = reader
-        self.answers = Answers(client_encoding)
+        self.answers = Answers(client_encoding, reader.is_protected)
         self.statements: dict[bytes, Statement] = {}
         # portal -> what is expected of its Execute, where that is not the answer as it comes
         self.executions: dict[bytes, Expectation] = {}

@@ -9,9 +9,11 @@ names. A table whose rows may not be read gets a hint, as PostgreSQL has none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from proxy.base.errors import Code
+from proxy.base.limits import STATEMENT_BYTES
 from proxy.pgwire.frames import ProtocolError, decode_report, encode_report, frame
 
 # Rides at the end of dp.refuse's message argument, since RAISE has no option for a position.
@@ -29,20 +31,63 @@ _PLAIN = re.compile(rb"[a-z_][a-z0-9_$]*")  # needs no quotes, unless it is a ke
 _DENIED = b"permission denied for table "  # in the language of lc_messages, which is C in a shadow
 
 
-def denied_hint(sqlstate: bytes, message: bytes) -> bytes | None:
+TOO_LONG = b"statement about protected data is too long"
+SHORTER = (
+    b"A statement about protected data has at most %d bytes beside its parameters."
+    b" Send long lists as one array: column = ANY($1)." % STATEMENT_BYTES
+)
+_PUBLIC = (
+    b"Tables are read here, none can be written. CREATE TEMPORARY TABLE makes one of your own."
+)
+
+IsProtected = Callable[[str], bool]  # of a table's last name
+
+
+def denied_table(fields: Mapping[bytes, bytes]) -> bytes | None:
+    """The table that PostgreSQL refuses to read or write; None: of another error, or of the server's own."""
+    message = fields.get(b"M", b"")
+    table = message[len(_DENIED) :]
+    is_denied = fields.get(b"C") == b"42501" and message.startswith(_DENIED)
+    return table if is_denied and not table.startswith(b"pg_") else None
+
+
+def protected_hint(table: bytes) -> bytes:
     """
-    >>> denied_hint(b"42501", b"permission denied for table orders")
+    >>> protected_hint(b"orders")
     b'A protected table answers aggregates, e.g. SELECT count(*) FROM orders; none can be written.'
-    >>> denied_hint(b"42501", b"permission denied for table Orders")[43:]
+    >>> protected_hint(b"Orders")[43:]
     b'SELECT count(*) FROM "Orders"; none can be written.'
     """
-    table = message[len(_DENIED) :]
-    if sqlstate != b"42501" or not message.startswith(_DENIED) or table.startswith(b"pg_"):
-        return None
     return (
         b"A protected table answers aggregates, e.g. SELECT count(*) FROM %s; none can be written."
         % (table if _PLAIN.fullmatch(table) else b'"%s"' % table.replace(b'"', b'""'))
     )
+
+
+def reword_denied(
+    fields: dict[bytes, bytes], is_protected: IsProtected, *, is_unread: bool
+) -> bool:
+    """Say what is to be done instead where a table may not be read or written.
+
+    Args:
+        fields: Of an error; SQLSTATE, message and hint are changed in place.
+        is_protected: Of the table's last name.
+        is_unread: Whether the statement was too long to be read: it may have asked for aggregates.
+
+    Returns:
+        Whether it is such an error.
+    """
+    table = denied_table(fields)
+    if table is None:
+        return False
+    if not is_protected(table.decode(errors="replace")):
+        fields.setdefault(b"H", _PUBLIC)
+    elif is_unread:
+        fields[b"C"] = Code.TOO_COMPLEX.sqlstate.encode()
+        fields[b"M"], fields[b"H"] = TOO_LONG, SHORTER
+    else:
+        fields.setdefault(b"H", protected_hint(table))
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +97,7 @@ class Wording:
     names_hint: an unknown column or table gets a hint, if PostgreSQL has none.
     column_hint: of the message about an unknown column, a hint in the place of PostgreSQL's.
     renamed: what stands for an internal name, if the client may read of it.
+    is_unread: the statement is longer than what is looked into.
     """
 
     shift: int = 0
@@ -59,10 +105,14 @@ class Wording:
     names_hint: bool = False
     column_hint: Callable[[str], str | None] | None = None
     renamed: tuple[tuple[bytes, bytes], ...] = ()
+    is_unread: bool = False
 
 
 def reword(
-    payload: bytes, wording: Wording | None, charged_hint: bytes | None = None
+    payload: bytes,
+    wording: Wording | None,
+    is_protected: IsProtected,
+    charged_hint: bytes | None = None,
 ) -> bytes | None:
     """The whole new ErrorResponse frame, or None where it passes as it is.
 
@@ -90,10 +140,9 @@ def reword(
         for code in (b"W", b"p", b"q"):
             fields.pop(code, None)
         _drop_empty(fields)
-    hint = denied_hint(fields.get(b"C", b""), fields.get(b"M", b""))
-    if hint is not None:
-        fields.setdefault(b"H", hint)
-    elif wording is None and charged_hint is None and not ours:
+    is_unread = wording is not None and wording.is_unread
+    is_denied = reword_denied(fields, is_protected, is_unread=is_unread)
+    if not is_denied and wording is None and charged_hint is None and not ours:
         return None
     if charged_hint is not None:
         own = fields.get(b"H")

@@ -78,6 +78,9 @@ class EngineAdapter:
         """Long jobs of answering that are started inside take turns of the analyst."""
         return turns_of(analyst, self._engine.answering)
 
+    def is_protected(self, table: str) -> bool:
+        return self._statements.is_protected(table)
+
     @refuses("split")
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         return self._statements.split(text)
@@ -89,7 +92,8 @@ class EngineAdapter:
             case None:
                 return Verbatim()
             case Execute():
-                return ExecutePrepared(found.name, tuple(map(settled, found.arguments)))
+                arguments = tuple(map(settled, found.arguments))
+                return ExecutePrepared(found.name, arguments, found.inside)
             case StoredQuery():
                 return Verbatim(partial(_column_hint, self._statements, found.statement))
             case Statement():

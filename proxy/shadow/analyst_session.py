@@ -33,7 +33,7 @@ from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsal import MAKE, MAKE_OIDS, make_values, needs_relation
 from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
 from proxy.pgwire.trial_run import trial_oids, trial_sql, trial_values
-from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES, denied_hint
+from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES
 from proxy.shadow.gathered_rows import CHUNK_ROWS, GatheredRows, fetched
 
 _LOG = structlog.get_logger("dpproxy.http")
@@ -327,11 +327,10 @@ def _error(result: PGresult) -> PostgresError:
     position = fields[DiagnosticField.STATEMENT_POSITION]
     sqlstate = fields[DiagnosticField.SQLSTATE] or "XX000"
     message = fields[DiagnosticField.MESSAGE_PRIMARY] or ""
-    hint = denied_hint(sqlstate.encode(), message.encode())
     return PostgresError(
         sqlstate,
         message,
         fields[DiagnosticField.MESSAGE_DETAIL],
-        fields[DiagnosticField.MESSAGE_HINT] or (hint.decode() if hint else None),
+        fields[DiagnosticField.MESSAGE_HINT],
         int(position) if position else None,
     )

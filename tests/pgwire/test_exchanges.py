@@ -43,7 +43,7 @@ def _answers(draw: st.DrawFn, exchanges: list[list[MessageKind]]) -> bytes:
 
 class _Listener:
     def __init__(self, exchanges: list[list[MessageKind]], ends: bytes, *, is_one: bool) -> None:
-        self.answers = Answers(b"UTF8")
+        self.answers = Answers(b"UTF8", bool)
         self.replies = [ShadowReply() for _ in exchanges]
         for number, (kinds, reply) in enumerate(zip(exchanges, self.replies, strict=True)):
             wording = Wording(has_position=number % 2 == 0)

@@ -17,7 +17,7 @@ def test_a_long_report_is_truncated(tag: bytes, piece: int, letter: str) -> None
     fields = b"SERROR\0VERROR\0CP0001\0M" + text + b"\0Hhint\0\0"
     ready = frame(b"Z", b"I")
     stream = frame(tag, fields) + ready
-    answers = Answers(b"UTF8")
+    answers = Answers(b"UTF8", bool)
     answers.expect(Expectation(MessageKind.QUERY))
     largest = 0
     out = b""
@@ -37,6 +37,6 @@ def test_a_long_report_is_truncated(tag: bytes, piece: int, letter: str) -> None
 
 def test_a_report_of_usual_length_passes_as_it_is() -> None:
     report = frame(b"N", b"SNOTICE\0C00000\0M" + b"y" * (REPORT_BYTES - 100) + b"\0\0")
-    answers = Answers(b"UTF8")
+    answers = Answers(b"UTF8", bool)
     answers.expect(Expectation(MessageKind.QUERY))
     assert answers.feed(report) == report

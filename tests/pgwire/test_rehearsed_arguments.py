@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 import pytest
 
@@ -15,7 +14,6 @@ from proxy.pgwire.calls import (
     ReadArguments,
     Rehearsal,
     Rehearse,
-    StatementReader,
     Verbatim,
 )
 from proxy.pgwire.expectations import ShadowReply
@@ -34,6 +32,7 @@ from proxy.pgwire.rehearsal import rehearse
 from proxy.pgwire.rehearsed_arguments import rehearsed_arguments
 from proxy.pgwire.session import Session
 from proxy.pgwire.shadow_exchanges import INTERNAL
+from tests.scripted_engine import ScriptedEngine
 
 _PLAIN = Rehearsal("EXPLAIN (COSTS OFF) SELECT $1, $2")
 _BIND = Bind(b"", b"s", (), (b"7",), ())
@@ -44,7 +43,7 @@ def _sent(
     rehearsal: Rehearsal | None, message: Bind, oids: tuple[int, ...] = (23,)
 ) -> tuple[bytes, ShadowReply]:
     """What is sent at once, and what is waited for."""
-    session = Session(cast(StatementReader, None), b"UTF8")
+    session = Session(ScriptedEngine(0), b"UTF8")
     reading = rehearsed_arguments(session, message, ReadArguments(oids, {}, rehearsal))
     waits = next(reading)
     assert isinstance(waits, ShadowReply)
@@ -105,7 +104,7 @@ def test_the_name_is_freed_first_and_after_each_run() -> None:
 
 
 def _alone(rehearsal: Rehearsal) -> tuple[bytes, object]:
-    session = Session(cast(StatementReader, None), b"UTF8")
+    session = Session(ScriptedEngine(0), b"UTF8")
     waits = next(rehearse(session, Rehearse(rehearsal, (), Arguments((), {}))))
     return b"".join(session.to_shadow), waits
 
@@ -135,7 +134,7 @@ def _heard(session: Session, state: bytes) -> Arguments | None:
 
 def test_settings_are_of_this_bind() -> None:
     """A row that has come before is not read again; any other is."""
-    session = Session(cast(StatementReader, None), b"UTF8")
+    session = Session(ScriptedEngine(0), b"UTF8")
     of = len(SESSION_SETTINGS)
     before = _row((b"f", *_SETTINGS))
     for state, settings, path, encoding in (

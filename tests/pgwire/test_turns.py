@@ -57,6 +57,9 @@ class RealReader:
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         return pieces(text, _NAMES)
 
+    def is_protected(self, table: str) -> bool:
+        return True
+
     def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse:
         self.looked.append(len(text))
         try:

@@ -75,10 +75,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Execute:
-    """EXECUTE name(arguments): runs what an SQL-level PREPARE has stored."""
+    """EXECUTE name(arguments): runs what an SQL-level PREPARE has stored. inside: EXPLAIN, CREATE TABLE AS."""
 
     name: str
     arguments: tuple[str, ...]
+    inside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +159,9 @@ def look(text: str, names: Names) -> Statement | Execute | StoredQuery | None:
     lexed = _without_empty_ones(lex(text))
     if lexed is None or not lexed.lexemes:
         return None
-    if lexed.lexemes[0].word == "execute":
-        return _execute(lexed)
+    found = _executed(lexed)
+    if found is not None:
+        return _execute(lexed, *found)
     relations, chains = _chains(lexed, names)
     if not relations:
         return None
@@ -214,20 +216,44 @@ def _is_dot(lexeme: Lexeme) -> bool:
     return lexeme.token.token_type is TokenType.DOT
 
 
-def _execute(lexed: Lexed) -> Execute | None:
+def _executed(lexed: Lexed) -> tuple[int, str] | None:
+    """Where EXECUTE stands, and in which statement around it."""
     lexemes = lexed.lexemes
-    if len(lexemes) < 2 or not lexemes[1].name:
+    match lexemes[0].word:
+        case "execute":
+            return 0, ""
+        case "explain":
+            place, _ = _behind_options(lexed)
+            around = "EXPLAIN"
+        case "create":
+            place = next(
+                (i + 1 for i, x in enumerate(lexemes) if x.word == "as" and not x.depth), 0
+            )
+            around = "CREATE TABLE AS"
+        case _:
+            return None
+    is_there = 0 < place < len(lexemes) and lexemes[place].word == "execute"
+    return (place, around) if is_there else None
+
+
+def _execute(lexed: Lexed, place: int, inside: str) -> Execute | None:
+    lexemes, name, end = lexed.lexemes, place + 1, len(lexed.lexemes)
+    if name >= end or not lexemes[name].name:
         return None
-    if len(lexemes) == 2:
-        return Execute(lexemes[1].name, ())
-    if lexemes[2].token.token_type is not TokenType.L_PAREN or lexed.partner[2] != len(lexemes) - 1:
+    opens = name + 1
+    if opens == end or lexemes[opens].token.token_type is not TokenType.L_PAREN:
+        # CREATE TABLE AS may go on WITH [NO] DATA.
+        return Execute(lexemes[name].name, (), inside) if opens == end or inside else None
+    close = lexed.partner[opens]
+    if close != end - 1 and not inside:
         return None
     return Execute(
-        lexemes[1].name,
+        lexemes[name].name,
         tuple(
             lexed.text[lexemes[a].start : lexemes[b - 1].end]
-            for a, b in split_commas(lexed, 3, len(lexemes) - 1)
+            for a, b in split_commas(lexed, opens + 1, close)
         ),
+        inside,
     )
 
 
@@ -281,13 +307,7 @@ def _inner_query(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
                 end -= 2
             return kind, start, end, False
         case "insert":
-            start = next(
-                (i for i, x in enumerate(lexemes) if x.depth == 0 and x.word in _QUERY_WORDS), 0
-            )
-            end = next(
-                (i for i, x in enumerate(lexemes) if x.depth == 0 and x.word == "returning"), whole
-            )
-            end = _conflict_clause(lexed, end) or end
+            start, end = _inserted(lexed)
             return (StatementKind.WRAPPED, start, end, False) if 0 < start < end else None
         case "copy":
             if whole > 1 and lexemes[1].token.token_type is TokenType.L_PAREN:
@@ -297,6 +317,14 @@ def _inner_query(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
             return _explained(lexed)
         case _:
             return None
+
+
+def _inserted(lexed: Lexed) -> tuple[int, int]:
+    """Where the query of an INSERT begins and ends."""
+    own = [(i, x.word) for i, x in enumerate(lexed.lexemes) if x.depth == 0]
+    start = next((i for i, word in own if word in _QUERY_WORDS), 0)
+    end = next((i for i, word in own if word == "returning"), len(lexed.lexemes))
+    return start, _conflict_clause(lexed, end) or end
 
 
 def _conflict_clause(lexed: Lexed, end: int) -> int | None:
@@ -333,7 +361,8 @@ def _is_verbose(options: Sequence[Lexeme]) -> bool:
     return bool(values) and values[-1] not in ("false", "off", "0")
 
 
-def _explained(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
+def _behind_options(lexed: Lexed) -> tuple[int, bool]:
+    """Where the statement begins that EXPLAIN is of, and whether it is asked for as JSON."""
     lexemes = lexed.lexemes
     index = 1
     as_json = False
@@ -345,8 +374,29 @@ def _explained(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
             index = close + 1
     while index < len(lexemes) and lexemes[index].word in ("analyze", "analyse", "verbose"):
         index += 1
-    if index < len(lexemes) and _starts_query(lexemes[index]):
-        return StatementKind.EXPLAIN, index, len(lexemes), as_json
-    if index < len(lexemes) and lexemes[index].word == "table":
-        return StatementKind.TABLE, index, len(lexemes), as_json
-    return None
+    return index, as_json
+
+
+def _explained(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
+    """Of DECLARE, CREATE TABLE AS and INSERT it is that of their query."""
+    lexemes, end = lexed.lexemes, len(lexed.lexemes)
+    index, as_json = _behind_options(lexed)
+    if index >= end:
+        return None
+    if _starts_query(lexemes[index]):
+        return StatementKind.EXPLAIN, index, end, as_json
+    match lexemes[index].word:
+        case "table":
+            return StatementKind.TABLE, index, end, as_json
+        case "declare" | "create":
+            found = _after(lexed, "for" if lexemes[index].word == "declare" else "as")
+            if found is None:
+                return None
+            if lexemes[end - 1].word == "data":  # WITH [NO] DATA
+                end -= 3 if lexemes[end - 2].word == "no" else 2
+            return StatementKind.EXPLAIN, found[1], end, as_json
+        case "insert":
+            start, end = _inserted(lexed)
+            return (StatementKind.EXPLAIN, start, end, as_json) if index < start < end else None
+        case _:
+            return None

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from typing_extensions import ParamSpec, assert_never
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.limits import LOOKED_AT_BYTES
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.sessions import Analysed, AnalystSession, PostgresError, ResultRows
@@ -42,7 +43,7 @@ from proxy.pgwire.held_timeouts import TOO_OLD
 from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
 from proxy.pgwire.shadow_exchanges import JSONB_OID
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
-from proxy.pgwire.wording import UNKNOWN_COLUMN
+from proxy.pgwire.wording import UNKNOWN_COLUMN, reword_denied
 from proxy.query.syntax.explain_options import judging
 from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
@@ -97,6 +98,10 @@ class LibpqDriver:
         """
         Refuses  what the engine refuses, PostgreSQL's own errors; with the receipt if it was charged
         """
+        with self._naming_tables():
+            return await self._run_request()
+
+    async def _run_request(self) -> QueryResult:
         request, session = self._request, self._session
         decided = await self._decided()
         if isinstance(decided, Verbatim):
@@ -118,8 +123,27 @@ class LibpqDriver:
             case _:
                 assert_never(run)
 
+    @contextmanager
+    def _naming_tables(self) -> Iterator[None]:
+        """An error about a table that may not be read or written has the hint that it has over the wire."""
+        try:
+            yield
+        except PostgresError as error:
+            told = {b"C": error.sqlstate.encode(), b"M": error.message.encode()}
+            if error.hint is not None:
+                told[b"H"] = error.hint.encode()
+            is_unread = len(self._request.sql) > LOOKED_AT_BYTES
+            if reword_denied(told, self._engine.is_protected, is_unread=is_unread):
+                error.sqlstate, error.message = told[b"C"].decode(), told[b"M"].decode()
+                error.hint = told[b"H"].decode()
+            raise
+
     async def explain(self) -> dict[str, object] | None:
         """The privacy plan. None: the statement asks for nothing protected. Reads and charges nothing."""
+        with self._naming_tables():
+            return await self._explained()
+
+    async def _explained(self) -> dict[str, object] | None:
         decided = await self._decided()
         if isinstance(decided, Verbatim):
             await self._session.analyse(self._request.sql, names_hint=True)
