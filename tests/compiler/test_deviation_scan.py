@@ -318,7 +318,7 @@ def test_deviations_are_not_taken_before_the_centres_are_told(
 
 
 def test_gathered_rows_are_sorted_once(served: tuple[Database, psycopg.Connection]) -> None:
-    """The second window takes them in the order of the first. Before PostgreSQL 17 no order of a CTE is known."""
+    """The second window takes them in the order of the first. Before PostgreSQL 17 none is known."""
     database, connection = served
     if connection.info.server_version < 170_000:
         pytest.skip("no order of a CTE is known")
