@@ -7,34 +7,24 @@ inherit them: a charge that is carried to its end although its client is gone is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 
+from proxy.base.context_value import ContextValue
 from proxy.base.errors import Fault
 
 _ANALYST: ContextVar[str | None] = ContextVar("analyst", default=None)
 _TOKEN: ContextVar[int | None] = ContextVar("token", default=None)
 
 
-@contextmanager
-def charging(token: int | None) -> Iterator[None]:
+def charging(token: int | None) -> AbstractContextManager[None]:
     """What is charged inside is charged to this token of the ledger, too; None: to none."""
-    before = _TOKEN.set(token)
-    try:
-        yield
-    finally:
-        _TOKEN.reset(before)
+    return ContextValue(_TOKEN, token)
 
 
-@contextmanager
-def asking(analyst: str) -> Iterator[None]:
+def asking(analyst: str) -> AbstractContextManager[None]:
     """Whoever is charged inside, or shown what they have paid for, is this analyst."""
-    before = _ANALYST.set(analyst)
-    try:
-        yield
-    finally:
-        _ANALYST.reset(before)
+    return ContextValue(_ANALYST, analyst)
 
 
 def refuse_another(analyst: str) -> None:

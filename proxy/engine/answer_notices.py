@@ -19,6 +19,7 @@ from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
+    NoisyStatistic,
     OrderStatistic,
     SampleAggregate,
     UnitExtreme,
@@ -70,6 +71,8 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     """Of the groups that are shown, as far as these are known."""
     for position, answer in enumerate(block.answers):
         release = block.releases[answer.releases[0]]
+        if isinstance(release, NoisyStatistic):
+            continue
         values = [row.values[position] for row in noisy.rows]
         if isinstance(release, SampleAggregate):
             yield from _closed_gates(block, position + 1, release, values)

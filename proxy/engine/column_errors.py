@@ -119,7 +119,10 @@ def error_text(width: Fraction, kind: SqlType | None) -> str:
 
 def _range_text(least: Fraction, most: Fraction, kind: SqlType | None, sign: str = "+-") -> str:
     """The least and the largest half width."""
-    first, last = sign + error_text(least, kind), sign + error_text(most, kind)
+    first = sign + error_text(least, kind)
+    if least is most:  # of one group
+        return first
+    last = sign + error_text(most, kind)
     return first if first == last else f"{first} to {last}, by group"
 
 
@@ -192,11 +195,16 @@ def column_errors(
                 continue
             if column.expression is None and not column.reason:
                 continue
-            one = _column(column, place, block, noisy, partial(of_block, number))
+            one = _column(
+                column,
+                place,
+                block,
+                noisy,
+                partial(of_block, number),
+                takes_error=bool(read.outputs),
+            )
             if column.expression is not None and _is_told_if_empty(column.expression, planned):
                 one = replace(one, is_told=True)
-            if read.outputs and column.expression is not None:
-                one = replace(one, takes_error=is_of_one_row(column.expression))
             if one.reason == COMPUTED_AROUND and _chooses(planned):
                 one = replace(one, reason=f"{one.reason}{_OF_CHOSEN}")
             if place > placed:
@@ -344,12 +352,16 @@ def _column(
     block: BlockPlan,
     noisy: NoisyTable,
     accuracy: Callable[[], Sequence[Accuracy]],
+    *,
+    takes_error: bool,
 ) -> ColumnError:
+    """takes_error: dp.error() is accepted around an expression of one row."""
     groups = len(noisy.rows)
     if column.expression is None:
         return ColumnError(
             place=place, name=column.name, groups=groups, without=groups, reason=column.reason
         )
+    takes_error = takes_error and is_of_one_row(column.expression)
     found = [row.errors[place - 1] for row in noisy.rows]
     known = [one for one in found if isinstance(one, NoisyInterval)]
     widths = [one.half_width for one in known]
@@ -366,6 +378,7 @@ def _column(
             is_behind=is_behind(block),
             type=kind,
             note=note,
+            takes_error=takes_error,
         )
     reasons: dict[NoInterval, str] = {}
     if len(known) < groups:
@@ -392,6 +405,7 @@ def _column(
         note=note,
         at_least=any(one.is_least for one in known),
         at_most=any(one.is_most for one in known),
+        takes_error=takes_error,
     )
 
 

@@ -48,6 +48,8 @@ def impossible_answers(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     plain = [one for one in columns if isinstance(one[2], AnswerOf) and _adds_up(block, one[2])]
     if not made and not plain:
         return
+    if not made and len(plain) == 1 and not _falls_below_0(plain[0], noisy):
+        return  # most statements: no other number contradicts it
     ranges = ranges_of(block)
     told = [
         *_parts_above(block, noisy, plain, ranges),
@@ -105,6 +107,13 @@ def _below_0(
         below = sum(not one.is_missing and one.index < 0 for one in values)
         if below and ranges.of(answer).is_not_negative:
             yield f"{name} below 0{_where(block, below, noisy)}"
+
+
+def _falls_below_0(column: _Column, noisy: NoisyTable) -> bool:
+    """Whether a plain column is negative somewhere."""
+    _, _, answer = column
+    assert isinstance(answer, AnswerOf)
+    return any(row.values[answer.number - 1].index < 0 for row in noisy.rows)
 
 
 def _number(value: NoisyValue) -> Fraction:

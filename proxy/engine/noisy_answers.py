@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from typing import Protocol
 
@@ -37,7 +37,7 @@ from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
-from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
+from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
@@ -252,10 +252,25 @@ async def noisy_relation(
     with_errors = bool(question.reading.error_columns)
     json = await beside(work, relation_json, tables, with_errors=with_errors)
     known = with_places(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
-    told = cache(partial(_told, question, private, tables, known))
+    told = _Once(partial(_told, question, private, tables, known))
     if work > AT_ONCE:
         await in_thread(told)
     return NoisyRelation(json, told, private, known, tuple(shown))
+
+
+class _Once:
+    """Makes what is told of an answer once, for whoever asks first. functools.cache takes longer to make."""
+
+    __slots__ = ("_make", "_told")
+
+    def __init__(self, make: Callable[[], ToldOfAnswer]) -> None:
+        self._make = make
+        self._told: ToldOfAnswer | None = None
+
+    def __call__(self) -> ToldOfAnswer:
+        if self._told is None:
+            self._told = self._make()
+        return self._told
 
 
 def _told(
@@ -314,5 +329,5 @@ def _displayed(block: BlockPlan, cached: CachedBlock) -> int:
 
 
 def _interval_work(expression: NoisyExpression) -> int:
-    parts = sum(1 for _ in parts_of(expression))
+    parts = count_parts(expression)
     return _PER_INTERVAL if parts == 1 else _PER_PART * parts

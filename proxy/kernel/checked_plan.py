@@ -121,7 +121,10 @@ def together(blocks: Sequence[CheckedBlock]) -> CheckedPlan:
     for one in blocks:
         for name in one.tables:
             tables[name] = tables.get(name, NOTHING) + one.loss
-    price = sum((one.price for one in blocks), NOTHING_PAID)
+    # Of one block the price itself, so that a charge need not compare the two (`Price.covers`).
+    price = (
+        blocks[0].price if len(blocks) == 1 else sum((one.price for one in blocks), NOTHING_PAID)
+    )
     private = PrivatePlan(
         blocks=tuple(one.block for one in blocks),
         loss=price.loss,

@@ -47,7 +47,7 @@ class Price:
         >>> paid.covers(Price(epsilon=Fraction(1), rho=Fraction(1, 3))), paid.covers(Price(rho=Fraction(1)))
         (True, False)
         """
-        return (
+        return self is other or (
             self.epsilon >= other.epsilon
             and self.rho >= other.rho
             and self.delta >= other.delta

@@ -41,13 +41,13 @@ def hold_sql(*, within_request: bool) -> str:
     )
 
 
-_HOLD = hold_sql(within_request=False).encode()
+_HOLD = run(hold_sql(within_request=False).encode(), goes_on=True)
 
 
 def send_hold(session: Session) -> ShadowReply:
     """The last thing that the shadow does before a charge, behind others of the same round trip. Without a
     Flush."""
-    return session.send_all(run(_HOLD, goes_on=True))
+    return session.send_all(_HOLD)
 
 
 def hold(session: Session, reply: ShadowReply) -> None:

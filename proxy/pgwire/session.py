@@ -183,6 +183,8 @@ class Session:
 
     def taken_for_client(self) -> bytes:
         """All that is to be sent, once."""
+        if not self.to_client:
+            return b""
         kept = b"".join(one if isinstance(one, bytes) else one() for one in self.to_client)
         self.to_client.clear()
         return kept

@@ -9,7 +9,7 @@ from fractions import Fraction
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.kernel.plan import Answer, BlockPlan
 from proxy.mechanisms.deviation_mean import NoisyRows
-from proxy.query.ir.noisy_expressions import NoisyExpression, parts_of
+from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.release.agreement import agreed, operand_answers
 from proxy.release.counted_rows import better_rows, counts_of_means
 from proxy.release.deriving import answered
@@ -128,7 +128,7 @@ def _are_few(plan: BlockPlan, groups: int) -> bool:
     """Whether the intervals of all groups take seconds at most: what a statement lists is bounded by its text
     alone, and 1,400 columns of 10,000 groups would take minutes. By public numbers."""
     outputs = (one.expression for one in plan.outputs if one.expression is not None)
-    parts = sum(1 for one in (*plan.expressions, *outputs) for _ in parts_of(one))
+    parts = sum(map(count_parts, (*plan.expressions, *outputs)))
     return groups * parts <= NOISY_PARTS_PER_BLOCK
 
 

@@ -7,13 +7,14 @@ of the context, as each job of an answer would need it as a parameter otherwise.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import TypeVar
 
 from typing_extensions import ParamSpec
 
+from proxy.base.context_value import ContextValue
 from proxy.turns.analyst_turns import AnalystTurns
 
 AT_ONCE = 5_000  # numbers, some 5 to 12 ms in which no other session moves
@@ -42,11 +43,6 @@ async def in_thread(function: Callable[P, T], *given: P.args, **named: P.kwargs)
     return await turns.run(analyst, function, *given, **named)
 
 
-@contextmanager
-def turns_of(analyst: str, turns: AnalystTurns) -> Iterator[None]:
+def turns_of(analyst: str, turns: AnalystTurns) -> AbstractContextManager[None]:
     """Jobs that are started inside take turns of this analyst."""
-    before = _TURN.set((analyst, turns))
-    try:
-        yield
-    finally:
-        _TURN.reset(before)
+    return ContextValue(_TURN, (analyst, turns))

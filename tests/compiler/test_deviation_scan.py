@@ -317,6 +317,19 @@ def test_deviations_are_not_taken_before_the_centres_are_told(
             connection.execute("FETCH ALL FROM parts")
 
 
+def test_gathered_rows_are_sorted_once(served: tuple[Database, psycopg.Connection]) -> None:
+    """The second window takes them in the order of the first. Before PostgreSQL 17 none is known."""
+    database, connection = served
+    if connection.info.server_version < 170_000:
+        pytest.skip("no order of a CTE is known")
+    (block,) = planned(database, "SELECT k, avg(b) FROM t GROUP BY k").blocks
+    query = deviation_scan(block, Binds())
+    explain = f"EXPLAIN (COSTS OFF) {query.sql}".encode()
+    plan = [line for (line,) in connection.execute(explain, dict(query.parameters)).fetchall()]
+    assert sum("WindowAgg" in line for line in plan) == 2
+    assert sum(line.strip().removeprefix("->").strip() == "Sort" for line in plan) <= 1
+
+
 @pytest.mark.parametrize(
     "question",
     [

@@ -188,6 +188,13 @@ def parts_of(expression: NoisyExpression) -> Iterator[NoisyExpression]:
         yield from parts_of(operand)
 
 
+def count_parts(expression: NoisyExpression) -> int:
+    """How many expressions `parts_of` gives."""
+    if isinstance(expression, AnswerOf):  # most
+        return 1
+    return sum(1 for _ in parts_of(expression))
+
+
 def _operands(expression: NoisyExpression) -> tuple[NoisyExpression, ...]:
     match expression:
         case AnswerOf() | PublicNumber():
