@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from proxy.base.errors import Code
-from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_TEXT_BYTES
-from proxy.pgwire import wording
+from proxy.base.limits import COLUMNS_PER_RESULT, STATEMENT_BYTES, STATEMENT_TEXT_BYTES
 from proxy.pgwire.calls import (
     ExecutePrepared,
     Inspect,
@@ -24,7 +23,11 @@ Pieces = tuple[
 ]  # of a text: offset in characters, statement, what it is
 
 TOO_LONG = Refuse(
-    Code.TOO_COMPLEX.sqlstate, wording.TOO_LONG.decode(), wording.SHORTER.decode(), None
+    Code.TOO_COMPLEX.sqlstate,
+    "statement about protected data is too long",
+    f"A statement about protected data has at most {STATEMENT_BYTES} bytes beside its parameters."
+    " Send long lists as one array: column = ANY($1).",
+    None,
 )
 TOO_MANY_RELATIONS = Refuse(
     Code.TOO_COMPLEX.sqlstate,

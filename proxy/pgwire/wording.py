@@ -12,9 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from proxy.base.errors import Code
-from proxy.base.limits import STATEMENT_BYTES
 from proxy.pgwire.frames import ProtocolError, decode_report, encode_report, frame
+from proxy.pgwire.statement_look import TOO_LONG
 
 # Rides at the end of dp.refuse's message argument, since RAISE has no option for a position.
 POSITION_MARK = b"\x1f"
@@ -31,11 +30,6 @@ _PLAIN = re.compile(rb"[a-z_][a-z0-9_$]*")  # needs no quotes, unless it is a ke
 _DENIED = b"permission denied for table "  # in the language of lc_messages, which is C in a shadow
 
 
-TOO_LONG = b"statement about protected data is too long"
-SHORTER = (
-    b"A statement about protected data has at most %d bytes beside its parameters."
-    b" Send long lists as one array: column = ANY($1)." % STATEMENT_BYTES
-)
 _PUBLIC = (
     b"Tables are read here, none can be written. CREATE TEMPORARY TABLE makes one of your own."
 )
@@ -83,8 +77,8 @@ def reword_denied(
     if not is_protected(table.decode(errors="replace")):
         fields.setdefault(b"H", _PUBLIC)
     elif is_unread:
-        fields[b"C"] = Code.TOO_COMPLEX.sqlstate.encode()
-        fields[b"M"], fields[b"H"] = TOO_LONG, SHORTER
+        fields[b"C"], fields[b"M"] = TOO_LONG.sqlstate.encode(), TOO_LONG.message.encode()
+        fields[b"H"] = (TOO_LONG.hint or "").encode()
     else:
         fields.setdefault(b"H", protected_hint(table))
     return True

@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.computed_join_keys import computed_keys
 from proxy.query.bind.expression_reading import read_condition, read_expression
-from proxy.query.bind.join_conditions import with_equalities
+from proxy.query.bind.join_conditions import conjuncts, with_equalities
 from proxy.query.bind.scope import ColumnType, Scope, column_name
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.subquery_columns import all_columns, column_type, named_apart
@@ -32,7 +33,9 @@ def read_where(
     if span is None:
         return relation, None
     condition = condition_of(sources, span, scope)
-    return with_equalities(relation, condition), condition
+    relation = with_equalities(relation, condition)
+    keys = computed_keys(sources, scope.relations)
+    return keys.applied(relation, conjuncts(condition))[0], condition
 
 
 def condition_of(sources: Sources, span: Span, scope: Scope) -> Expression:

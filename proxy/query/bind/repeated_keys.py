@@ -103,12 +103,12 @@ def column_at(
     whole_row = not qualifier and any((name,) in r.qualifiers for r in context.scope.relations)
     if found is not None or whole_row:
         shown = lexed.text[lexemes[index].start : lexemes[last].end]
+        is_public = _is_public(context, name)
+        whose = "" if is_public else " of a protected table"
         raise Refusal(
             Code.RAW_ROWS,
-            f'"{name}" of a protected table can only be read inside an aggregate or as a GROUP BY key',
-            f"Add it to the keys: GROUP BY ..., {shown}."
-            if keys and _is_public(context, name)
-            else _RUN_BY_ITSELF,
+            f'"{name}"{whose} can only be read inside an aggregate or as a GROUP BY key',
+            f"Add it to the keys: GROUP BY ..., {shown}." if keys and is_public else _RUN_BY_ITSELF,
             lexemes[index].position,
         )
     return last + 1, None

@@ -20,9 +20,10 @@ from proxy.query.bind.clause_reading import (
     outputs_of,
     read_where,
 )
+from proxy.query.bind.computed_join_keys import computed_keys
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.groups_of_some_rows import NO_LIMIT, clauses_below
-from proxy.query.bind.join_conditions import conjunction, equalities, of_both
+from proxy.query.bind.join_conditions import conjunction, conjuncts, equalities, of_both
 from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
 from proxy.query.bind.public_rows import is_public_rows
@@ -246,10 +247,17 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
         names = (*item.columns, *cte.columns[len(item.columns) :])
         return renamed(relation, columns, names, item.alias or cte.name)
     table = sources.tables.get(item.first)
-    if table is None or item.columns:
+    if table is None:
         sources.refuse_relation(item)
     alias = sources.alias()
     columns = {name: column_type_of(column) for name, column in table.columns.items()}
+    if item.columns:  # as (SELECT * FROM table) AS alias (names)
+        outputs = tuple(
+            (name, ColumnRef(name, kind.type, None, alias)) for name, kind in columns.items()
+        )
+        place = sources.lexed.lexemes[item.first].position
+        subquery = Subquery(sources.alias(), Scan(alias, table.name), None, outputs, place)
+        return renamed(subquery, columns, item.columns, item.alias)
     qualifiers = frozenset({item.chain, item.chain[-1:], tuple(table.name)})
     if item.alias is not None:
         qualifiers = frozenset({(item.alias,)})
@@ -281,6 +289,11 @@ def _join(sources: Sources, item: JoinItem, known: _Leaves) -> tuple[Relation, S
         rest = conjunction(others)
     place = sources.lexed.lexemes[item.place].position
     joined = Join(left, right, item.left_outer, tuple(equal), rest, place)
+    if rest is not None:
+        keys = computed_keys(sources, relations)
+        completed, others = keys.applied(joined, conjuncts(rest))
+        assert isinstance(completed, Join)
+        joined = replace(completed, rest=conjunction(others))
     return without_public_rows(sources, item, joined), scope
 
 

@@ -463,3 +463,17 @@ SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: column aliases of a table
+SELECT sum(x) FROM people AS p(x, y)
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."dp_key1"; keys none; cells 0
+--   sum: clamp -5 .. 10, grid 1, sensitivity 10 steps, scale 5/4, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."x", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i2" AS "x", r1."i4" AS "y", r1."i8" AS "i8", r1."n2" AS "n2", r1."n" AS "n", r1."f4" AS "f4", r1."f8" AS "f8", r1."t" AS "t", r1."c" AS "c", r1."s" AS "s", r1."b" AS "b", r1."d" AS "d", r1."ts" AS "ts", r1."tz" AS "tz", r1."free" AS "free", r1."e"::text AS "e", r1."j" AS "j", r1."ta" AS "ta", r1."ia" AS "ia", r1."iv" AS "iv", r1."tod" AS "tod", r1."id" AS "dp_key1" FROM "w"."people" AS r1) AS r2
+--   p1 = -5
+--   p2 = 10
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)

@@ -33,12 +33,12 @@ SELECT sum(people.i4) FROM people p
 -- people.i4 is of the query around, and a query on a protected table is answered once, not for each row around it
 -- GROUP BY the column that is compared with it instead: one query has all groups. Or JOIN that relation here, and GROUP BY people.i4.
 
--- case: column aliases
-SELECT sum(x) FROM people AS p(x, y)
+-- case: more column aliases than columns
+SELECT sum(x) FROM (SELECT i4 FROM people) AS p(x, y)
 -- => refused
--- UNSUPPORTED at 20: people
--- only tables of the policy can be joined with a protected table
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- UNSUPPORTED at 21: SELECT
+-- a column list has more names than its subquery has columns
+-- Leave out what is too many: it has 1.
 
 -- case: quoted name is another
 SELECT sum("I4") FROM people
