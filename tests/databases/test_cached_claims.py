@@ -24,6 +24,7 @@ from proxy.drawing.answer_slots import (
     ShownAnswer,
     ToppedUp,
     Unfinished,
+    cached_question,
     shown_answer,
     slot_digest,
 )
@@ -324,7 +325,7 @@ def _of_price(loss_of: Loss, event: Event) -> CachedQuestion:
         rho=rho,
         gaussian_delta=loss_of.delta if is_gaussian else Fraction(0),
     )
-    digest = slot_digest("count", "t", price)
+    digest = slot_digest("count", "t", price, ())
     return renamed(_question(1), digest=digest, block=priced(loss_of, (event,)))
 
 
@@ -353,6 +354,41 @@ def test_a_draw_of_another_price_is_not_taken_over(ledger_dsn: str) -> None:
 
     assert _with_claims(ledger_dsn, use) == [1, 1, 1, 1, 0]
     assert _paid(ledger_dsn) == {"alice": 4, "all": 4}
+
+
+def test_a_draw_of_another_table_is_not_taken_over(ledger_dsn: str) -> None:
+    """Two questions are called alike by mistake, at one price: what is drawn is charged to its own table."""
+    set_limits(ledger_dsn, own="5", total="5")
+    blocks = [priced(loss("1", "0"), tables=(name,)) for name in ("w.people", "w.visits")]
+    parts = [cached_question(one, "count", "t", _ORDER, None) for one in blocks]
+
+    async def use(claims: CachedClaims) -> list[Fraction]:
+        costs = []
+        for part in (*parts, parts[0]):
+            claimed = await _claim(claims, "alice", part)
+            assert claimed is not None and claimed.states == (_DRAW,)
+            assert claimed.cached[0] is not None
+            await claims.let_go(claimed.cached[0], claimed.holder)
+            costs.append(_cost(claimed))
+        return costs
+
+    assert _with_claims(ledger_dsn, use) == [1, 1, 0]
+    found = rows(ledger_dsn, "SELECT shares FROM ledger.receipt ORDER BY id")
+    of_tables = [[one["name"] for one in shares if one["kind"] == "table"] for (shares,) in found]
+    assert of_tables == [["w.people"], ["w.visits"]]
+
+
+def test_a_slot_has_one_name_for_tables_in_any_order() -> None:
+    """How joins are written does not show in a question."""
+    names = [
+        ("w.people", "w.visits"),
+        ("w.visits", "w.people"),
+        ("w.people",),
+        ('w.people", "w.visits',),
+    ]
+    blocks = [priced(loss("1", "0"), tables=one) for one in names]
+    found = [cached_question(one, "count", "t", _ORDER, None).digest for one in blocks]
+    assert found[0] == found[1] and len(set(found)) == 3
 
 
 def test_what_a_crash_may_have_lost_is_paid_anew(ledger_dsn: str) -> None:
