@@ -15,11 +15,13 @@ from dataclasses import InitVar, dataclass, replace
 
 from proxy.base.errors import Fault
 from proxy.kernel.block_price import price_of_block
+from proxy.kernel.boundary import judging
 from proxy.kernel.measurements import check_centres
 from proxy.kernel.plan import BlockPlan, DeviationMean, PrivatePlan
 from proxy.kernel.plan_digest import plan_digest
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.well_formed import check_well_formed
 from proxy.kernel.work import TooMuchWork, check_work
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -104,11 +106,11 @@ def check_plan(blocks: Sequence[BlockPlan], wanted: Loss, world: World) -> Check
         NotPrivate: With the digest of the plan.
         TooMuchWork: The rows of one unit take too long, or too much room.
     """
-    with _named(blocks, world):
+    with _judging(blocks, world):
         found = together([_checked(one, price_of_block(one, world), world) for one in blocks])
         if not wanted.covers(found.loss):
             raise NotPrivate(Rule.PRICE, "more than the statement may cost")
-    check_work(blocks, world)
+        check_work(blocks, world)
     return found
 
 
@@ -151,16 +153,16 @@ def check_bounded(block: BlockPlan, of: CheckedBlock, world: World) -> CheckedBl
         NotPrivate: With the digest of the block.
         Fault: Its rows take too long. That is seen before the charge: bounds change no row.
     """
-    with _named([block], world):
+    with _judging([block], world):
         if _question_of(block) != _question_of(of.block):
             raise NotPrivate(Rule.PRICE, "another question than was charged")
         price = price_of_block(block, world, is_bounded=True)
         if not of.price.covers(price):
             raise NotPrivate(Rule.PRICE, "a bound that made it dearer")
-    try:
-        check_work([block], world)
-    except TooMuchWork:
-        raise Fault from None
+        try:
+            check_work([block], world)
+        except TooMuchWork:
+            raise Fault from None
     return _made_of(of, block, price)
 
 
@@ -174,9 +176,15 @@ def check_centred(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
         of: The block that was checked.
 
     Raises:
-        NotPrivate: Something else has changed, or the centres are not those of its groups.
+        NotPrivate: Something else has changed, or the centres are not those of its groups. With the digest of
+            the block.
     """
-    before = of.block
+    with _judging([block], of.world):
+        _check_centred(block, of.block)
+    return _made_of(of, block, of.price)
+
+
+def _check_centred(block: BlockPlan, before: BlockPlan) -> None:
     if replace(block, releases=before.releases) != before:
         raise NotPrivate(Rule.DEVIATION_MEAN, "another block than was checked")
     if len(block.releases) != len(before.releases):
@@ -189,7 +197,6 @@ def check_centred(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
         if replace(release, centres=None) != other:
             raise NotPrivate(Rule.DEVIATION_MEAN, "another mean than was checked")
         check_centres(release, len(block.listed_groups))
-    return _made_of(of, block, of.price)
 
 
 def check_top_up(block: BlockPlan, world: World) -> CheckedBlock:
@@ -206,10 +213,10 @@ def check_top_up(block: BlockPlan, world: World) -> CheckedBlock:
         NotPrivate: With the digest of the block.
         TooMuchWork: As of `check_plan`.
     """
-    with _named([block], world):
+    with _judging([block], world):
         price = price_of_block(block, world)
-    check_work([block], world)
-    return _checked(block, price, world)
+        check_work([block], world)
+        return _checked(block, price, world)
 
 
 def _checked(block: BlockPlan, price: Price, world: World) -> CheckedBlock:
@@ -231,10 +238,9 @@ def _question_of(block: BlockPlan) -> object:
 
 
 @contextmanager
-def _named(blocks: Sequence[BlockPlan], world: World) -> Iterator[None]:
-    """A refusal has the digest of what is refused."""
-    try:
+def _judging(blocks: Sequence[BlockPlan], world: World) -> Iterator[None]:
+    """The boundary, for blocks of which each part is of its type."""
+    with judging(lambda: plan_digest(blocks, world.naming_key)):
+        for block in blocks:
+            check_well_formed(block, BlockPlan)
         yield
-    except NotPrivate as refused:
-        refused.digest = plan_digest(blocks, world.naming_key)
-        raise
