@@ -27,6 +27,7 @@ from proxy.kernel import (
     listed_values,
     measurements,
     number_totality,
+    owners,
     row_numbers,
     sensitivities,
     shape,
@@ -106,6 +107,22 @@ _OF_HOLES = {
         attribution.subquery_rule, "len(set(names)) < len(names)", "False"
     ),
     "window_with_ties": _weak(attribution._check_ties, "not seen <= told", "False"),
+    "number_that_only_some_rows_have": _weak(
+        attribution._check_ties,
+        "seen |= columns_in(tuple(one.present for one in subquery.windows)) - alike",
+        "pass",
+    ),
+    "number_that_is_an_aggregate": _weak(
+        attribution._check_function,
+        "(window.aggregate is not None) != (window.function is WindowFunction.AGGREGATE)",
+        "False",
+    ),
+    "condition_on_other_rows": _weak(
+        column_types._check_computed, "if word not in _WORDS", "if False"
+    ),
+    "alias_with_further_rows": _weak(
+        owners.check_alias, "_ALIAS.fullmatch(alias) is None", "False"
+    ),
     "window_by_long_texts": _weak(attribution._check_ties, "if types[column].is_text", "if False"),
     "lookup_on_the_unit_alone": _weak(
         join_rules.unit_join, "a.alone and (b.alone or is_once)", "a.alone"
@@ -131,6 +148,10 @@ _OF_HOLES = {
     "no_partition_changes": _weak(
         block_price.check_rows, "rows.partitions is not None and rows.partitions < 1", "False"
     ),
+    "list_with_a_further_table": _weak(
+        column_types._check_list, "check_alias(listed.alias)", "pass"
+    ),
+    "sum_of_no_operand": _weak(measurements.price_of_sum, "is_of_nothing or", ""),
     "list_of_a_protected_table": _weak(
         column_types._check_list,
         "not isinstance(world.policy.tables.get(listed.table), PublicTable)",
