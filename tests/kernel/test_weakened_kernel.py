@@ -148,10 +148,6 @@ _OF_HOLES = {
     "no_partition_changes": _weak(
         block_price.check_rows, "rows.partitions is not None and rows.partitions < 1", "False"
     ),
-    "list_with_a_further_table": _weak(
-        column_types._check_list, "check_alias(listed.alias)", "pass"
-    ),
-    "sum_of_no_operand": _weak(measurements.price_of_sum, "is_of_nothing or", ""),
     "list_of_a_protected_table": _weak(
         column_types._check_list,
         "not isinstance(world.policy.tables.get(listed.table), PublicTable)",
@@ -222,6 +218,10 @@ _OF_HOLES = {
     "key_beside_one_that_is_fixed": _weak(fixed_columns.most_groups, "if not kept]", "if False]"),
 }
 _OF_KINDS = {
+    "list_with_a_further_table": _weak(
+        column_types._check_list, "check_alias(listed.alias)", "pass"
+    ),
+    "sum_of_no_operand": _weak(measurements.price_of_sum, "is_of_nothing or", ""),
     "number_over_a_column": _weak(
         truncation_rules._check_columns, "cut.place in cut.columns", "False"
     ),
