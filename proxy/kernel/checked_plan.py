@@ -137,7 +137,7 @@ def together(blocks: Sequence[CheckedBlock]) -> CheckedPlan:
     )
 
 
-def check_bounded(block: BlockPlan, of: CheckedBlock, world: World) -> CheckedBlock:
+def check_bounded(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
     """Let a block pass that is drawn with bounds which were chosen after it was charged.
 
     Privacy: its price is counted anew, from the noise that is drawn, and is no more in any currency than
@@ -146,13 +146,13 @@ def check_bounded(block: BlockPlan, of: CheckedBlock, world: World) -> CheckedBl
 
     Args:
         block: The block with bounds.
-        of: The block that was charged.
-        world: Policy and catalogue.
+        of: The block that was charged. It is checked against the same policy and catalogue.
 
     Raises:
         NotPrivate: With the digest of the block.
         Fault: Its rows take too long. That is seen before the charge: bounds change no row.
     """
+    world = of.world
     with _judging([block], world):
         if _question_of(block) != _question_of(of.block):
             raise NotPrivate(Rule.PRICE, "another question than was charged")

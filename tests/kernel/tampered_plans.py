@@ -1242,6 +1242,17 @@ def list_with_a_further_table(of: Tampered) -> BlockPlan | None:
 
 
 @kind
+def aggregate_of_an_unknown_column(of: Tampered) -> BlockPlan | None:
+    """The compiler reads the columns of an aggregate as it was written, too."""
+
+    def changed(release: NoisyStatistic) -> NoisyStatistic:
+        column = ColumnRef("hidden", SqlType.INT4, None, "r1")
+        return replace(release, aggregate=replace(release.aggregate, operand=column))
+
+    return of.release(NoisyStatistic, changed)
+
+
+@kind
 def sum_of_no_operand(of: Tampered) -> BlockPlan | None:
     def changed(release: NoisyStatistic) -> NoisyStatistic | None:
         return None if isinstance(release.of, Counted) else replace(release, of=())

@@ -22,7 +22,6 @@ from proxy.kernel.checked_plan import (
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
@@ -169,11 +168,11 @@ def _chosen() -> CheckedPlan:
 
 
 def test_another_question_has_no_bounds_of_this_one() -> None:
-    plan, world = _chosen(), World(POLICIES["chosen"], CATALOG)
+    plan = _chosen()
     other = walk("SELECT sum(i4) FROM visits WHERE i4 > 3", POLICIES["chosen"])
     assert other is not None
     with pytest.raises(NotPrivate) as refused:
-        check_bounded(other.plan.blocks[0], plan.blocks[0], world)
+        check_bounded(other.plan.blocks[0], plan.blocks[0])
     assert refused.value.rule is Rule.PRICE
 
 

@@ -214,7 +214,7 @@ def test_what_is_no_plan_is_refused(blocks: Any) -> None:
 def test_bounds_and_centres_are_of_a_plan() -> None:
     (chosen,) = _of("SELECT sum(i4) FROM visits", "chosen").blocks
     broken = replace(chosen.block, sub_partitions=1.5)  # type: ignore[arg-type]
-    assert _refusal(lambda: check_bounded(broken, chosen, WORLD)).rule is Rule.MALFORMED
+    assert _refusal(lambda: check_bounded(broken, chosen)).rule is Rule.MALFORMED
     assert _refusal(lambda: check_centred(broken, chosen)).rule is Rule.MALFORMED
     other: Any = 3
     assert _refusal(lambda: check_centred(other, chosen)).rule is Rule.MALFORMED

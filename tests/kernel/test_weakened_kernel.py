@@ -221,6 +221,9 @@ _OF_KINDS = {
     "list_with_a_further_table": _weak(
         column_types._check_list, "check_alias(listed.alias)", "pass"
     ),
+    "aggregate_of_an_unknown_column": _weak(
+        block_price._check_parts, "if not columns_in(", "if False and not columns_in("
+    ),
     "sum_of_no_operand": _weak(measurements.price_of_sum, "is_of_nothing or", ""),
     "number_over_a_column": _weak(
         truncation_rules._check_columns, "cut.place in cut.columns", "False"
