@@ -32,6 +32,7 @@ from proxy.drawing.charged_token import asking
 from proxy.drawing.charges import Charge
 from proxy.kernel.price import Price
 from proxy.ledger.bearer_tokens import create_token
+from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
 from proxy.ledger.data_access import allow
 from proxy.ledger.engine_ledger import EngineLedger
@@ -177,7 +178,8 @@ def test_a_claim_pays_for_what_is_to_be_drawn_alone(ledger_dsn: str) -> None:
         finally:
             await tables.close()
 
-    charge = asyncio.run(use())
+    with asking("bob"):
+        charge = asyncio.run(use())
     assert charge is not None and charge.paid.epsilon == 3
     for part in (drawn, apart):
         charge.begin(part.block)
@@ -204,7 +206,12 @@ def test_nobody_is_charged_or_shown_anything_in_the_name_of_another(ledger_dsn: 
             assert claimed is not None
             with asking("alice"), pytest.raises(Fault):
                 await ledger.shown("bob", 1)
-            assert await ledger.shown("bob", 1) is None
+            with asking("bob"):
+                assert await ledger.shown("bob", 1) is None
+            # A listener that forgets to say who asks, and who is not in the owner's account.
+            for name in ("bob", POLICY_BOUNDS):
+                with pytest.raises(Fault):
+                    await ledger.reserve(name, charge_of(loss("1")), "f", "p")
         finally:
             await ledger.close()
 
@@ -222,7 +229,7 @@ def test_a_claim_beside_what_another_was_shown_charges_nothing(ledger_dsn: str) 
         tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER)
         await tables.open()
         try:
-            with pytest.raises(Fault):
+            with asking("bob"), pytest.raises(Fault):
                 await EngineLedger(tables, _DAY).claim("bob", [part], "f", "p", may_draw=True)
         finally:
             await tables.close()
@@ -756,7 +763,8 @@ def test_a_spent_budget_says_what_is_free(ledger_dsn: str) -> None:
         finally:
             await ledger.close()
 
-    asyncio.run(use())
+    with asking("ann"):
+        asyncio.run(use())
     ends = rows(ledger_dsn, "SELECT max(slot) + interval '1 day' FROM ledger.cached")[0][0]
     until = f"until {ends.astimezone(timezone.utc):%Y-%m-%d %H:%M} UTC; dp.history"
     texts = (

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from proxy.release.noisy_interval import NoisyInterval
+from tests.asked_by import run_by
 from tests.live.served_database import asked, served_database
 from tests.live_proxy import start_proxy
 from tests.servers_fixture import servers
@@ -100,8 +101,8 @@ def test_what_is_stated_of_the_shop_holds() -> None:
             question = statement.format(", ".join((*aggregates, *ends)))
             held, stated = [0] * len(aggregates), [0] * len(aggregates)
             for _ in range(_DRAWS):
-                work = database.engine.run(
-                    asked(database, question), (), {"dp.epsilon": "0.5"}, "someone"
+                work = run_by(
+                    database.engine, asked(database, question), (), {"dp.epsilon": "0.5"}, "someone"
                 )
                 (row,) = json.loads(proxy.do(work).relation)["b1"]
                 for place, truth in enumerate(exact):
