@@ -17,10 +17,11 @@ from proxy.base.errors import Fault
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.boundary import judging
 from proxy.kernel.measurements import check_centres
-from proxy.kernel.plan import BlockPlan, DeviationMean, PrivatePlan
+from proxy.kernel.plan import BlockPlan, DeviationMean, NoisyStatistic, PrivatePlan, Release
 from proxy.kernel.plan_digest import plan_digest
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.statistics import Counted
 from proxy.kernel.well_formed import check_well_formed
 from proxy.kernel.work import TooMuchWork, check_work
 from proxy.kernel.world import World
@@ -142,7 +143,9 @@ def check_bounded(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
 
     Privacy: its price is counted anew, from the noise that is drawn, and is no more in any currency than
     what was charged before the choice (PROOFS.md 23 B3 says so of epsilon; of rho see
-    `measurements.price_of_noise`). It is the same question, so it reads what was charged.
+    `measurements.price_of_noise`). It is the same question, so it reads what was charged. What was drawn and
+    read before is in it as it was: the choices, which were paid of the charge, and what was read with the
+    totals of units, sums and means of deviations, as noise for others would not hide them.
 
     Args:
         block: The block with bounds.
@@ -156,6 +159,10 @@ def check_bounded(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
     with _judging([block], world):
         if _question_of(block) != _question_of(of.block):
             raise NotPrivate(Rule.PRICE, "another question than was charged")
+        if _choices_of(block) != _choices_of(of.block):
+            raise NotPrivate(Rule.PRICE, "other choices of bounds than were drawn")
+        if _read_before(block, of.block) != _read_before(of.block, of.block):
+            raise NotPrivate(Rule.PRICE, "other sums than were read with the totals of units")
         price = price_of_block(block, world, is_bounded=True)
         if not of.price.covers(price):
             raise NotPrivate(Rule.PRICE, "a bound that made it dearer")
@@ -235,6 +242,36 @@ def _made_of(of: CheckedBlock, block: BlockPlan, price: Price) -> CheckedBlock:
 
 def _question_of(block: BlockPlan) -> object:
     return block.source, block.where, block.keys, block.combinations
+
+
+def _choices_of(block: BlockPlan) -> object:
+    """All that is drawn of a block to choose its bounds, whatever was chosen."""
+    of_values = tuple(replace(one, bound=None) for one in block.value_choices)
+    return block.total_choices, of_values, block.weight_choice
+
+
+def _read_before(block: BlockPlan, of: BlockPlan) -> object:
+    """What is read for the block that was charged, before its bounds are chosen, and drawn after.
+
+    Args:
+        block: The block with bounds, or the same as `of`.
+        of: The block that was charged.
+    """
+    numbers = (*of.sums_of_totals, *(of.deviation_means if of.is_of_totals else ()))
+    return block.is_of_totals, [_of_any_rows(block.releases[number]) for number in numbers]
+
+
+def _of_any_rows(release: Release) -> object:
+    """What is measured, whatever the noise and the number of rows that count."""
+    match release:
+        case NoisyStatistic(of=Counted()):
+            return release.statistic, release.of
+        case NoisyStatistic(of=tuple() as of):
+            return release.statistic, tuple(replace(one, rows=1) for one in of)
+        case DeviationMean():
+            return replace(release, measured=replace(release.measured, rows=1))
+        case _:
+            raise NotPrivate(Rule.PRICE, "other sums than were read with the totals of units")
 
 
 @contextmanager
