@@ -140,10 +140,8 @@ def _moved(block: BlockPlan, world: World) -> Iterator[Movement]:
         sides = (_of_listed_groups(block, tables) for tables in (here, there))
         try:
             yield from movements(block, *sides)
-        except (
-            LookupError,
-            ValueError,
-        ):  # a number of a release that there is not: nothing is drawn
+        except (LookupError, ArithmeticError, ValueError):
+            # A number of a release that there is not, or a decision that spends no epsilon.
             return
 
 
