@@ -107,6 +107,13 @@ def test_who_charges_is_known() -> None:
     }
 
 
+def test_who_says_who_asks_is_known() -> None:
+    """The adapter of the listeners, of the session that it serves. The ledger charges nobody else."""
+    name = ("proxy.drawing.charged_token", "asking")
+    found = {one for one in MODULES if name in imported_names(one)}
+    assert found == {"proxy.servers.engine_adapter"}
+
+
 def test_the_planner_is_not_believed(base: Base) -> None:
     """What it makes is judged: no SQL is printed of what was not (tests/kernel/test_checked_plan.py)."""
     assert all(base.part_of(one) is None for one in members("proxy.planner"))

@@ -83,6 +83,7 @@ PARTS: Mapping[str, Part] = {
         decides="charge, query, release; who is shown a kept answer",
         names=(
             "proxy.drawing",
+            "proxy.turns",  # runs in threads what is given exact rows, and hands on what comes of them
             *_within("engine", "questions_of_answers releasing published_ports os_random"),
         ),
     ),
@@ -94,7 +95,7 @@ PARTS: Mapping[str, Part] = {
                 "ledger",
                 "engine_ledger ledger_tables cached_claims charge_queue charge_statements prepared_calls"
                 " published_releases bounds_account ledger_schema ledger_sources ledger_lease ledger_mark"
-                " ledger_restored ledger_home lasting_connection",
+                " ledger_restored ledger_home lasting_connection text_cipher",
             ),
         ),
     ),
@@ -184,7 +185,6 @@ ALLOWED: Mapping[str, str] = {
         _FLOW,
         [
             *_within("engine", "role_readiness machine_clock engine_in_force"),
-            "proxy.turns",
             *_within("cli", "running state state_folder demo_folder publication_checks"),
         ],
     ),
@@ -200,10 +200,8 @@ ALLOWED: Mapping[str, str] = {
             *_within("policy", "problem"),
         ],
     ),
-    **_excused(
-        "keeps texts from who reads the ledger: no part of the guarantee of an answer",
-        _within("ledger", "text_cipher text_keys"),
-    ),
+    "proxy.ledger.text_keys": "who has the key that keeps texts from who reads the ledger: no part of the"
+    " guarantee of an answer",
     "proxy.shadow": "holds no protected row: it gets noisy relations, and what `public rows` copies",
     "proxy.servers": "carries statements in, and noisy relations out, of sessions that belong to somebody",
     "proxy.postgres": "runs the servers of the shadow and of the ledger, which are trusted as programs",

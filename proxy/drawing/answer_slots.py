@@ -4,7 +4,7 @@ A block is drawn once in a slot of public time, charged to the shared budget the
 whole, before anything of it is shown. Whoever claims a slot by its digest and pays for it is shown what stands
 in it. So a digest has to name all that an answer hangs on which not everybody with that digest has paid for:
 
-- the price, as a draw that was begun and not finished is drawn under its first charge;
+- the price and the protected tables, as a draw that was begun and not finished is drawn under its first charge;
 - answers of earlier blocks, with which rows are compared;
 - the answer that is topped up, which stands in what is shown.
 
@@ -14,6 +14,7 @@ What else the question says decides which numbers are shown, not to whom.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
 from enum import Enum
@@ -175,14 +176,21 @@ def with_derivable(of: CachedQuestion, derivable: Derivable) -> CachedQuestion:
     return replace(of, derivable=derivable, made=_HERE)
 
 
-def slot_digest(question: str, terms: str, price: Price) -> bytes:
-    """Name a slot by what is drawn in it, and by its price.
+def slot_digest(question: str, terms: str, price: Price, tables: Sequence[str]) -> bytes:
+    """Name a slot by what is drawn in it, by its price, and by the tables whose budgets pay for it.
 
     A draw that was begun and not finished is drawn under its first charge, by whoever claims the same slot.
-    So a block of another price has another slot, and is charged itself.
+    So a block of another price, or of other tables, has another slot, and is charged itself.
+
+    Args:
+        question: What is asked.
+        terms: At which price and precision, as the question has it.
+        price: As the kernel counts it.
+        tables: The protected tables that are read, as the kernel finds them, in any order.
     """
     each = (price.epsilon, price.rho, price.delta, price.gaussian_delta)
-    named = f"{len(question)} {question} {terms} costs {' '.join(map(str, each))}"
+    paid = f"costs {' '.join(map(str, each))} of {json.dumps(sorted(tables))}"
+    named = f"{len(question)} {question} {len(terms)} {terms} {paid}"
     return hashlib.sha256(named.encode()).digest()
 
 
@@ -199,7 +207,7 @@ def _made(
 ) -> CachedQuestion:
     return CachedQuestion(
         block=block,
-        digest=slot_digest(question, terms, block.price) if is_named else None,
+        digest=slot_digest(question, terms, block.price, block.tables) if is_named else None,
         question=question if is_named else "",
         terms=terms if is_named else "",
         order=order,

@@ -28,12 +28,12 @@ def asking(analyst: str) -> AbstractContextManager[None]:
 
 
 def refuse_another(analyst: str) -> None:
-    """Refuse a charge in the name of another analyst than the one who asks. Nobody asks what is published.
+    """Refuse a charge in the name of another analyst than the one who asks.
 
     Raises:
-        Fault: Somebody else asks.
+        Fault: Somebody else asks, or nobody has said who does.
     """
-    if _ANALYST.get() not in (None, analyst):
+    if _ANALYST.get() != analyst:
         raise Fault("a statement in the name of another analyst")
 
 

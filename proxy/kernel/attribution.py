@@ -40,6 +40,7 @@ from proxy.kernel.owners import (
     Public,
     Rows,
     RowsPerValue,
+    check_alias,
 )
 from proxy.kernel.owners import name as name
 from proxy.kernel.refusals import NotCovered as NotCovered
@@ -75,6 +76,8 @@ def relation_of(relation: Relation, world: World) -> Known:
         NotPrivate: A rule refuses the relation or one below it.
         NotCovered: A node that no rule knows.
     """
+    if not isinstance(relation, Join):
+        check_alias(relation.alias)
     match relation:
         case Scan():
             return scan_rule(relation, world)
@@ -208,6 +211,8 @@ def subquery_rule(subquery: Subquery, inner: Known, world: World) -> Known:
     names = [output for output, _ in subquery.outputs] + [one.name for one in subquery.windows]
     if len(set(names)) < len(names):
         raise NotPrivate(Rule.SUBQUERY, "two columns of one name")
+    for window in subquery.windows:
+        _check_function(window)
     types = {(subquery.alias, n): printed_type(e, inner.types) for n, e in subquery.outputs}
     for window in subquery.windows:
         types[subquery.alias, window.name] = window_type(window, inner.types)
@@ -290,6 +295,12 @@ def _owner_of_subquery(subquery: Subquery, inner: Known, renamed: _Renamed) -> O
             assert_never(owner)
 
 
+def _check_function(window: WindowColumn) -> None:
+    """The function that the rules go by is the one that is printed: an aggregate, wherever there is one."""
+    if (window.aggregate is not None) != (window.function is WindowFunction.AGGREGATE):
+        raise NotPrivate(Rule.WINDOW, "an aggregate that is called another function")
+
+
 def window_rule(window: WindowColumn, subquery: Subquery, inner: Known, owner: OfUnit) -> bool:
     """Let a window pass whose value is a function of the rows of the row's own unit.
 
@@ -358,6 +369,7 @@ def _check_ties(window: WindowColumn, subquery: Subquery, inner: Known, alike: C
     told = {column for column in ties if tells_forms_apart(types[column])}
     told |= {column for column in untied | alike if has_one_form(types[column])}
     seen = columns_in((subquery.outputs, tuple(one.expressions for one in subquery.windows)))
+    seen |= columns_in(tuple(one.present for one in subquery.windows)) - alike
     if not seen <= told:
         raise NotPrivate(Rule.WINDOW, "an order that does not tell rows apart")
 

@@ -18,6 +18,7 @@ from proxy.kernel.attribution import one_number, relation_of
 from proxy.kernel.column_types import (
     check_column,
     check_expressions,
+    columns_in,
     is_grouped_in_one_form,
 )
 from proxy.kernel.fixed_columns import fixed_columns, most_groups
@@ -122,7 +123,10 @@ def _check_choices(block: BlockPlan) -> None:
 
 
 def _check_parts(block: BlockPlan, source: Known, world: World) -> None:
-    """All expressions of the block are of the row at hand."""
+    """All expressions of the block are of the row at hand.
+
+    So are the columns of aggregates as they were written: they are read, though nothing is computed of them.
+    """
     parts = (
         block.where,
         tuple(key.expression for key in block.keys),
@@ -130,6 +134,8 @@ def _check_parts(block: BlockPlan, source: Known, world: World) -> None:
         tuple(one.measured for one in block.value_choices),
     )
     check_expressions(parts, source.types, world)
+    if not columns_in(tuple(one.aggregate for one in block.releases)) <= source.types.keys():
+        raise NotPrivate(Rule.EXPRESSION, "a column that is not there")
 
 
 def check_answers(block: BlockPlan) -> None:

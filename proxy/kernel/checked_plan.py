@@ -15,11 +15,14 @@ from dataclasses import InitVar, dataclass, replace
 
 from proxy.base.errors import Fault
 from proxy.kernel.block_price import price_of_block
+from proxy.kernel.boundary import judging
 from proxy.kernel.measurements import check_centres
-from proxy.kernel.plan import BlockPlan, DeviationMean, PrivatePlan
+from proxy.kernel.plan import BlockPlan, DeviationMean, NoisyStatistic, PrivatePlan, Release
 from proxy.kernel.plan_digest import plan_digest
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.statistics import Counted
+from proxy.kernel.well_formed import check_well_formed
 from proxy.kernel.work import TooMuchWork, check_work
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -104,11 +107,11 @@ def check_plan(blocks: Sequence[BlockPlan], wanted: Loss, world: World) -> Check
         NotPrivate: With the digest of the plan.
         TooMuchWork: The rows of one unit take too long, or too much room.
     """
-    with _named(blocks, world):
+    with _judging(blocks, world):
         found = together([_checked(one, price_of_block(one, world), world) for one in blocks])
         if not wanted.covers(found.loss):
             raise NotPrivate(Rule.PRICE, "more than the statement may cost")
-    check_work(blocks, world)
+        check_work(blocks, world)
     return found
 
 
@@ -135,32 +138,38 @@ def together(blocks: Sequence[CheckedBlock]) -> CheckedPlan:
     )
 
 
-def check_bounded(block: BlockPlan, of: CheckedBlock, world: World) -> CheckedBlock:
+def check_bounded(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
     """Let a block pass that is drawn with bounds which were chosen after it was charged.
 
     Privacy: its price is counted anew, from the noise that is drawn, and is no more in any currency than
     what was charged before the choice (PROOFS.md 23 B3 says so of epsilon; of rho see
-    `measurements.price_of_noise`). It is the same question, so it reads what was charged.
+    `measurements.price_of_noise`). It is the same question, so it reads what was charged. What was drawn and
+    read before is in it as it was: the choices, which were paid of the charge, and what was read with the
+    totals of units, sums and means of deviations, as noise for others would not hide them.
 
     Args:
         block: The block with bounds.
-        of: The block that was charged.
-        world: Policy and catalogue.
+        of: The block that was charged. It is checked against the same policy and catalogue.
 
     Raises:
         NotPrivate: With the digest of the block.
         Fault: Its rows take too long. That is seen before the charge: bounds change no row.
     """
-    with _named([block], world):
+    world = of.world
+    with _judging([block], world):
         if _question_of(block) != _question_of(of.block):
             raise NotPrivate(Rule.PRICE, "another question than was charged")
+        if _choices_of(block) != _choices_of(of.block):
+            raise NotPrivate(Rule.PRICE, "other choices of bounds than were drawn")
+        if _read_before(block, of.block) != _read_before(of.block, of.block):
+            raise NotPrivate(Rule.PRICE, "other sums than were read with the totals of units")
         price = price_of_block(block, world, is_bounded=True)
         if not of.price.covers(price):
             raise NotPrivate(Rule.PRICE, "a bound that made it dearer")
-    try:
-        check_work([block], world)
-    except TooMuchWork:
-        raise Fault from None
+        try:
+            check_work([block], world)
+        except TooMuchWork:
+            raise Fault from None
     return _made_of(of, block, price)
 
 
@@ -174,9 +183,15 @@ def check_centred(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
         of: The block that was checked.
 
     Raises:
-        NotPrivate: Something else has changed, or the centres are not those of its groups.
+        NotPrivate: Something else has changed, or the centres are not those of its groups. With the digest of
+            the block.
     """
-    before = of.block
+    with _judging([block], of.world):
+        _check_centred(block, of.block)
+    return _made_of(of, block, of.price)
+
+
+def _check_centred(block: BlockPlan, before: BlockPlan) -> None:
     if replace(block, releases=before.releases) != before:
         raise NotPrivate(Rule.DEVIATION_MEAN, "another block than was checked")
     if len(block.releases) != len(before.releases):
@@ -189,7 +204,6 @@ def check_centred(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
         if replace(release, centres=None) != other:
             raise NotPrivate(Rule.DEVIATION_MEAN, "another mean than was checked")
         check_centres(release, len(block.listed_groups))
-    return _made_of(of, block, of.price)
 
 
 def check_top_up(block: BlockPlan, world: World) -> CheckedBlock:
@@ -206,10 +220,10 @@ def check_top_up(block: BlockPlan, world: World) -> CheckedBlock:
         NotPrivate: With the digest of the block.
         TooMuchWork: As of `check_plan`.
     """
-    with _named([block], world):
+    with _judging([block], world):
         price = price_of_block(block, world)
-    check_work([block], world)
-    return _checked(block, price, world)
+        check_work([block], world)
+        return _checked(block, price, world)
 
 
 def _checked(block: BlockPlan, price: Price, world: World) -> CheckedBlock:
@@ -230,11 +244,40 @@ def _question_of(block: BlockPlan) -> object:
     return block.source, block.where, block.keys, block.combinations
 
 
+def _choices_of(block: BlockPlan) -> object:
+    """All that is drawn of a block to choose its bounds, whatever was chosen."""
+    of_values = tuple(replace(one, bound=None) for one in block.value_choices)
+    return block.total_choices, of_values, block.weight_choice
+
+
+def _read_before(block: BlockPlan, of: BlockPlan) -> object:
+    """What is read for the block that was charged, before its bounds are chosen, and drawn after.
+
+    Args:
+        block: The block with bounds, or the same as `of`.
+        of: The block that was charged.
+    """
+    numbers = (*of.sums_of_totals, *(of.deviation_means if of.is_of_totals else ()))
+    return block.is_of_totals, [_of_any_rows(block.releases[number]) for number in numbers]
+
+
+def _of_any_rows(release: Release) -> object:
+    """What is measured, whatever the noise and the number of rows that count."""
+    match release:
+        case NoisyStatistic(of=Counted()):
+            return release.statistic, release.of
+        case NoisyStatistic(of=tuple() as of):
+            return release.statistic, tuple(replace(one, rows=1) for one in of)
+        case DeviationMean():
+            return replace(release, measured=replace(release.measured, rows=1))
+        case _:
+            raise NotPrivate(Rule.PRICE, "other sums than were read with the totals of units")
+
+
 @contextmanager
-def _named(blocks: Sequence[BlockPlan], world: World) -> Iterator[None]:
-    """A refusal has the digest of what is refused."""
-    try:
+def _judging(blocks: Sequence[BlockPlan], world: World) -> Iterator[None]:
+    """The boundary, for blocks of which each part is of its type."""
+    with judging(lambda: plan_digest(blocks, world.naming_key)):
+        for block in blocks:
+            check_well_formed(block, BlockPlan)
         yield
-    except NotPrivate as refused:
-        refused.digest = plan_digest(blocks, world.naming_key)
-        raise

@@ -15,7 +15,7 @@ from typing import Any
 from proxy.base.node_parts import parts_getter
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
-from proxy.kernel.owners import ColumnName, name
+from proxy.kernel.owners import ColumnName, check_alias, name
 from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
 from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.world import World
@@ -105,6 +105,7 @@ _PARTS: frozenset[type[Any]] = frozenset(
 )
 _COVERED = FUNCTIONS_OF_A_ROW | _PARTS
 _LEAVES = (str, int, Fraction, Enum)
+_WORDS = ("AND", "OR")  # printed as they are
 COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 
 
@@ -191,6 +192,10 @@ def _check_computed(node: object, types: Types) -> None:
             if not _is_time_of(node, types):
                 raise NotPrivate(Rule.EXPRESSION, "a time of another type")
             return
+        case Connective(word=word):
+            if word not in _WORDS:
+                raise NotPrivate(Rule.EXPRESSION, "a word that joins no conditions")
+            return
         case TextCall(type=claimed) | Concat(type=claimed) | Inside(type=claimed):
             if claimed is SqlType.BPCHAR:
                 raise NotPrivate(Rule.EXPRESSION, "a function that gives text, of another type")
@@ -235,6 +240,7 @@ def _common_type(kinds: Set[SqlType]) -> SqlType:
 def _check_list(listed: InPublic, world: World) -> None:
     if not isinstance(world.policy.tables.get(listed.table), PublicTable):
         raise NotPrivate(Rule.EXPRESSION, "a list of a table that is not public")
+    check_alias(listed.alias)
     table = world.catalog.tables.get(listed.table)
     if table is None:
         raise NotPrivate(Rule.EXPRESSION, "a list of a table that is not there")

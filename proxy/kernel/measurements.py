@@ -185,7 +185,8 @@ def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Pri
     """
     measured = () if isinstance(release.of, Counted) else release.of
     wanted = _OPERANDS.get(release.statistic)
-    if wanted is not None and len(measured) != wanted:
+    is_of_nothing = not measured and not isinstance(release.of, Counted)
+    if is_of_nothing or (wanted is not None and len(measured) != wanted):
         raise NotPrivate(Rule.NOISY_SUM, "a sum of another number of operands")
     check_measured(measured, Rule.NOISY_SUM)
     if release.total is not None:

@@ -5,11 +5,13 @@ A column is named by the alias of its relation and its name there: `("r1", "uid"
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.query.ir.expressions import ColumnRef
 
 ColumnName = tuple[str, str]
@@ -18,6 +20,8 @@ ColumnNames = frozenset[ColumnName]
 RowsPerValue = tuple[tuple[ColumnName, int], ...]
 
 NO_COLUMNS: ColumnNames = frozenset()
+# PostgreSQL cuts a longer name, so that two could be one.
+_ALIAS = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
 def name(column: ColumnRef) -> ColumnName:
@@ -27,6 +31,21 @@ def name(column: ColumnRef) -> ColumnName:
     ('r1', 'uid')
     """
     return column.relation, column.column
+
+
+def check_alias(alias: str) -> None:
+    """Let a relation pass that is called by a word.
+
+    Privacy: the compiler prints aliases as they are, names of columns in quotes. Any other text would be SQL
+    that no rule has seen.
+
+    >>> check_alias("r1")
+    >>> check_alias("r1 CROSS JOIN w.people")
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    if _ALIAS.fullmatch(alias) is None:
+        raise NotPrivate(Rule.EXPRESSION, "an alias that is no word")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

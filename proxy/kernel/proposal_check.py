@@ -9,6 +9,7 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Fault
 from proxy.kernel.attribution import relation_of
+from proxy.kernel.boundary import judging
 from proxy.kernel.column_types import check_column
 from proxy.kernel.measurements import price_of_choice
 from proxy.kernel.owners import Known, OfUnit, Public, Rows, name
@@ -18,6 +19,7 @@ from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.text_totality import check_printed
 from proxy.kernel.totality import check_relation
+from proxy.kernel.well_formed import check_well_formed
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.query.ir.relations import scans
@@ -63,14 +65,13 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
     Raises:
         NotPrivate: With the digest of the proposals.
     """
-    try:
+    with judging(lambda: named(canonical_text(tuple(tables)), world.naming_key)):
+        for one in tables:
+            check_well_formed(one, TableProposals)
         names = [table.table for table in tables]
         if len(set(names)) < len(names):
             raise NotPrivate(Rule.PROPOSAL, "a table that is charged once and read twice")
         prices = [price_of_table(table, world) for table in tables]
-    except NotPrivate as refused:
-        refused.digest = named(canonical_text(tuple(tables)), world.naming_key)
-        raise
     return CheckedProposals(
         proposed=tuple(tables),
         price=sum(prices, NOTHING_PAID),

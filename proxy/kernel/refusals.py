@@ -16,6 +16,7 @@ from proxy.base.errors import Fault
 class Rule(Enum):
     """The rules of the kernel, by the names that stand in the log."""
 
+    MALFORMED = "malformed"
     EXPRESSION = "expression"
     SCAN = "scan"
     SUBQUERY = "subquery"

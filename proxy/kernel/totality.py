@@ -185,7 +185,7 @@ def _window(window: WindowColumn, rows: _Judge) -> Value:
     for part in (*window.partition, *(term.expression for term in window.order)):
         rows.of(part)
     if window.aggregate is not None:
-        return aggregate_value(window.aggregate, rows)
+        return aggregate_value(window.aggregate, window.rows, rows)
     if window.operand is not None:
         return replace(rows.output(window.operand), depth=0)
     return ANYTHING if window.function is WindowFunction.ROW_NAME else _COUNT
@@ -200,7 +200,9 @@ def _groups(grouped: GroupByUnit, world: World) -> ColumnValues:
         check_printed(key)
         computed[grouped.alias, key_column(number)] = replace(_cut(rows.of(key)), depth=0)
     for number, aggregate in enumerate(grouped.aggregates, start=1):
-        computed[grouped.alias, aggregate_column(number)] = aggregate_value(aggregate, rows)
+        computed[grouped.alias, aggregate_column(number)] = aggregate_value(
+            aggregate, grouped.rows, rows
+        )
     return ColumnValues(computed=computed)
 
 
@@ -220,13 +222,16 @@ def _union(union: UnionAll, world: World) -> ColumnValues:
     return ColumnValues(computed=found)
 
 
-def aggregate_value(aggregate: Aggregate, rows: _Judge) -> Value:
+def aggregate_value(aggregate: Aggregate, most: int, rows: _Judge) -> Value:
     """Bound an exact aggregate of the rows of a unit.
 
     Totality: a sum in numeric raises above 131,072 digits alone: its operand has ends, and no query has 2^64
-    rows. What is no time is a number. Ends of values, and counts, are total.
+    rows. What is no time is a number. Ends of values, and counts, are total. A count is cut to the most that
+    the plan says it can be, so that is no number below 0.
     """
     rows.maybe(aggregate.condition)
+    if aggregate.kind in COUNTS and not 0 <= most < 2**63:
+        raise refused("a count that is cut to no count")
     operand = aggregate.operand
     if operand is None:
         return _COUNT

@@ -25,6 +25,8 @@ from proxy.drawing.charged_token import charged_token, refuse_another
 from proxy.drawing.charges import Charge, Payable, charge_in_ledger
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers
 from proxy.kernel.checked_plan import together
+from proxy.kernel.proposal_check import CheckedProposals
+from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
@@ -97,7 +99,9 @@ class EngineLedger:
     async def reserve(
         self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
     ) -> Charge:
-        refuse_another(analyst)
+        # Bounds are asked for by the owner, who is no analyst. Nothing else is in that account.
+        if analyst != POLICY_BOUNDS or not isinstance(plan, CheckedProposals):
+            refuse_another(analyst)
         reserving = self._reserve(analyst, plan, fingerprint, digest, text)
         receipt = await self._told(analyst, self._to_its_end(reserving, lambda one: one))
         warnings = self._warned(analyst, receipt)

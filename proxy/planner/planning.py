@@ -148,10 +148,9 @@ class Planned:
         others = {choice: bound for choice, bound in chosen.items() if choice not in named}
         draft = self.drafts[number].with_bounds(others, values, weights)
         block = _planned(draft, iter(self.spent[number]))
-        world = _world(self.known)
         if self.beginning is not None:
-            block = with_beginnings(block, self.beginning, world)
-        return check_bounded(told(block), self.checked.blocks[number], world)
+            block = with_beginnings(block, self.beginning, _world(self.known))
+        return check_bounded(told(block), self.checked.blocks[number])
 
     def with_bounds(self, chosen: ChosenBounds) -> CheckedPlan:
         """The plan with bounds of the blocks that are in `chosen`."""

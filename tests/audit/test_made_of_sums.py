@@ -71,7 +71,7 @@ def _differs(policy: str, question: str, own: str | None, auditor: Auditor) -> s
     tables = auditor.tables(block, "tame")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(discrete_laplace, "sample", lambda bits, scale: 0)
-        patch.setattr(null_answers, "says_nothing", lambda answer, error: False)
+        patch.setattr(null_answers, "says_nothing", lambda *given: False)
         (row,) = unchecked_blocks.release_block(block, tables, SeededBits(1)).rows
     auditor.connection.execute("SET search_path = tame")
     theirs = auditor.connection.execute((own or question).encode()).fetchone()

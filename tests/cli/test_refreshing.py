@@ -12,6 +12,7 @@ from proxy.base.errors import Refusal
 from proxy.cli.assembly import Database, assemble
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.shadow.shadow_database import Shadow
+from tests.asked_by import run_by
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import READER, asked, planned, served_database
 from tests.servers_fixture import Servers, servers
@@ -121,7 +122,7 @@ async def _refusal(database: Database, table: str) -> str | None:
     before = await database.ledger.remaining("ann")
     question = await asyncio.to_thread(asked, database, f"SELECT count(*) FROM {table}")
     try:
-        await database.engine.run(question, (), {}, "ann")
+        await run_by(database.engine, question, (), {}, "ann")
     except Refusal as refusal:
         assert await database.ledger.remaining("ann") == before
         return refusal.message

@@ -33,6 +33,7 @@ from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_tables import ShadowError
+from tests.asked_by import run_by
 from tests.chosen_slots import reuse_with_far_step, with_chosen_slots
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import READER, asked, policy_head, served_database
@@ -785,7 +786,7 @@ def test_a_statement_that_has_begun_ends_as_it_was_planned(served: Served) -> No
     engine, before = served.database.engine, served.database.policy.digest
     question = asked(served.database, _SUM)
     served.write(**{"epsilon: 1,": "epsilon: 0.5,"})
-    served.proxy.do(engine.run(question, (), {}, served.proxy.analyst))
+    served.proxy.do(run_by(engine, question, (), {}, served.proxy.analyst))
     assert served.receipts() == [(before, 1.0, 0.0)]
 
 

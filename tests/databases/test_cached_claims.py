@@ -24,6 +24,7 @@ from proxy.drawing.answer_slots import (
     ShownAnswer,
     ToppedUp,
     Unfinished,
+    cached_question,
     shown_answer,
     slot_digest,
 )
@@ -31,6 +32,7 @@ from proxy.drawing.charged_token import asking
 from proxy.drawing.charges import Charge
 from proxy.kernel.price import Price
 from proxy.ledger.bearer_tokens import create_token
+from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
 from proxy.ledger.data_access import allow
 from proxy.ledger.engine_ledger import EngineLedger
@@ -176,7 +178,8 @@ def test_a_claim_pays_for_what_is_to_be_drawn_alone(ledger_dsn: str) -> None:
         finally:
             await tables.close()
 
-    charge = asyncio.run(use())
+    with asking("bob"):
+        charge = asyncio.run(use())
     assert charge is not None and charge.paid.epsilon == 3
     for part in (drawn, apart):
         charge.begin(part.block)
@@ -203,7 +206,12 @@ def test_nobody_is_charged_or_shown_anything_in_the_name_of_another(ledger_dsn: 
             assert claimed is not None
             with asking("alice"), pytest.raises(Fault):
                 await ledger.shown("bob", 1)
-            assert await ledger.shown("bob", 1) is None
+            with asking("bob"):
+                assert await ledger.shown("bob", 1) is None
+            # A listener that forgets to say who asks, and who is not in the owner's account.
+            for name in ("bob", POLICY_BOUNDS):
+                with pytest.raises(Fault):
+                    await ledger.reserve(name, charge_of(loss("1")), "f", "p")
         finally:
             await ledger.close()
 
@@ -221,7 +229,7 @@ def test_a_claim_beside_what_another_was_shown_charges_nothing(ledger_dsn: str) 
         tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER)
         await tables.open()
         try:
-            with pytest.raises(Fault):
+            with asking("bob"), pytest.raises(Fault):
                 await EngineLedger(tables, _DAY).claim("bob", [part], "f", "p", may_draw=True)
         finally:
             await tables.close()
@@ -324,7 +332,7 @@ def _of_price(loss_of: Loss, event: Event) -> CachedQuestion:
         rho=rho,
         gaussian_delta=loss_of.delta if is_gaussian else Fraction(0),
     )
-    digest = slot_digest("count", "t", price)
+    digest = slot_digest("count", "t", price, ())
     return renamed(_question(1), digest=digest, block=priced(loss_of, (event,)))
 
 
@@ -353,6 +361,41 @@ def test_a_draw_of_another_price_is_not_taken_over(ledger_dsn: str) -> None:
 
     assert _with_claims(ledger_dsn, use) == [1, 1, 1, 1, 0]
     assert _paid(ledger_dsn) == {"alice": 4, "all": 4}
+
+
+def test_a_draw_of_another_table_is_not_taken_over(ledger_dsn: str) -> None:
+    """Two questions are called alike by mistake, at one price: what is drawn is charged to its own table."""
+    set_limits(ledger_dsn, own="5", total="5")
+    blocks = [priced(loss("1", "0"), tables=(name,)) for name in ("w.people", "w.visits")]
+    parts = [cached_question(one, "count", "t", _ORDER, None) for one in blocks]
+
+    async def use(claims: CachedClaims) -> list[Fraction]:
+        costs = []
+        for part in (*parts, parts[0]):
+            claimed = await _claim(claims, "alice", part)
+            assert claimed is not None and claimed.states == (_DRAW,)
+            assert claimed.cached[0] is not None
+            await claims.let_go(claimed.cached[0], claimed.holder)
+            costs.append(_cost(claimed))
+        return costs
+
+    assert _with_claims(ledger_dsn, use) == [1, 1, 0]
+    found = rows(ledger_dsn, "SELECT shares FROM ledger.receipt ORDER BY id")
+    of_tables = [[one["name"] for one in shares if one["kind"] == "table"] for (shares,) in found]
+    assert of_tables == [["w.people"], ["w.visits"]]
+
+
+def test_a_slot_has_one_name_for_tables_in_any_order() -> None:
+    """How joins are written does not show in a question."""
+    names = [
+        ("w.people", "w.visits"),
+        ("w.visits", "w.people"),
+        ("w.people",),
+        ('w.people", "w.visits',),
+    ]
+    blocks = [priced(loss("1", "0"), tables=one) for one in names]
+    found = [cached_question(one, "count", "t", _ORDER, None).digest for one in blocks]
+    assert found[0] == found[1] and len(set(found)) == 3
 
 
 def test_what_a_crash_may_have_lost_is_paid_anew(ledger_dsn: str) -> None:
@@ -720,7 +763,8 @@ def test_a_spent_budget_says_what_is_free(ledger_dsn: str) -> None:
         finally:
             await ledger.close()
 
-    asyncio.run(use())
+    with asking("ann"):
+        asyncio.run(use())
     ends = rows(ledger_dsn, "SELECT max(slot) + interval '1 day' FROM ledger.cached")[0][0]
     until = f"until {ends.astimezone(timezone.utc):%Y-%m-%d %H:%M} UTC; dp.history"
     texts = (

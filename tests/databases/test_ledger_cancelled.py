@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 import psycopg
 import pytest
 
+from proxy.drawing.charged_token import asking
 from proxy.drawing.charges import Charge
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_tables import LedgerTables
@@ -33,7 +34,8 @@ def _with_ledger(dsn: str, use: Callable[[EngineLedger], Awaitable[None]]) -> No
         finally:
             await ledger.close()
 
-    asyncio.run(run())
+    with asking("alice"):
+        asyncio.run(run())
 
 
 def _charge(ledger: EngineLedger) -> asyncio.Task[Charge]:
@@ -118,5 +120,6 @@ def test_what_is_still_answered_when_the_ledger_closes_has_failed(ledger_dsn: st
         await ledger.settle(str(slow.receipt), False)
         await asyncio.wait((on_its_way,))
 
-    asyncio.run(run())
+    with asking("alice"):
+        asyncio.run(run())
     assert [outcome for _, outcome in rows(ledger_dsn, _OUTCOMES)] == ["failed", "failed"]

@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.role_names import inner_role, stand_in
-from proxy.drawing.charged_token import charging
+from proxy.drawing.charged_token import asking, charging
 from proxy.ledger.admin_log import admin_events, at_the_command_line
 from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
 from proxy.ledger.bounds_account import POLICY_BOUNDS
@@ -235,17 +235,18 @@ def test_the_charge_of_who_has_left_is_the_tokens_all_the_same(people: str) -> N
             with charging(made.number):
                 await ledger.reserve("ann", charge_of(loss("1")), "f", "p")
 
-        asking = asyncio.create_task(ask())
+        asked = asyncio.create_task(ask())
         await asyncio.sleep(0)  # it has begun
         await asyncio.sleep(0)
-        asking.cancel()
+        asked.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asking
+            await asked
         await ledger.reserve("ann", charge_of(loss("1")), "f", "p")  # of nobody's token
         while len(rows(people, "SELECT FROM ledger.receipt")) < 2:
             await asyncio.sleep(0.01)
 
-    with_ledger(people, use)
+    with asking("ann"):
+        with_ledger(people, use)
     assert spent(people) == [(Decimal(1), 1)]
 
 

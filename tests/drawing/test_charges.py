@@ -24,7 +24,6 @@ from proxy.engine import charged_queries, noisy_answers
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, together
 from proxy.kernel.price import NOTHING_PAID, Price
-from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
@@ -130,7 +129,7 @@ def _chosen() -> CheckedPlan:
 
 def _bounded(of: CheckedBlock) -> CheckedBlock:
     """By the largest bound."""
-    return check_bounded(of.block, of, World(POLICIES["chosen"], CATALOG))
+    return check_bounded(of.block, of)
 
 
 def test_the_charge_of_a_block_pays_for_its_bounds() -> None:

@@ -21,7 +21,6 @@ from proxy.drawing.drawer import Drawer, DrawingInputs, DrawnAnswer
 from proxy.drawing.kept_answers import ClaimedAnswers
 from proxy.exact.table import ExactRow
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded
-from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING
 from proxy.release.cached_block import Order
 from proxy.release.drawn_values import DrawnNumber
@@ -57,7 +56,7 @@ def _drawn(
 
 
 def _bounded(of: CheckedBlock) -> CheckedBlock:
-    return check_bounded(of.block, of, World(POLICIES["chosen"], CATALOG))
+    return check_bounded(of.block, of)
 
 
 def test_bounds_are_chosen_here_and_not_before() -> None:

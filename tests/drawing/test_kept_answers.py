@@ -178,7 +178,7 @@ def test_an_answer_is_shown_to_its_owner_alone(
     analyst: str, person: int | None, token: int | None, is_shown: bool
 ) -> None:
     kept = OwnedAnswer(AnswerOwner(analyst="ann", person=1, token=None), (_DRAWN,))
-    with charging(token):
+    with charging(token), asking(analyst):
         found = asyncio.run(kept.shown(analyst, _People(person)))
     assert found == ((_DRAWN,) if is_shown else None)
     assert "CachedBlock" not in repr(kept)
@@ -187,6 +187,8 @@ def test_an_answer_is_shown_to_its_owner_alone(
 def test_nobody_is_shown_what_is_kept_in_the_name_of_another() -> None:
     kept = OwnedAnswer(AnswerOwner(analyst="ann", person=1, token=None), (_DRAWN,))
     with asking("bob"), pytest.raises(Fault):
+        asyncio.run(kept.shown("ann", _People(1)))
+    with pytest.raises(Fault):  # nobody has said who asks
         asyncio.run(kept.shown("ann", _People(1)))
     with asking("ann"):
         assert asyncio.run(kept.shown("ann", _People(1))) == (_DRAWN,)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.drawing.charged_token import charging
+from proxy.drawing.charged_token import asking, charging
 from proxy.drawing.kept_answers import AnswerOwner, OwnedAnswer
 from proxy.engine.undelivered_answers import (
     BYTES_OF_ALL,
@@ -143,7 +143,7 @@ def _receipts(numbers: tuple[int | None, int | None], tokens: tuple[int | None, 
     async def twice() -> None:
         for number, token in zip(numbers, tokens, strict=True):
             recorder.number = number
-            with charging(token):
+            with charging(token), asking("alice"):
                 engine.keep_undelivered(await engine.run(question, (), {}, "alice"))
 
     asyncio.run(twice())

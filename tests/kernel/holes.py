@@ -41,16 +41,18 @@ from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
     Comparison,
+    Connective,
     Constant,
     Expression,
     InPublic,
     Is,
     Like,
 )
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
 from tests.kernel.examples import column, of_table, scan
-from tests.pipeline_world import POLICIES, walk
+from tests.pipeline_world import POLICIES, SCHEMA, walk
 
 
 class Shown(Enum):
@@ -428,6 +430,70 @@ def window_by_long_texts() -> BlockPlan:
     moved = replace(first, operand=column("p", "t", SqlType.TEXT))
     neighbours = RowNeighbours(rows=1, hashed_by=(unit_above,), not_null=unit_above)
     return noise_for(replace(block, source=chosen, where=moved, neighbours=neighbours), 1)
+
+
+@hole(
+    Rule.WINDOW,
+    "INSERT INTO visits(id, uid, i4, i2) SELECT g, g % 4, 1, g FROM generate_series(1, 40) g",
+    "DELETE FROM visits WHERE uid = 3",
+)
+def number_that_is_an_aggregate() -> BlockPlan:
+    """What is called the number of a row is a count, of which all rows of a unit have the same."""
+    block = block_of(
+        "SELECT count(*) FROM (SELECT uid, i4, row_number() OVER (PARTITION BY uid ORDER BY i2) AS rn"
+        " FROM visits) s WHERE rn = 1"
+    )
+    count = Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8)
+    return replace(
+        block,
+        source=_windows_changed(block.source, lambda w: replace(w, aggregate=count, rows=1)),
+    )
+
+
+@hole(
+    Rule.WINDOW,
+    "INSERT INTO visits(id, uid, i4, i2) SELECT g, g % 40, CASE WHEN g % 11 > 4 THEN 1 END, 1"
+    " FROM generate_series(1, 400) g",
+    "DELETE FROM visits WHERE uid = {}",
+    tries=24,
+)
+def number_that_only_some_rows_have() -> BlockPlan:
+    """Whether the row that the sort puts first has a number depends on a column by which it does not sort."""
+    block = block_of(
+        "SELECT count(*) FROM (SELECT uid, row_number() OVER (PARTITION BY uid ORDER BY i2) AS rn"
+        " FROM visits) s WHERE rn = 1"
+    )
+    some = of_table("r1", "visits", "i4")
+    return replace(
+        block,
+        source=_windows_changed(block.source, lambda w: replace(w, ties=(), present=some)),
+    )
+
+
+@hole(
+    Rule.EXPRESSION,
+    "INSERT INTO people(id, i4) SELECT g, g FROM generate_series(1, 20) g",
+    "DELETE FROM people WHERE id = 20",
+)
+def condition_on_other_rows() -> BlockPlan:
+    """The word between two conditions is printed as it is."""
+    block = block_of("SELECT count(*) FROM people WHERE i4 > 1000 OR i4 > 2000")
+    assert isinstance(block.where, Connective)
+    others = f"OR (SELECT count(*) FROM {SCHEMA}.people) > 19 OR"
+    return replace(block, where=replace(block.where, word=others))
+
+
+@hole(
+    Rule.EXPRESSION,
+    "INSERT INTO people(id, i4) SELECT g, g FROM generate_series(1, 20) g",
+    "DELETE FROM people WHERE id = 20",
+)
+def alias_with_further_rows() -> BlockPlan:
+    """So are the names of relations."""
+    block = block_of("SELECT count(*) FROM people")
+    assert isinstance(block.source, Scan)
+    many = replace(block.source, alias="r1 CROSS JOIN generate_series(1, 9) AS r2")
+    return replace(block, source=many, neighbours=rows_that_change(1))
 
 
 def _first_row(number: ColumnRef) -> Expression:

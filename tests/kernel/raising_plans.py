@@ -56,6 +56,7 @@ from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
+_COUNTS = {AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT}
 Change = Callable[[Expression], Expression | None]
 Raising = Callable[[BlockPlan], BlockPlan | None]
 KINDS: dict[str, Raising] = {}
@@ -987,3 +988,22 @@ def sum_of_stored_numbers(block: BlockPlan) -> BlockPlan | None:
 
     source = change(block.source)
     return None if source is None else replace(block, source=source)
+
+
+@of_block
+def count_cut_below_zero(block: BlockPlan) -> BlockPlan | None:
+    """Then a square root of it raises, once there is a row."""
+
+    def counts(relation: Relation) -> Relation | None:
+        if isinstance(relation, GroupByUnit):
+            kinds = {one.kind for one in relation.aggregates}
+            return replace(relation, rows=-5) if kinds & _COUNTS else None
+        if isinstance(relation, Subquery):
+            windows = tuple(
+                replace(one, rows=-5) if one.aggregate and one.aggregate.kind in _COUNTS else one
+                for one in relation.windows
+            )
+            return replace(relation, windows=windows) if windows != relation.windows else None
+        return None
+
+    return _below(block, counts)

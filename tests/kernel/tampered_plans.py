@@ -1204,14 +1204,11 @@ def part_of_a_union_shifted(of: Tampered) -> BlockPlan | None:
     return of.below(UnionAll, change)
 
 
-@kind
-def list_of_a_protected_table(of: Tampered) -> BlockPlan | None:
+def _lists(of: Tampered, changed: Callable[[InPublic], InPublic]) -> BlockPlan | None:
     def change(node: Expression) -> Expression:
         match node:
             case InPublic():
-                output = ColumnRef("i4", SqlType.INT4, None, node.alias)
-                table = TableName("w", "visits")
-                return replace(node, table=table, output=output, condition=None)
+                return changed(node)
             case Connective():
                 return replace(node, operands=tuple(map(change, node.operands)))
             case Not():
@@ -1221,6 +1218,46 @@ def list_of_a_protected_table(of: Tampered) -> BlockPlan | None:
 
     where = of.block.where
     return None if where is None else replace(of.block, where=change(where))
+
+
+@kind
+def list_of_a_protected_table(of: Tampered) -> BlockPlan | None:
+    def changed(node: InPublic) -> InPublic:
+        output = ColumnRef("i4", SqlType.INT4, None, node.alias)
+        return replace(node, table=TableName("w", "visits"), output=output, condition=None)
+
+    return _lists(of, changed)
+
+
+@kind
+def list_with_a_further_table(of: Tampered) -> BlockPlan | None:
+    """An alias is printed as it is."""
+
+    def changed(node: InPublic) -> InPublic:
+        alias = "r8 CROSS JOIN w.visits AS r9"
+        output = replace(node.output, relation=alias)
+        return replace(node, alias=alias, output=output, condition=None)
+
+    return _lists(of, changed)
+
+
+@kind
+def aggregate_of_an_unknown_column(of: Tampered) -> BlockPlan | None:
+    """The compiler reads the columns of an aggregate as it was written, too."""
+
+    def changed(release: NoisyStatistic) -> NoisyStatistic:
+        column = ColumnRef("hidden", SqlType.INT4, None, "r1")
+        return replace(release, aggregate=replace(release.aggregate, operand=column))
+
+    return of.release(NoisyStatistic, changed)
+
+
+@kind
+def sum_of_no_operand(of: Tampered) -> BlockPlan | None:
+    def changed(release: NoisyStatistic) -> NoisyStatistic | None:
+        return None if isinstance(release.of, Counted) else replace(release, of=())
+
+    return of.release(NoisyStatistic, changed)
 
 
 @kind

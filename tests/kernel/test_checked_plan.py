@@ -13,19 +13,24 @@ import pytest
 
 import proxy
 from proxy.base.errors import Fault
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.checked_plan import (
     CheckedBlock,
     CheckedPlan,
     check_bounded,
     check_plan,
 )
+from proxy.kernel.plan import BlockPlan, DeviationMean, LaplaceNoise, NoisyStatistic, Release
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.world import World
+from proxy.kernel.sensitivities import laplace, of_sum
+from proxy.kernel.shape import shape_of
+from proxy.kernel.statistics import Counted, Measured
 from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
+from proxy.policy.policy_model import Bounds
 from tests.engine.test_order import Recorder, ask, asked
 from tests.kernel.examples import WORLD
 from tests.pipeline_world import CATALOG, POLICIES, walk
@@ -169,12 +174,77 @@ def _chosen() -> CheckedPlan:
 
 
 def test_another_question_has_no_bounds_of_this_one() -> None:
-    plan, world = _chosen(), World(POLICIES["chosen"], CATALOG)
+    plan = _chosen()
     other = walk("SELECT sum(i4) FROM visits WHERE i4 > 3", POLICIES["chosen"])
     assert other is not None
     with pytest.raises(NotPrivate) as refused:
-        check_bounded(other.plan.blocks[0], plan.blocks[0], world)
+        check_bounded(other.plan.blocks[0], plan.blocks[0])
     assert refused.value.rule is Rule.PRICE
+
+
+def _forgetting_the_choice(block: BlockPlan, epsilon: Fraction) -> BlockPlan:
+    """The block as if its bound had been given: with noise for more than was left for it."""
+    (release,) = block.releases
+    assert isinstance(release, NoisyStatistic) and release.total is not None
+    total = replace(release.total, choice=None)
+    scale = Fraction(total.most * total.parts) / epsilon
+    given = replace(
+        release,
+        total=total,
+        noise=LaplaceNoise(scale=scale),
+        loss=Loss(epsilon, Fraction(0)),
+    )
+    return replace(block, releases=(given,))
+
+
+def test_a_choice_that_was_drawn_is_not_forgotten() -> None:
+    """All of the charge would be spent on noise, and the choice was drawn on top."""
+    plan = _chosen()
+    (charged,) = plan.blocks
+    (release,) = charged.block.releases
+    assert isinstance(release, NoisyStatistic) and release.choice is not None
+    for epsilon in (release.noise_loss.epsilon, charged.price.epsilon):
+        bounded = _forgetting_the_choice(charged.block, epsilon)
+        assert charged.price.covers(price_of_block(bounded, charged.world, is_bounded=True))
+        with pytest.raises(NotPrivate) as refused:
+            check_bounded(bounded, charged)
+        assert refused.value.rule is Rule.PRICE
+        assert "choices" in refused.value.where
+
+
+def _narrow(measured: Measured) -> Measured:
+    return replace(measured, clamp=Bounds(Fraction(0), measured.grid))
+
+
+def _of_narrow_values(block: BlockPlan) -> BlockPlan:
+    """What is measured as of values within a step, with the noise for these."""
+    releases: list[Release] = []
+    for release in block.releases:
+        if isinstance(release, NoisyStatistic) and release.total is None:
+            of = release.of if isinstance(release.of, Counted) else tuple(map(_narrow, release.of))
+            moved = of_sum(shape_of(block), release.statistic, of)
+            release = replace(release, of=of, noise=laplace(moved, release.loss.epsilon))
+        elif isinstance(release, DeviationMean):
+            release = replace(release, measured=_narrow(release.measured))
+        releases.append(release)
+    return replace(block, releases=tuple(releases))
+
+
+@pytest.mark.parametrize("answers", ["covar_pop(i4, i2)", "avg(i4), count(*)"])
+def test_what_was_read_before_its_bound_gets_the_noise_for_it(answers: str) -> None:
+    """It is of the values of the plan that was charged, and is not read again."""
+    pipeline = walk(f"SELECT {answers} FROM visits", POLICIES["chosen"])
+    assert pipeline is not None
+    (charged,) = pipeline.checked.blocks
+    assert charged.block.is_of_totals and charged.block.chooses
+    narrow = _of_narrow_values(charged.block)
+    assert narrow != charged.block
+    assert charged.price.covers(price_of_block(narrow, charged.world, is_bounded=True))
+    with pytest.raises(NotPrivate) as refused:
+        check_bounded(narrow, charged)
+    assert refused.value.rule is Rule.PRICE
+    assert "sums" in refused.value.where
+    check_bounded(charged.block, charged)
 
 
 def test_a_changed_block_is_checked_again_and_has_a_price_of_its_own() -> None:

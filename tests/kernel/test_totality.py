@@ -440,6 +440,7 @@ _WEAKENED: dict[str, Weakened] = {
         "False",
     ),
     "sum_of_stored_numbers": _weak(_J.aggregate_value, "computable_bits(value)", "0"),
+    "count_cut_below_zero": _weak(_J.aggregate_value, "not 0 <= most < 2**63", "False"),
 }
 
 

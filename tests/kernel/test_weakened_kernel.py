@@ -27,6 +27,7 @@ from proxy.kernel import (
     listed_values,
     measurements,
     number_totality,
+    owners,
     row_numbers,
     sensitivities,
     shape,
@@ -106,6 +107,22 @@ _OF_HOLES = {
         attribution.subquery_rule, "len(set(names)) < len(names)", "False"
     ),
     "window_with_ties": _weak(attribution._check_ties, "not seen <= told", "False"),
+    "number_that_only_some_rows_have": _weak(
+        attribution._check_ties,
+        "seen |= columns_in(tuple(one.present for one in subquery.windows)) - alike",
+        "pass",
+    ),
+    "number_that_is_an_aggregate": _weak(
+        attribution._check_function,
+        "(window.aggregate is not None) != (window.function is WindowFunction.AGGREGATE)",
+        "False",
+    ),
+    "condition_on_other_rows": _weak(
+        column_types._check_computed, "if word not in _WORDS", "if False"
+    ),
+    "alias_with_further_rows": _weak(
+        owners.check_alias, "_ALIAS.fullmatch(alias) is None", "False"
+    ),
     "window_by_long_texts": _weak(attribution._check_ties, "if types[column].is_text", "if False"),
     "lookup_on_the_unit_alone": _weak(
         join_rules.unit_join, "a.alone and (b.alone or is_once)", "a.alone"
@@ -201,6 +218,13 @@ _OF_HOLES = {
     "key_beside_one_that_is_fixed": _weak(fixed_columns.most_groups, "if not kept]", "if False]"),
 }
 _OF_KINDS = {
+    "list_with_a_further_table": _weak(
+        column_types._check_list, "check_alias(listed.alias)", "pass"
+    ),
+    "aggregate_of_an_unknown_column": _weak(
+        block_price._check_parts, "if not columns_in(", "if False and not columns_in("
+    ),
+    "sum_of_no_operand": _weak(measurements.price_of_sum, "is_of_nothing or", ""),
     "number_over_a_column": _weak(
         truncation_rules._check_columns, "cut.place in cut.columns", "False"
     ),

@@ -15,6 +15,7 @@ import pytest
 from proxy.catalog.catalog_model import TableName
 from proxy.cli.assembly import Database, assemble
 from proxy.query.syntax.statements import Statement
+from tests.asked_by import run_by
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live import public_data
 from tests.live.served_database import served_database
@@ -66,7 +67,7 @@ async def answers(served: Database, aggregate: str, runs: int) -> list[float]:
     await database.open()
     try:
         for _ in range(runs):
-            answer = await engine.run(asked, (), {}, "accuracy")
+            answer = await run_by(engine, asked, (), {}, "accuracy")
             assert answer.loss.epsilon == 1
             (row,) = json.loads(answer.relation)["b1"]
             found.append(float(row["a1"]))

@@ -27,6 +27,7 @@ from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import discrete_laplace
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
+from tests.asked_by import run_by
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live import public_data
 from tests.live.served_database import planned, served_database
@@ -244,7 +245,7 @@ async def _answered(database: Database, question: str, runs: int) -> list[tuple[
     await served.open()
     try:
         for _ in range(runs):
-            answer = await served.engine.run(asked, (), {}, "accuracy")
+            answer = await run_by(served.engine, asked, (), {}, "accuracy")
             found += [(row["k1"],) for row in json.loads(answer.relation)["b1"]]
     finally:
         await served.close()

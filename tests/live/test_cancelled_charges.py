@@ -15,6 +15,7 @@ from psycopg.pq import DiagnosticField
 from proxy.base.errors import Refusal
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.query.syntax.statements import Statement
+from tests.asked_by import run_by
 from tests.cancelled_at import CancelledAt
 from tests.fetching import fetched
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
@@ -58,7 +59,7 @@ def test_a_statement_that_is_cancelled_at_each_of_its_waits(
     async def at_each() -> int:
         number = 0
         while True:
-            work = CancelledAt(engine.run(question, (), {}, analyst), number, is_late=is_late)
+            work = CancelledAt(run_by(engine, question, (), {}, analyst), number, is_late=is_late)
 
             async def run(work: CancelledAt = work) -> None:
                 await work

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 
 from proxy.release.noisy_interval import NoisyInterval
+from tests.asked_by import run_by
 from tests.live.served_database import asked, served_database
 from tests.live_proxy import start_proxy
 from tests.servers_fixture import servers
@@ -71,8 +72,12 @@ def test_spreads_of_some_orders_are_least_numbers() -> None:
                 aggregate, f"{aggregate}, dp.low({aggregate}), dp.high({aggregate})"
             )
             for _ in range(_DRAWS):
-                work = database.engine.run(
-                    asked(database, question), (), {"dp.epsilon": "0.25"}, "someone"
+                work = run_by(
+                    database.engine,
+                    asked(database, question),
+                    (),
+                    {"dp.epsilon": "0.25"},
+                    "someone",
                 )
                 (row,) = json.loads(proxy.do(work).relation)["b1"]
                 assert row["h1"] is None, "a bound may cut"
@@ -100,8 +105,8 @@ def test_what_is_stated_of_the_shop_holds() -> None:
             question = statement.format(", ".join((*aggregates, *ends)))
             held, stated = [0] * len(aggregates), [0] * len(aggregates)
             for _ in range(_DRAWS):
-                work = database.engine.run(
-                    asked(database, question), (), {"dp.epsilon": "0.5"}, "someone"
+                work = run_by(
+                    database.engine, asked(database, question), (), {"dp.epsilon": "0.5"}, "someone"
                 )
                 (row,) = json.loads(proxy.do(work).relation)["b1"]
                 for place, truth in enumerate(exact):
@@ -148,7 +153,7 @@ def test_a_share_whose_parts_are_cut_has_no_interval(monkeypatch: pytest.MonkeyP
     question = f"SELECT {share}, dp.low({share}), dp.high({share}) FROM w.sales"
 
     def ends() -> tuple[float | None, float | None]:
-        work = database.engine.run(asked(database, question), (), {}, "someone")
+        work = run_by(database.engine, asked(database, question), (), {}, "someone")
         (row,) = json.loads(proxy.do(work).relation)["b1"]
         low, high = (next(row[name] for name in row if name[0] == side) for side in "lh")
         return low, high

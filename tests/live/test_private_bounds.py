@@ -21,6 +21,7 @@ from proxy.drawing import compiled_blocks, drawer
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.kernel.checked_plan import CheckedBlock
 from proxy.planner import planning
+from tests.asked_by import run_by
 from tests.live.served_database import asked, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
@@ -69,7 +70,7 @@ class Asking:
     listeners: BothListeners
 
     def run(self, question: str, **settings: str) -> NoisyAnswer:
-        work = self.database.engine.run(asked(self.database, question), (), settings, "someone")
+        work = run_by(self.database.engine, asked(self.database, question), (), settings, "someone")
         return self.live.do(work)
 
     def explained(self, question: str) -> str:
@@ -442,7 +443,7 @@ def test_a_cancel_between_the_two_scans_stays_charged(
     )
 
     async def cancelled() -> None:
-        task = asyncio.ensure_future(visits.database.engine.run(question, (), {}, analyst))
+        task = asyncio.ensure_future(run_by(visits.database.engine, question, (), {}, analyst))
         await asyncio.to_thread(begun.wait, 10)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

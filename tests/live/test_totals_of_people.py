@@ -23,6 +23,7 @@ import pytest
 from proxy.cli.assembly import Database
 from proxy.cli.sample_policies import sample_policy
 from proxy.engine.noisy_answers import NoisyAnswer
+from tests.asked_by import run_by
 from tests.live.served_database import asked, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
@@ -53,7 +54,7 @@ class Asking:
 
     def run(self, question: str, **settings: str) -> NoisyAnswer:
         given = {f"dp.{name}": value for name, value in settings.items()}
-        work = self.database.engine.run(asked(self.database, question), (), given, "someone")
+        work = run_by(self.database.engine, asked(self.database, question), (), given, "someone")
         return self.live.do(work)
 
     def rows(self, select: str) -> list[dict[str, Any]]:

@@ -30,6 +30,7 @@ from proxy.policy.check import fitted
 from proxy.policy.policy_model import Accounting, Reuse
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow
+from tests.asked_by import run_by
 from tests.chosen_slots import slot_offset
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import asked
@@ -187,7 +188,7 @@ async def _asked_all(
                 question = known[one.text]
                 epsilons[kind] = _least_epsilon(database, question, fresh[one.text])
         settings = {"dp.epsilon": epsilons[kind]}
-        answer = await database.engine.run(known[one.text], (), settings, one.analyst)
+        answer = await run_by(database.engine, known[one.text], (), settings, one.analyst)
         assert answer.plan is not None
         shown.append(answer.plan)
     return shown
