@@ -100,10 +100,24 @@ def _narrowed(column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPa
         within = [part.whole for part in about if allowed(number * part.size)]
         known = replace(known, values=still_possible(column, known.values, within))
     if is_ordered(known.type):
-        known = replace(known, ranges=ranges_of(column, known, about))
+        known = replace(known, ranges=_of_whole_days(ranges_of(column, known, about), known.type))
     if known.nullable and not can_be_null(column, about):
         known = replace(known, nullable=False)
     return known
+
+
+def _of_whole_days(ranges: tuple[Range, ...] | None, kind: SqlType) -> tuple[Range, ...] | None:
+    """Of dates, which a condition on seconds may cut within a day: the days of which it holds the start."""
+    if ranges is None or kind is not SqlType.DATE:
+        return ranges
+    whole = [
+        Range(
+            None if one.low is None else Fraction(math.ceil(one.low)),
+            None if one.high is None else Fraction(math.floor(one.high)),
+        )
+        for one in ranges
+    ]
+    return tuple(one for one in whole if one.low is None or one.high is None or one.low <= one.high)
 
 
 def _of_public_row(

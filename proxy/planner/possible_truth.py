@@ -1,10 +1,11 @@
 """Which truth values a condition can have where something is known of columns: all of them, or too many.
 
-A text says nothing about the order of texts, which is that of a collation.
+A text says nothing about the order of texts, which is that of a collation, but for digits in the same places.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,9 +45,10 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class OtherText:
-    """Some text that is none of these."""
+    """Some text that is none of these. years: it begins with four digits, from one number to another."""
 
     than: frozenset[str]
+    years: tuple[int, int] | None = None
 
 
 class Unknown(Enum):
@@ -250,13 +252,42 @@ def _order(left: Value, right: Value) -> frozenset[int]:
         case Between() | Within(), Between() | Within():
             return _sides_of_range(left, right)
         case str(), str():
-            return frozenset({0 if left == right else 2})
-        case (OtherText(), str()) | (str(), OtherText()):
-            other, text = (left, right) if isinstance(left, OtherText) else (right, left)
-            assert isinstance(other, OtherText)
-            return frozenset({2} if text in other.than else {0, 2})
+            return frozenset({_order_of_texts(left, right)})
+        case OtherText(), str():
+            return _order_of_years(left, right)
+        case str(), OtherText():
+            return frozenset(sign if sign == 2 else -sign for sign in _order_of_years(right, left))
         case _:
             return frozenset({-1, 0, 1, 2})
+
+
+_DIGITS = re.compile("[0-9]")
+_YEAR = re.compile("[0-9]{4}")
+
+
+def _order_of_texts(left: str, right: str) -> int:
+    """Texts that differ in digits alone, or in four that they begin with, are ordered so in every collation.
+
+    >>> _order_of_texts("2023-05", "2023-11"), _order_of_texts("2022 Mai", "2023-01"), _order_of_texts("a", "b")
+    (-1, -1, 2)
+    """
+    years = [one[:4] for one in (left, right) if _YEAR.match(one)]
+    if len(years) == 2 and years[0] != years[1]:
+        return 1 if years[0] > years[1] else -1
+    if left == right:
+        return 0
+    is_alike = left.isascii() and _DIGITS.sub("0", left) == _DIGITS.sub("0", right)
+    return (1 if left > right else -1) if is_alike else 2
+
+
+def _order_of_years(other: OtherText, text: str) -> frozenset[int]:
+    if other.years is not None and _YEAR.match(text):
+        first, last = other.years
+        if int(text[:4]) < first:
+            return frozenset({1})
+        if int(text[:4]) > last:
+            return frozenset({-1})
+    return frozenset({2} if text in other.than else {0, 2})
 
 
 def _sides(of: Between | Within, number: Fraction) -> frozenset[int]:

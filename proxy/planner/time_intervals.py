@@ -183,6 +183,8 @@ def _changes(zone: Zone, near: Fraction) -> Iterator[tuple[Fraction, int, int]]:
 
 def _cast_within(cast: Cast, of: Within) -> Within | None:
     source, zone = cast.operand.type, cast.zone or UTC
+    if source is SqlType.NUMERIC and cast.type is SqlType.FLOAT8:  # date_part()
+        return of
     if source is None or not source.is_time or not cast.type.is_time:
         return None
     if source is SqlType.TIMESTAMPTZ and cast.type is not SqlType.TIMESTAMPTZ:
@@ -194,6 +196,9 @@ def _cast_within(cast: Cast, of: Within) -> Within | None:
 
 def _cast_turns(cast: Cast, at: Fraction) -> Iterator[Fraction]:
     source, zone = cast.operand.type, cast.zone or UTC
+    if not cast.type.is_time:
+        yield at
+        return
     days = {at}
     if cast.type is SqlType.DATE:
         days = {_day_of(at), _day_of(at) + _DAY}
@@ -408,8 +413,8 @@ def _is_known(of: Within) -> bool:
 
 
 def _text_within(key: FormattedTime, of: Within, beside: Collection[Value]) -> Value:
-    """One text, or some text that is none of those with another year. The operand has been cut to the years
-    from 1 to 9999 (calendar_clamps.py)."""
+    """One text, or some text of some years that is none of those with another one. The operand has been cut to
+    the years from 1 to 9999 (calendar_clamps.py)."""
     known = template(key.template)
     if known is None:
         return Unknown.UNKNOWN
@@ -431,7 +436,7 @@ def _text_within(key: FormattedTime, of: Within, beside: Collection[Value]) -> V
         for text in beside
         if isinstance(text, str) and not _has_year(text[place : place + 4], *years)
     }
-    return OtherText(frozenset(others))
+    return OtherText(frozenset(others), None if place else years)
 
 
 def _has_year(digits: str, first: int, last: int) -> bool:
