@@ -30,7 +30,7 @@ _LEFT = object()  # stands behind a part whose own parts were all looked at
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Wanted:
+class _DeclaredType:
     """What a field may hold.
 
     Attributes:
@@ -42,8 +42,8 @@ class _Wanted:
 
     leaves: frozenset[type]
     nodes: frozenset[type]
-    each: dict[type, _Wanted]
-    places: tuple[_Wanted, ...] | None
+    each: dict[type, _DeclaredType]
+    places: tuple[_DeclaredType, ...] | None
 
 
 def check_well_formed(part: object, kind: Any) -> None:
@@ -95,7 +95,7 @@ def check_well_formed(part: object, kind: Any) -> None:
 
 
 @cache
-def _fields(kind: type[Any]) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[_Wanted, ...]]:
+def _fields(kind: type[Any]) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[_DeclaredType, ...]]:
     """What gives the fields of a class that are looked at, and what each may hold."""
     hints = get_type_hints(kind)
     left_out = _SHOWN if kind is BlockPlan else frozenset()
@@ -119,11 +119,11 @@ def _classes(kind: Any) -> Iterator[Any]:
 
 
 @cache
-def _wanted(kind: Any) -> _Wanted:
+def _wanted(kind: Any) -> _DeclaredType:
     leaves: set[type] = set()
     nodes: set[type] = set()
-    each: dict[type, _Wanted] = {}
-    places: tuple[_Wanted, ...] | None = None
+    each: dict[type, _DeclaredType] = {}
+    places: tuple[_DeclaredType, ...] | None = None
     for one in _classes(kind):
         origin, of = get_origin(one), get_args(one)
         if origin is tuple and of[-1] is not Ellipsis:
@@ -136,4 +136,4 @@ def _wanted(kind: Any) -> _Wanted:
         else:
             assert one in _LEAVES or issubclass(one, Enum), "a class that is in no plan"
             leaves.add(one)
-    return _Wanted(frozenset(leaves), frozenset(nodes), each, places)
+    return _DeclaredType(frozenset(leaves), frozenset(nodes), each, places)

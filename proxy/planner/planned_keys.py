@@ -20,6 +20,7 @@ from proxy.planner.public_keys import is_computed
 from proxy.planner.text_lengths import is_long, is_long_number
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (
+    Cast,
     ColumnRef,
     Constant,
     DateTrunc,
@@ -47,6 +48,7 @@ def planned_keys(
     """
     if block.is_summed or not can_be_private:
         block = replace(block, keys=tuple(_as_whole_number(key, facts) for key in block.keys))
+    block = replace(block, keys=tuple(_as_days(key, public, where) for key in block.keys))
     if not block.is_summed:
         return block, tuple(planned_key(key, facts, public, where) for key in block.keys)
     planned = tuple(planned_key(key, facts, public, where) for key in block.keys)
@@ -73,6 +75,23 @@ def _as_whole_number(key: Key, facts: Facts) -> Key:
         return key
     one = Constant(Fraction(1), SqlType.INT4)
     return replace(key, expression=Quotient(column, one, False, column.type, column.position))
+
+
+_MOST_DAYS = 1_100  # three years: of more, those that many have are chosen
+
+
+def _as_days(key: Key, public: Facts, where: Expression | None) -> Key:
+    """A column of dates computed from itself, where bounds and conditions leave it few days: so its groups are
+    those of date_trunc('day', column)."""
+    column = key.expression
+    if not isinstance(column, ColumnRef) or column.type is not SqlType.DATE:
+        return key
+    known = public[column.relation, column.column]
+    if known.values is not None or known.is_unit or known.bounds is None:
+        return key
+    days = Cast(Cast(column, SqlType.TIMESTAMP), SqlType.DATE)
+    values = computed_values(days, public, where)
+    return key if values is None or len(values) > _MOST_DAYS else replace(key, expression=days)
 
 
 def columns_of_keys(keys: Sequence[Expression], facts: Facts) -> frozenset[tuple[str, str]]:

@@ -14,7 +14,7 @@ from random import Random  # noqa: TID251  the same plans for the same seed
 from typing import Any
 
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.well_formed import _SHOWN, _fields, _Wanted, _wanted
+from proxy.kernel.well_formed import _SHOWN, _DeclaredType, _fields, _wanted
 
 # Of a block: what decides nothing about what is drawn.
 _WORDS = frozenset(
@@ -29,8 +29,8 @@ _Parts = Mapping[type, Sequence[Any]]
 
 
 def parts_of(
-    node: Any, wanted: _Wanted | None, path: Steps = ()
-) -> Iterator[tuple[Steps, _Wanted]]:
+    node: Any, wanted: _DeclaredType | None, path: Steps = ()
+) -> Iterator[tuple[Steps, _DeclaredType]]:
     """Each part at and below a node that has a type of its own, and what may stand there."""
     if node.__class__ is tuple and wanted is not None:
         for place, part in enumerate(node):
@@ -88,7 +88,7 @@ class Exchanger:
         found: BlockPlan = _with(block, path, self.random.choice(options)) if options else block
         return found
 
-    def _values(self, old: Any, wanted: _Wanted) -> Iterator[Any]:
+    def _values(self, old: Any, wanted: _DeclaredType) -> Iterator[Any]:
         if type(None) in wanted.leaves:
             yield None
         match old:

@@ -249,6 +249,16 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(round(double::numeric, 2)::text), count(round(num::numeric, 2)::text) {_THINGS}",
         f"SELECT count(int::text), count(day::text), count(txt::text) {_THINGS}",
     ),
+    "Write the query out: {} SELECT ...; EXECUTE by itself runs it.": _case(
+        f"PREPARE own AS {_COUNT}; EXPLAIN EXECUTE own",
+        f"EXPLAIN {_COUNT}",
+        f"PREPARE own AS {_COUNT}; EXECUTE own",
+    ),
+    "Leave the cast to real out, or round to digits: round(column::numeric, 4).": _case(
+        f"SELECT count(*) {_THINGS} WHERE double::real = 1",
+        f"SELECT count(*) {_THINGS} WHERE double = 1",
+        f"SELECT count(*) {_THINGS} WHERE round(double::numeric, 4) = 1",
+    ),
     "Cast to integer, bigint, numeric, numeric(10, 2), double precision, text, varchar(10) or date.": _case(
         f"SELECT count(int::money) {_THINGS}",
         f"SELECT count(num2::integer), count(int::bigint), count(int::numeric) {_THINGS}",

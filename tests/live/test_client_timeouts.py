@@ -19,6 +19,7 @@ from proxy.base.limits import PROTECTED_SECONDS
 from proxy.pgwire import held_timeouts
 from proxy.pgwire.frame_driver import OUTLASTS_TIMEOUT
 from proxy.pgwire.frames import SYNC, bind, decode_data_row, execute, parse, query
+from proxy.pgwire.shadow_exchanges import run
 from proxy.pgwire.startup_options import refused_setting
 from proxy.protected.protected_database import ProtectedDatabase
 from tests.live.test_psycopg import COUNT, near, slow
@@ -344,7 +345,8 @@ def test_an_old_transaction_is_refused_before_the_charge(
     hold = held_timeouts.hold_sql(within_request=False)
     oldest = f"({held_timeouts.OLDEST_TRANSACTION_SECONDS},"
     assert oldest in hold
-    monkeypatch.setattr(held_timeouts, "_HOLD", hold.replace(oldest, "(0.5,").encode())
+    sooner = run(hold.replace(oldest, "(0.5,").encode(), goes_on=True)
+    monkeypatch.setattr(held_timeouts, "_HOLD", sooner)
     with live.connect(analyst=analyst) as connection:
         connection.execute("BEGIN")
         connection.execute("SELECT pg_sleep(0.6)")

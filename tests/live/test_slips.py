@@ -48,8 +48,8 @@ SLIPS = [
     ["EXPLAIN ANALYZE SELECT * FROM shop.orders"],
     ["EXPLAIN SELECT * FROM shop.orders"],
     ["EXPLAIN TABLE shop.orders"],
-    ["EXPLAIN ANALYZE CREATE TEMP TABLE e AS SELECT count(*) FROM shop.orders"],
-    ["EXPLAIN DECLARE c CURSOR FOR SELECT count(*) FROM shop.orders"],
+    ["EXPLAIN ANALYZE CREATE TEMP TABLE e AS SELECT * FROM shop.orders"],
+    ["EXPLAIN DECLARE c CURSOR FOR SELECT total FROM shop.orders"],
     ["CREATE TEMP TABLE t (a bigint)",
      "MERGE INTO t USING (SELECT count(*) n FROM shop.orders) s ON t.a = s.n"
      " WHEN NOT MATCHED THEN INSERT VALUES (s.n)"],
