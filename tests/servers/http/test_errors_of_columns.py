@@ -103,7 +103,7 @@ def test_rows_that_a_noisy_answer_chooses_have_no_error(listeners: BothListeners
         f"SELECT count(*), dp.error(count(*)), dp.low(sum(total)), dp.high(avg(total)) {compared}",
     )
     ((count, *ends),) = body["rows"]
-    assert count > 0 and ends == [None] * 3
+    assert isinstance(count, int) and ends == [None] * 3  # with its noise it may be below 0
     described = [entry for entry in body["accuracy"] if entry["no_interval"]]
     assert len(described) == 3
     assert all(entry["error_95"] is entry["error_times_rows"] is None for entry in described)
