@@ -1,16 +1,20 @@
-"""EXPLAIN for an analyst: in a dozen lines what each output costs and how exact it will be. No data."""
+"""EXPLAIN for an analyst: in a dozen lines what each output costs and how exact it will be. No data.
+
+EXPLAIN (VERBOSE) has all of these lines, then those of explain_text.py.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.expected_errors import ExpectedError, expected_error, short_number
-from proxy.engine.explain_text import FreeBlock, budget_text, lifted_text
+from proxy.engine.explain_text import FreeBlock, budget_text, explain_lines, lifted_text
 from proxy.engine.group_threshold import threshold_text
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
@@ -43,17 +47,46 @@ def summary_lines(
         times: How times were rounded.
         mechanism: What the session has SET as dp.mechanism.
     """
+    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism)
+    last = list(_wrapped(_LAST))
+    return [*first, *_fitting(parts, MOST_LINES - len(first) - len(last)), *last]
+
+
+def verbose_lines(
+    plan: PrivatePlan,
+    remaining: Loss | None,
+    sql: Sequence[str],
+    free: Mapping[int, FreeBlock] = _NO_FREE,
+    lifts: Sequence[Lift | None] = (),
+    times: Sequence[str] = (),
+    mechanism: str | None = None,
+) -> list[str]:
+    """Write all that `summary_lines` may leave out, then mechanisms and SQL.
+
+    Args:
+        plan: As of `summary_lines`, as are the others.
+        sql: The backend statements, parameters unnamed.
+    """
+    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism)
+    return [*first, *chain.from_iterable(parts), *explain_lines(plan, sql, free, lifts)]
+
+
+def _first_and_parts(
+    plan: PrivatePlan,
+    remaining: Loss | None,
+    free: Mapping[int, FreeBlock],
+    lifts: Sequence[Lift | None],
+    times: Sequence[str],
+    mechanism: str | None,
+) -> tuple[list[str], list[list[str]]]:
+    """What the statement costs, and the other lines, each broken where it is long."""
     expectations = list(answer_expectations(plan))
     entries = [entry for entry, _, _ in expectations]
     first = [line for text in _cost(plan, entries, remaining, free) for line in _wrapped(text)]
-    last = list(_wrapped(_LAST))
     if mechanism is not None:
         first += _wrapped(f"  dp.mechanism = {mechanism}: AVG, MIN and MAX are made with it")
-    parts = [
-        list(_wrapped(line))
-        for line in dict.fromkeys(_lines(plan, expectations, free, lifts, times))
-    ]
-    return [*first, *_fitting(parts, MOST_LINES - len(first) - len(last)), *last]
+    lines = dict.fromkeys(_lines(plan, expectations, free, lifts, times))
+    return first, [list(_wrapped(line)) for line in lines]
 
 
 def answer_expectations(plan: PrivatePlan) -> Iterator[tuple[Accuracy, str, ExpectedError]]:
@@ -118,16 +151,20 @@ def _cost(
     each = ""
     if len(entries) > 1 and _is_even(entries):
         each = f", about {short_number(entries[0].epsilon)} for each output"
-    epsilon = text_of(plan.loss.epsilon)
-    yield f"Differentially private answer for epsilon {epsilon}{delta}{each}; errors in 95 of 100 answers"
+    errors = "; errors in 95 of 100 answers" if entries else ""
+    if not plan.loss.epsilon:
+        yield "Answered from the policy, for epsilon 0: no aggregate, and all groups are public"
+    else:
+        epsilon = text_of(plan.loss.epsilon)
+        yield f"Differentially private answer for epsilon {epsilon}{delta}{each}{errors}"
     if remaining is not None:
         yield f"  Budget: {budget_text(plan, remaining, free)}"
 
 
 def _is_even(entries: Sequence[Accuracy]) -> bool:
-    """Whether all outputs cost about the same."""
+    """Whether all outputs cost about the same. A statement of keys alone has none."""
     amounts = [entry.epsilon for entry in entries]
-    return max(amounts) <= _EVEN * min(amounts)
+    return not amounts or max(amounts) <= _EVEN * min(amounts)
 
 
 def _protected(block: BlockPlan) -> str:

@@ -12,6 +12,7 @@ from typing_extensions import assert_never
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.group_threshold import threshold_text
+from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -49,16 +50,13 @@ _FREE: Mapping[int, FreeBlock] = {}
 
 def explain_lines(
     plan: PrivatePlan,
-    remaining: Loss | None,
     sql: Sequence[str],
     free: Mapping[int, FreeBlock] = _FREE,
     lifts: Sequence[Lift | None] = (),
-    times: Sequence[str] = (),
 ) -> Iterator[str]:
-    """remaining: None where no ledger is known; sql: the backend statements, parameters unnamed; free: blocks,
-    by number, that cost nothing or less, and what they are answered from; lifts: of each block, if of any;
-    times: how times were rounded."""
-    for line in _lines(plan, remaining, sql, free, lifts, times):
+    """sql: the backend statements, parameters unnamed; free: blocks, by number, that cost nothing or less, and
+    what they are answered from; lifts: of each block, if of any."""
+    for line in _lines(plan, sql, free, lifts):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from textwrap.wrap(
             line,
@@ -71,15 +69,14 @@ def explain_lines(
 
 def _lines(
     plan: PrivatePlan,
-    remaining: Loss | None,
     sql: Sequence[str],
     free: Mapping[int, FreeBlock],
     lifts: Sequence[Lift | None],
-    times: Sequence[str],
 ) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
-    yield f"Differentially private answer  ({cost})"
+    yield f"Mechanisms and SQL  ({cost})"
     found = accuracies(plan)
+    words = [aggregate_word(one.aggregate) for block in plan.blocks for one in block.answers]
     for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True), start=1):
         yield f"  Block {number} on {', '.join(block.tables())}: {unit_text(block)}"
         if block.keys:
@@ -103,19 +100,15 @@ def _lines(
                 f"    Bound on the values of {', '.join(named)}: chosen privately when it runs, for"
                 f" {spent} of epsilon"
             )
-        for entry in found:
+        for entry, word in zip(found, words, strict=True):
             if entry.block == number:
-                yield "    " + _line(entry)
+                yield "    " + _line(entry, word)
         yield f"    Backend SQL: {statement}"
         for text in lifted_text(number - 1, free, lifts).values():
             yield f"    {text}"
         if number - 1 in free:
             yield f"    {free[number - 1].text()}"
-    for text in times:
-        yield f"  Times: {text}"
-    if remaining is not None:
-        yield f"  Budget: {budget_text(plan, remaining, free)}"
-    yield "  Nothing was read or charged."
+    yield "Nothing was read or charged."
 
 
 def budget_text(plan: PrivatePlan, remaining: Loss, free: Mapping[int, FreeBlock]) -> str:
@@ -170,9 +163,9 @@ def _groups(block: BlockPlan) -> str:
     )
 
 
-def _line(entry: Accuracy) -> str:
+def _line(entry: Accuracy, word: str) -> str:
     described = entry.described
-    parts = [f"{entry.aggregate}: {described.mechanism}"]
+    parts = [f"{word}: {described.mechanism}"]
     if described.sensitivity:
         parts.append(f"sensitivity {described.sensitivity}")
     parts.append(f"epsilon {text_of(entry.epsilon)} ({_percent(entry.share)})")

@@ -14,7 +14,7 @@ from proxy.base.sql_types import SqlType
 from proxy.engine.accuracy import text_of
 from proxy.engine.answer_conditions import joint_rules, left_out_rows, stored_rows_matter
 from proxy.engine.cut_directions import are_cut_below, is_cut_below, only_grow
-from proxy.engine.unit_words import aggregate_word, answer_name, one_unit
+from proxy.engine.unit_words import aggregate_word, answer_name, named_column, one_unit
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -120,17 +120,22 @@ _STEM = "The error leaves out what the policy cuts"
 
 def _names(block: BlockPlan, releases: frozenset[int], aggregate: Aggregate) -> str:
     """The answers that are made of a release. Two sums of expressions have no other name than their columns."""
-    if "(" in (word := aggregate_word(aggregate)):
-        return word
+    if _has_name(aggregate):
+        return aggregate_word(aggregate)
     numbers = [n for n, one in enumerate(block.answers, start=1) if releases & {*one.releases}]
     return " and ".join(dict.fromkeys(answer_name(block, number) for number in numbers))
 
 
 def _name_of(block: BlockPlan, aggregate: Aggregate) -> str:
     numbers = [n for n, one in enumerate(block.answers, start=1) if one.aggregate == aggregate]
-    if "(" in (word := aggregate_word(aggregate)) or not numbers:
-        return word
+    if _has_name(aggregate) or not numbers:
+        return aggregate_word(aggregate)
     return answer_name(block, numbers[0])
+
+
+def _has_name(aggregate: Aggregate) -> bool:
+    """Whether it is called by its column, or needs none."""
+    return aggregate.operand is None or named_column(aggregate) is not None
 
 
 def _range(bounds: Bounds) -> str:

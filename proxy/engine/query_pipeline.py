@@ -23,8 +23,7 @@ from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
 from proxy.engine.ended_columns import ended_lines
 from proxy.engine.explain_json import explain_json
-from proxy.engine.explain_summary import summary_lines
-from proxy.engine.explain_text import explain_lines
+from proxy.engine.explain_summary import summary_lines, verbose_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
@@ -457,7 +456,9 @@ class Engine:
             )
             displayed = [{**facts, **_unlisted_of(found)}]
         elif statement.explain_verbose:
-            lines = explain_lines(private, remaining, sql, free, found.lifts, found.times)
+            lines = verbose_lines(
+                *(private, remaining, sql, free, found.lifts, found.times), mechanism=mechanism
+            )
             displayed = [*lines, *found.unlisted]
         else:
             summary = summary_lines(

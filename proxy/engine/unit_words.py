@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from proxy.engine.accuracy import text_of
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.noisy_expressions import AnswerOf, answers_in
@@ -46,20 +47,30 @@ def plural(word: str) -> str:
 
 
 def aggregate_word(aggregate: Aggregate) -> str:
-    """Name an aggregate with its column, where it is of one bare column that somebody has named.
+    """Name an aggregate with its column, where it is of one bare column that somebody has named. A quantile has
+    its fraction.
 
     >>> from proxy.base.sql_types import SqlType
     >>> aggregate_word(Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8))
     'count(*)'
     """
-    name, operand = aggregate.kind.value, aggregate.operand
-    if not isinstance(operand, ColumnRef) or aggregate.second is not None:
-        return name
-    if _MADE.fullmatch(operand.column):
+    name, column = aggregate.kind.value, named_column(aggregate)
+    if aggregate.fraction is not None:
+        of = "" if column is None else f" of {column}"
+        return f"{name}({text_of(aggregate.fraction)}){of}"
+    if column is None:
         return name
     if aggregate.kind is AggregateKind.COUNT_DISTINCT:
-        return f"count(DISTINCT {operand.column})"
-    return f"{name}({operand.column})"
+        return f"count(DISTINCT {column})"
+    return f"{name}({column})"
+
+
+def named_column(aggregate: Aggregate) -> str | None:
+    """Give the bare column that an aggregate is of, if somebody has named it."""
+    operand = aggregate.operand
+    if not isinstance(operand, ColumnRef) or aggregate.second is not None:
+        return None
+    return None if _MADE.fullmatch(operand.column) else operand.column
 
 
 def answer_name(block: BlockPlan, number: int) -> str:

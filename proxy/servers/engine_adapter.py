@@ -145,8 +145,20 @@ class EngineAdapter:
             )
         return trial_of(question, relations, day) if relations else None
 
+    async def run(self, analyst: str, query: RunQuery) -> QueryAnswer | Refuse:
+        assert isinstance(query.handle, ProtectedQuery)
+        is_explain = query.handle.statement.kind is StatementKind.EXPLAIN
+        return await (self._explained if is_explain else self._answered)(analyst, query)
+
+    @refuses_later("explain", is_free=True)
+    async def _explained(self, analyst: str, query: RunQuery) -> QueryAnswer:
+        return await self._run(analyst, query)
+
     @refuses_later("run")
-    async def run(self, analyst: str, query: RunQuery) -> QueryAnswer:
+    async def _answered(self, analyst: str, query: RunQuery) -> QueryAnswer:
+        return await self._run(analyst, query)
+
+    async def _run(self, analyst: str, query: RunQuery) -> QueryAnswer:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
         with self.turns_of(analyst), asking(analyst):
@@ -163,7 +175,7 @@ class EngineAdapter:
             charged=_charged(engine, answer),
         )
 
-    @refuses_later("explain")
+    @refuses_later("explain", is_free=True)
     async def explain(self, analyst: str, query: RunQuery) -> dict[str, object]:
         """The privacy plan. Reads and charges nothing."""
         engine, question = self._in_force(query)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import structlog
 from typing_extensions import ParamSpec
 
-from proxy.base.errors import FAULT_HINT, Fault, Refusal
+from proxy.base.errors import FAULT_HINT, FREE_FAULT_HINT, Fault, Refusal
 from proxy.pgwire.calls import Refuse
 
 _log = structlog.get_logger("dpproxy.listeners")
@@ -23,8 +23,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def refuse_of(error: Exception, step: str) -> Refuse:
-    """What a client is told of an error. step: what was being done, for the log."""
+def refuse_of(error: Exception, step: str, *, is_free: bool = False) -> Refuse:
+    """What a client is told of an error. step: what was being done, for the log; is_free: no charge."""
     if isinstance(error, Refusal):
         return Refuse(
             *(error.code.sqlstate, error.message, error.hint, error.position),
@@ -34,7 +34,8 @@ def refuse_of(error: Exception, step: str) -> Refuse:
     log_failure(error, step)
     is_fault = isinstance(error, Fault)
     fault = error if isinstance(error, Fault) else Fault()
-    return Refuse(fault.code.sqlstate, fault.message, FAULT_HINT, None, is_unforeseen=not is_fault)
+    hint = FREE_FAULT_HINT if is_free else FAULT_HINT
+    return Refuse(fault.code.sqlstate, fault.message, hint, None, is_unforeseen=not is_fault)
 
 
 def log_failure(error: Exception, step: str) -> None:
@@ -71,9 +72,9 @@ def refuses(step: str) -> Callable[[Callable[P, T]], Callable[P, T | Refuse]]:
 
 
 def refuses_later(
-    step: str,
+    step: str, *, is_free: bool = False
 ) -> Callable[[Callable[P, Coroutine[Any, Any, T]]], Callable[P, Coroutine[Any, Any, T | Refuse]]]:
-    """Of a coroutine function, as `refuses`."""
+    """Of a coroutine function, as `refuses`. is_free: as of refuse_of."""
 
     def decorated(
         function: Callable[P, Coroutine[Any, Any, T]],
@@ -83,7 +84,7 @@ def refuses_later(
             try:
                 return await function(*given, **named)
             except Exception as error:
-                return refuse_of(error, step)
+                return refuse_of(error, step, is_free=is_free)
 
         return bounded
 

@@ -12,7 +12,12 @@ import pytest
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.explain_json import explain_json
-from proxy.engine.explain_summary import MOST_LINES, answer_expectations, summary_lines
+from proxy.engine.explain_summary import (
+    MOST_LINES,
+    answer_expectations,
+    summary_lines,
+    verbose_lines,
+)
 from proxy.engine.explain_text import explain_lines
 from proxy.kernel.plan import DeviationMean, PrivatePlan
 from proxy.mechanisms import deviation_mean
@@ -31,7 +36,7 @@ def _plan(sql: str, policy: str | Policy = "world") -> PrivatePlan:
 
 def _text(plan: PrivatePlan) -> str:
     """Without the breaks of long lines."""
-    lines = "\n".join(explain_lines(plan, LEFT, ["..."] * len(plan.blocks)))
+    lines = "\n".join(explain_lines(plan, ["..."] * len(plan.blocks)))
     return re.sub(r"\n {8,}", " ", lines)
 
 
@@ -64,9 +69,9 @@ def test_weights_are_displayed() -> None:
     text = _text(_plan("SELECT count(*), sum(i4), avg(n2), max(i4) FROM people", "weighted"))
     for name, share in (
         ("count(*)", "12.5 %"),
-        ("sum", "25 %"),
-        ("avg", "50 %"),
-        ("max", "12.5 %"),
+        ("sum(i4)", "25 %"),
+        ("avg(n2)", "50 %"),
+        ("max(i4)", "12.5 %"),
     ):
         (line,) = (line for line in text.splitlines() if line.strip().startswith(f"{name}:"))
         assert f"({share})" in line, line
@@ -74,7 +79,7 @@ def test_weights_are_displayed() -> None:
 
 def test_shared_sums_are_named() -> None:
     text = _text(_plan("SELECT sum(i4), count(i4), avg(i4) FROM people", "best"))
-    assert "avg: made of count, noisy sum" in text
+    assert "avg(i4): made of count, noisy sum" in text
     assert "shared with sum" in text
     same = _text(_plan("SELECT count(*), count(id) FROM orders"))
     assert "the same as count(*): no such value is NULL" in same
@@ -89,8 +94,8 @@ def test_a_medians_partitions_and_least_noise_are_displayed() -> None:
 
 def test_an_error_over_rows_and_one_in_ranks_are_displayed() -> None:
     text = _text(_plan("SELECT avg(i4), max(i4) FROM people", "best"))
-    assert re.search(r"avg: noisy sum about .* 95 % error \+-[\d.]+ / n \(", text)
-    assert re.search(r"max: exponential .* 95 % error \+-\d+ ranks \(", text)
+    assert re.search(r"avg\(i4\): noisy sum about .* 95 % error \+-[\d.]+ / n \(", text)
+    assert re.search(r"max\(i4\): exponential .* 95 % error \+-\d+ ranks \(", text)
     shared = _text(_plan("SELECT avg(i4), count(i4), variance(i4) FROM people", "best"))
     assert len(re.findall(r"95 % error \+-[\d.]+ / n \(", shared)) == 2
 
@@ -221,3 +226,79 @@ def test_a_larger_group_is_never_less_exact() -> None:
                 known = [error for error in errors if error is not None]
                 assert known == sorted(known, reverse=True), name
                 assert None not in errors[len(errors) - len(known) :], name
+
+
+_WITHOUT_AGGREGATES = [
+    "SELECT DISTINCT t FROM {t}",
+    "SELECT DISTINCT t, 1 AS one FROM {t}",
+    "SELECT DISTINCT 1 FROM {t}",
+    "SELECT t FROM {t} GROUP BY t",
+    "SELECT t FROM {t} GROUP BY 1 ORDER BY 1 LIMIT 2",
+    "SELECT 1 FROM {t} GROUP BY t",
+    "SELECT 'a' FROM {t} GROUP BY ()",
+    "SELECT t FROM {t} GROUP BY t HAVING t = 'x'",
+    "SELECT t FROM {t} GROUP BY t HAVING 1 = 1",
+    "SELECT t, i2 FROM {t} GROUP BY GROUPING SETS ((t), (i2), ())",
+    "SELECT t FROM {t} GROUP BY ROLLUP (t)",
+    "SELECT DISTINCT t FROM {t} UNION ALL SELECT DISTINCT t FROM people",
+    "SELECT count(*) FROM (SELECT DISTINCT t FROM {t}) q",
+    "WITH g AS (SELECT DISTINCT t FROM {t}) SELECT t, 1 FROM g",
+    "SELECT DISTINCT m.t FROM orders o JOIN members m ON o.uid = m.uid",
+]
+_ONE_PART_WITHOUT = [
+    "SELECT t FROM {t} GROUP BY t HAVING count(*) > 3",
+    "SELECT 1 FROM {t} HAVING count(*) > 5",
+    "SELECT t, (SELECT count(*) FROM {t}) FROM people GROUP BY t",
+    "SELECT t, count(*) FROM {t} GROUP BY t UNION ALL SELECT DISTINCT t, 1 FROM people",
+    "SELECT count(*) FROM {t} UNION ALL SELECT 3",
+]
+
+
+@pytest.mark.parametrize("table", ["people", "orders"])
+@pytest.mark.parametrize("sql", [*_WITHOUT_AGGREGATES, *_ONE_PART_WITHOUT])
+def test_statements_without_aggregates_are_explained(sql: str, table: str) -> None:
+    plan = _plan(sql.format(t=table), "best")
+    lines = summary_lines(plan, LEFT)
+    assert len(lines) <= MOST_LINES
+    assert lines[-1].startswith("Nothing was read or charged.")
+    is_free = sql in _WITHOUT_AGGREGATES
+    assert lines[0].startswith("Answered from the policy, for epsilon 0") is is_free
+    assert ("+-" in "".join(lines)) is not is_free
+    assert verbose_lines(plan, LEFT, ["..."] * len(plan.blocks))[0] == lines[0]
+    told = explain_json(plan, LEFT, ["..."] * len(plan.blocks))
+    assert told["privacy"] == {"epsilon": 0.0 if is_free else 8.0, "delta": 0.0}
+
+
+def test_private_keys_alone_have_a_price_and_no_error() -> None:
+    (first, *_) = summary_lines(_plan("SELECT DISTINCT s FROM people", "best"), LEFT)
+    assert first == "Differentially private answer for epsilon 8, delta 0.001"
+
+
+def test_verbose_has_all_lines_of_the_summary() -> None:
+    """However many there are, then the details."""
+    for policy in ("best", "ratio", "weighted"):
+        for shape in [*_SHAPES, *_WITHOUT_AGGREGATES]:
+            plan = _plan(shape.format(t="orders"), policy)
+            *lines, last = summary_lines(plan, LEFT, times=["rounded down to a day"])
+            sql = ["..."] * len(plan.blocks)
+            verbose = verbose_lines(plan, LEFT, sql, times=["rounded down to a day"])
+            hidden = 0
+            if lines[-1].endswith("EXPLAIN (VERBOSE)"):
+                hidden = int(lines.pop().split()[1])
+            assert verbose[: len(lines)] == lines
+            details = verbose.index(next(explain_lines(plan, sql)))
+            assert details - len(lines) >= hidden
+            assert "  Times: rounded down to a day" in verbose[:details]
+            assert sum(line.strip() == "Backend SQL: ..." for line in verbose) == len(sql)
+            assert last.startswith(verbose[-1])
+
+
+def test_quantiles_are_told_with_their_fractions() -> None:
+    parts = ("0.25", "0.5", "0.9", "0.99")
+    found = ", ".join(f"percentile_disc({p}) WITHIN GROUP (ORDER BY i4)" for p in parts)
+    plan = _plan(f"SELECT {found}, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4 * 2) FROM people")
+    for lines in (summary_lines(plan, LEFT), list(explain_lines(plan, ["..."]))):
+        text = "\n".join(lines)
+        for part in parts:
+            assert text.count(f"percentile_disc({part}) of i4: ") == 1
+        assert text.count("percentile_cont(0.5): ") == 1

@@ -77,6 +77,39 @@ def test_other_forms_are_not_available(
 
 
 _O = "shop.orders"
+_PAIRED = f"{_O} o JOIN shop.customers c ON c.id = o.customer_id"
+_WITHOUT_AGGREGATES = (
+    f"SELECT DISTINCT status FROM {_O}",
+    f"SELECT status FROM {_O} GROUP BY status",
+    "SELECT DISTINCT state FROM shop.customers",
+    f"SELECT DISTINCT c.state FROM {_PAIRED}",
+    f"SELECT o.status, c.state FROM {_PAIRED} GROUP BY 1, 2",
+    f"SELECT DISTINCT p.category FROM {_O} o JOIN shop.products p ON p.id = o.product_id",
+    f"SELECT 1 FROM {_O} GROUP BY status",
+    f"SELECT status FROM {_O} GROUP BY GROUPING SETS ((status), ())",
+    f"SELECT DISTINCT status FROM {_O} UNION ALL SELECT DISTINCT state FROM shop.customers",
+    f"SELECT status FROM {_O} GROUP BY status HAVING status <> 'paid'",
+)
+
+
+@pytest.mark.parametrize("text", _WITHOUT_AGGREGATES)
+def test_keys_alone_are_explained_as_free(
+    live: LiveProxy, listeners: BothListeners, analyst: str, text: str
+) -> None:
+    with live.connect(analyst=analyst) as connection:
+        for options in ("", "(VERBOSE) ", "(FORMAT TEXT) "):
+            rows = connection.execute(f"EXPLAIN {options}{text}".encode()).fetchall()
+            assert rows[0][0].startswith("Answered from the policy, for epsilon 0")
+        ((told,),) = connection.execute(f"EXPLAIN (FORMAT JSON) {text}".encode()).fetchall()
+        assert told[0]["privacy"]["epsilon"] == 0
+        connection.execute(text.encode())
+    body = listeners.query(f"EXPLAIN {text}", analyst=analyst).json()
+    assert body["rows"][0][0].startswith("Answered from the policy")
+    told = listeners.query(text, analyst=analyst, path="/v1/explain").json()
+    assert (told["privacy"]["epsilon"], told["aggregates"]) == (0, [])
+    assert live.spent(analyst)[0] == 0
+
+
 REFUSED = (
     *(f"UPDATE {_O} SET total = 1", f"DELETE FROM {_O}", f"INSERT INTO {_O} (id) VALUES (1)"),
     *("", " ; -- nothing", "SELECT 1 FROM pg_authid", f"SELECT total FROM {_O}", f"TABLE {_O}"),

@@ -150,6 +150,6 @@ def test_it_stays_unbounded_in_joins_and_unions() -> None:
 def test_explain_says_that_all_rows_count() -> None:
     pipeline = walk("SELECT avg(i4) FROM visits", unbounded())
     assert pipeline is not None
-    text = "\n".join(explain_lines(pipeline.plan, None, [""]))
+    text = "\n".join(explain_lines(pipeline.plan, [""]))
     assert "the unit in uid is protected, all its rows count" in text
     assert str(ROWS_AT_MOST) not in text

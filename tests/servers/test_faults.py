@@ -98,6 +98,29 @@ def test_an_unforeseen_error(faulty: Faulty, monkeypatch: pytest.MonkeyPatch) ->
         assert line["raised_in"].startswith("broken:")
 
 
+@pytest.mark.parametrize("form", ["EXPLAIN ", "EXPLAIN (VERBOSE) ", "EXPLAIN (FORMAT JSON) "])
+def test_an_error_of_explain_speaks_of_no_charge(
+    faulty: Faulty, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError(f"secret of {_COUNT}")
+
+    def planned_over_http() -> Told:
+        body = faulty.listeners.query(_COUNT, path="/v1/explain").json()
+        return body["sqlstate"], body["detail"], body["hint"]
+
+    monkeypatch.setattr(query_pipeline, "planned", broken)
+    text = f"{form}{_COUNT}"
+    runs = (
+        functools.partial(faulty.over_the_wire, text),
+        functools.partial(faulty.over_http, 500, text),
+    )
+    for run in (*runs, planned_over_http):
+        told, line = faulty.once(run)
+        assert told == ("58000", _NEUTRAL, "Nothing was charged. Try again later.")
+        assert (line["event"], line["step"]) == ("unexpected_error", "explain")
+
+
 def test_an_unforeseen_error_while_reading(faulty: Faulty, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError(f"secret of {_COUNT}")
