@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from proxy.base.result_columns import IntervalEnd
-from proxy.base.session_settings import how_to_set
 from proxy.base.written_names import written_name
 from proxy.engine.accuracy import unit_of_error
+from proxy.engine.advice import BEST, MORE, OR_RAISE
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.impossible_answers import empty_groups, impossible_answers
 from proxy.engine.shown_rows import choice_notices, groups_phrase, is_null, shown_rows
-from proxy.engine.unit_words import MORE, aggregate_word, answer_name, units_word
+from proxy.engine.unit_words import aggregate_word, answer_name, units_word
 from proxy.engine.wide_quotients import wide_quotients
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
@@ -59,14 +59,6 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         yield missing
 
 
-def advised_once(lines: Sequence[str]) -> Iterator[str]:
-    """Give the lines, with the same advice in the last of them only, and no line twice."""
-    lines = list(dict.fromkeys(lines))  # levels of GROUPING SETS have lines in common
-    last = max((place for place, line in enumerate(lines) if line.endswith(MORE)), default=-1)
-    for place, line in enumerate(lines):
-        yield line if place == last else line.removesuffix(f" {MORE}")
-
-
 def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     """Of the groups that are shown, as far as these are known."""
     for position, answer in enumerate(block.answers):
@@ -106,16 +98,15 @@ def _closed_gates(
             units = "rows"
         yield (
             f"{answer_name(block, number)} is NULL{_where(block, missing, values)}: it takes about"
-            f" {release.gate.least:,} {units}, and a noisy count found fewer. Raise dp.epsilon, ask for fewer"
-            f" aggregates or groups at once, or {_better(release)}."
+            f" {release.gate.least:,} {units}, and a noisy count found fewer. {_better(release)}"
         )
 
 
 def _better(release: SampleAggregate) -> str:
-    """What takes fewer units than partitions do."""
+    """What takes fewer units than partitions do: no other advice helps as much, if the policy allows it."""
     if release.may_be_best:
-        return how_to_set("dp.mechanism", Mechanism.BEST.value)
-    return f"ask the data owner for `mechanism: {Mechanism.BEST.value}`"
+        return BEST
+    return f"Ask the data owner for `mechanism: {Mechanism.BEST.value}`{OR_RAISE}"
 
 
 def _rough_means(

@@ -47,12 +47,21 @@ from proxy.engine.undelivered_answers import (
     undelivered_answer,
 )
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
+from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
 from proxy.policy.policy_model import PublicTable, StatementTexts
 from proxy.release.cached_block import CachedBlock
+from proxy.release.drawn_values import DrawnBlock
 
 _NOTHING: Mapping[int, CheckedBlock] = {}
+_NO_GROUP = CachedBlock(chosen={}, drawn=DrawnBlock(()))
+_EMPTY = FreeBlock(made_of="the conditions leave no public group, so the answer has no rows")
+
+
+def has_no_group(plan: PrivatePlan) -> bool:
+    """Say whether all groups are public, and the statement's conditions leave none of them."""
+    return all(block.groups() == 0 for block in plan.blocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +137,8 @@ class ChargedQueries:
         """
         Refuses  as Engine.run
         """
+        if has_no_group(query.prepared.private):
+            return await self._empty(query)
         kept = self.undelivered.take(query.analyst, charged_token(), query.prepared.private)
         if kept is None:
             return await self._run(query)
@@ -150,6 +161,13 @@ class ChargedQueries:
         free = Paid(remaining=remaining, loss=NOTHING)
         relation = await self._drawn(query, free, (), None, {}, dict(enumerate(drawn)))
         return replace(answer_of(relation, query, free), keep=lambda: kept)
+
+    async def _empty(self, query: PlannedQuery) -> NoisyAnswer:
+        """An answer without rows, whatever is stored: nothing is read, nothing to pay."""
+        remaining = await self._ledger.admitted(query.analyst)
+        free = Paid(remaining=remaining, loss=NOTHING)
+        known = dict.fromkeys(range(len(query.prepared.private.blocks)), _NO_GROUP)
+        return answer_of(await self._drawn(query, free, (), None, {}, known), query, free)
 
     async def _run(self, query: PlannedQuery) -> NoisyAnswer:
         seconds = query.prepared.settings.seconds
@@ -193,6 +211,8 @@ class ChargedQueries:
 
     async def explained(self, query: PlannedQuery) -> Mapping[int, FreeBlock]:
         """What of the plan would cost less, and why, by the number of the block."""
+        if has_no_group(query.prepared.private):
+            return dict.fromkeys(range(len(query.prepared.private.blocks)), _EMPTY)
         parts = await self._parts(query)
         return {} if parts is None else parts.explained()
 
@@ -346,6 +366,7 @@ class ChargedQueries:
             prepared.bounded,
             prepared.compiled,
             drawing,
+            prepared.advice,
         )
 
     async def unread(self, query: PlannedQuery) -> NoisyAnswer:
@@ -384,7 +405,7 @@ def answer_of(
         paid.receipt,
         relation.plan,
         query.prepared.settings.notice,
-        (*query.prepared.unlisted, *rules.groups, *paid.warnings),
+        (*rules.groups, *paid.warnings),
         relation.told,
         relation.clipped,
         published,
@@ -394,6 +415,7 @@ def answer_of(
         keep=keep,
         times=query.prepared.times,
         limits=rules.limits,
+        reasons=query.prepared.unlisted,
     )
 
 

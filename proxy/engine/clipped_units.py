@@ -9,8 +9,9 @@ from fractions import Fraction
 from itertools import chain
 
 from proxy.engine.accuracy import number_of, text_of
+from proxy.engine.advice import FEWER, MORE
 from proxy.engine.cut_directions import GROWING, grows_where_cut, only_grow
-from proxy.engine.unit_words import MORE, aggregate_word, one_unit, units_word
+from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, Release
 from proxy.mechanisms.row_weights import WeightedRows
@@ -81,7 +82,7 @@ class ClippedUnits:
             verb = "is" if len(self.aggregates) == 1 else "are"
             return (
                 f"{named} {verb} NULL: it takes about {self.needed:,} {self.units_word}, and a noisy count"
-                f" found too few. Raise dp.epsilon, or ask for fewer aggregates at once."
+                f" found too few. {FEWER}"
             )
         if self.is_given:
             return f"{named}: the policy's limits cut about {self.clipped_text()}."

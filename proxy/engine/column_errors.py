@@ -11,6 +11,7 @@ from functools import partial
 from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_of_error
+from proxy.engine.advice import OR_RAISE, RAISE
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.impossible_answers import counts_of_groups
 from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
@@ -299,7 +300,7 @@ def large_errors(columns: Sequence[ColumnError], *, is_advised: bool = False) ->
         *(("coarser groups",) if any(one.groups > 1 for one in large) else ()),
         *(("fewer columns",) if len(columns) > 1 else ()),
     ]
-    advice = f"Ask for {' or '.join(ways)}, or raise dp.epsilon." if ways else "Raise dp.epsilon."
+    advice = f"Ask for {' or '.join(ways)}{OR_RAISE}" if ways else RAISE
     advice = "" if is_advised else f" {advice}"
     yield f"The error is larger than the number itself: {names}.{advice}"
 

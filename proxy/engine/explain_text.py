@@ -23,16 +23,17 @@ _COLUMNS = 110  # psql draws a result as wide as its longest line
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreeBlock:
-    """made_of: what it is answered from; setting: without which it is drawn; price: of what is missing, and is
-    drawn beside it."""
+    """made_of: what it is answered from; setting: without which it is drawn, "" if it never is; price: of what
+    is missing, and is drawn beside it."""
 
     made_of: str
-    setting: str
+    setting: str = ""
     price: Loss = NOTHING
 
     def text(self) -> str:
         if self.price == NOTHING:
-            return f"Not read, at no cost: {self.made_of} ({self.setting} asks anew)"
+            anew = f" ({self.setting} asks anew)" if self.setting else ""
+            return f"Not read, at no cost: {self.made_of}{anew}"
         cost = f"epsilon {text_of(self.price.epsilon)}, delta {text_of(self.price.delta)}"
         return (
             f"Topped up: {self.made_of}, and what is missing at {cost} ({self.setting} asks anew)"

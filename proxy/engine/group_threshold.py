@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
+from proxy.engine.advice import OF_KEYS
 from proxy.engine.unit_words import units_word
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours
@@ -49,8 +50,8 @@ def no_group(block: BlockPlan, noisy: NoisyTable) -> str | None:
     half, most = _needed(block.selection, _HALF), _needed(block.selection, _MOST)
     return (
         f"GROUP BY gives no group: its keys are private, and a key needs {half} {of} to appear half of the "
-        f"time, {most} to appear in 95 of 100 answers. Raise dp.epsilon or dp.delta, ask for fewer aggregates "
-        f"at once, group more coarsely, or ask the data owner for `values` of the key, which are all answered."
+        f"time, {most} to appear in 95 of 100 answers. {OF_KEYS} or ask the"
+        f" data owner for `values` of the key, which are all answered."
     )
 
 

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
+from proxy.engine.advice import OR_RAISE
 from proxy.engine.shown_rows import groups_phrase, is_behind, shown_rows
 from proxy.engine.unit_words import aggregate_word, answer_name
 from proxy.kernel.plan import BlockPlan
@@ -30,7 +31,7 @@ from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
 from proxy.release.value_ranges import Ranges, ranges_of
 
 _TOLD = 3  # columns: a pivot may have hundreds
-_MOST = " Ask for coarser groups, or raise dp.epsilon."
+_MOST = f" Ask for coarser groups{OR_RAISE}"
 _ADDED = (
     *(AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT),
     AggregateKind.SUM,

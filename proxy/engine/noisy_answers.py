@@ -15,8 +15,9 @@ from proxy.drawing.compiled_blocks import CompiledBlock
 from proxy.drawing.drawer import Drawer, DrawingInputs, Lists
 from proxy.drawing.protected_reads import ProtectedSession
 from proxy.engine.accuracy import Accuracy
+from proxy.engine.advice import MORE, Advice
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.answer_notices import advised_once, answer_notices
+from proxy.engine.answer_notices import answer_notices
 from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
@@ -32,7 +33,6 @@ from proxy.engine.column_errors import (
 )
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.undelivered_answers import UndeliveredAnswer
-from proxy.engine.unit_words import MORE
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import Loss
@@ -86,7 +86,8 @@ class NoisyAnswer:
     whether a later statement has the same values; is_repeated: whether its noise is that of earlier answers;
     keep: makes what is kept if the statement around it fails, None where nothing was charged; times: how times
     of the statement were rounded; limits: what the policy's own numbers leave out, as rules; told: makes what
-    is said of the answer, which takes a while, so that the relation can go first; more: what else is said."""
+    is said of the answer, which takes a while, so that the relation can go first; more: what else is said;
+    reasons: what the statement has that the policy does not know of, which is said first."""
 
     relation: str
     loss: Loss
@@ -104,10 +105,12 @@ class NoisyAnswer:
     keep: Callable[[], UndeliveredAnswer | None] | None = None
     times: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        return self.more if self.told is None else (*self.told().withheld, *self.more)
+        told = () if self.told is None else self.told().withheld
+        return (*self.reasons, *told, *self.more)
 
     @property
     def columns(self) -> tuple[ColumnError, ...]:
@@ -195,12 +198,13 @@ async def noisy_relation(
     bounded: BoundsOfBlocks,
     compiled: Sequence[CompiledBlock],
     drawing: ChargedDrawing,
+    advice: Advice,
 ) -> NoisyRelation:
     """The relation of the rewritten statement. Only public keys and what is cached are there where there is no
     session.
 
     Given    lifts: what is drawn instead of blocks, if of any; bounded: a block with bounds that were chosen;
-             compiled: the statements of what is drawn
+             compiled: the statements of what is drawn; advice: what helps, where an answer is inexact
     Refuses  Fault: what would be drawn is not charged
     """
     private = plan.private
@@ -252,7 +256,7 @@ async def noisy_relation(
     with_errors = bool(question.reading.error_columns)
     json = await beside(work, relation_json, tables, with_errors=with_errors)
     known = with_places(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
-    told = _Once(partial(_told, question, private, tables, known))
+    told = _Once(partial(_told, question, private, tables, known, advice))
     if work > AT_ONCE:
         await in_thread(told)
     return NoisyRelation(json, told, private, known, tuple(shown))
@@ -278,16 +282,17 @@ def _told(
     private: PrivatePlan,
     tables: Mapping[str, tuple[NoisyTable, frozenset[IntervalColumn]]],
     clipped: Sequence[ClippedUnits],
+    advice: Advice,
 ) -> ToldOfAnswer:
     columns = _columns(question, private, tables)
-    noisy = (table for table, _ in tables.values())
+    noisy = [table for table, _ in tables.values()]
     lines = [
         *chain.from_iterable(map(answer_notices, private.blocks, noisy)),
-        *(one.text() for one in clipped if one.is_poor),
+        *(one.text() for one in clipped if one.is_poor and noisy[one.block - 1].rows),
     ]
     is_advised = any(line.endswith(MORE) for line in lines)
     lines += (*_levels(question), *large_errors(columns, is_advised=is_advised))
-    return ToldOfAnswer(withheld=tuple(advised_once(lines)), columns=columns)
+    return ToldOfAnswer(withheld=tuple(advice.fitted(lines)), columns=columns)
 
 
 def _bounded(

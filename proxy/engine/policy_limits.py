@@ -139,13 +139,13 @@ def _has_name(aggregate: Aggregate) -> bool:
 
 
 def _range(bounds: Bounds) -> str:
-    return f"{_end(bounds.low, bounds.kind)} .. {_end(bounds.high, bounds.kind)}"
+    return f"{bound_text(bounds.low, bounds.kind)} .. {bound_text(bounds.high, bounds.kind)}"
 
 
-def _end(number: Fraction, kind: BoundsKind) -> str:
+def bound_text(number: Fraction, kind: BoundsKind) -> str:
     """A bound as the policy writes it.
 
-    >>> _end(Fraction(19_000), BoundsKind.DATE), _end(Fraction(5, 2), BoundsKind.NUMBER)
+    >>> bound_text(Fraction(19_000), BoundsKind.DATE), bound_text(Fraction(5, 2), BoundsKind.NUMBER)
     ('2022-01-08', '2.5')
     """
     match kind:

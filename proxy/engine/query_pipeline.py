@@ -17,6 +17,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.drawing.answer_slots import CachedQuestion
 from proxy.drawing.drawer import Drawer
 from proxy.engine.account_documents import with_accounts
+from proxy.engine.advice import advice_for
 from proxy.engine.arguments import constants
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
@@ -24,6 +25,7 @@ from proxy.engine.column_errors import reported, unreported
 from proxy.engine.ended_columns import ended_lines
 from proxy.engine.explain_json import explain_json
 from proxy.engine.explain_summary import summary_lines, verbose_lines
+from proxy.engine.impossible_conditions import impossible_conditions
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
@@ -400,6 +402,8 @@ class Engine:
             lexed = question.statement.lexed
             raise in_words_of(refused, lexed, bound, self.policy) from None
         private, reuse = found.private, self.policy.reuse
+        impossible = impossible_conditions(bound, self.policy, day)
+        unlisted = unlisted_lines(replace(query, blocks=tuple(written)), self.policy)
         is_lifted = self._charged.cached is not None and not chosen.is_fresh
         is_lifted = is_lifted and reuse is not None and reuse.is_lifted
         return PreparedQuery(
@@ -410,7 +414,11 @@ class Engine:
             zones=zones_used(blocks, self.policy, day),
             tables=frozenset(name for block in private.blocks for name in block.tables()),
             rules=policy_rules(private),
-            unlisted=unlisted_lines(replace(query, blocks=tuple(written)), self.policy),
+            unlisted=(*unlisted, *impossible.lines),
+            advice=advice_for(
+                *(query.blocks, chosen.loss, self.policy.privacy),
+                is_hopeless=impossible.is_everywhere,
+            ),
             lifts=lifted(bound, found, chosen.loss) if is_lifted else (),
             times=(
                 *((self._whole_steps_text(),) if whole != written else ()),

@@ -111,6 +111,7 @@ class Releasing:
                 prepared.bounded,
                 prepared.compiled,
                 drawing,
+                prepared.advice,
             )
         except (Exception, asyncio.CancelledError):
             await self._let_go(of, claim)

@@ -17,6 +17,7 @@ from typing_extensions import assert_never
 
 from proxy.compiler.compiling import CompiledQuery
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block
+from proxy.engine.advice import Advice
 from proxy.engine.noisy_answers import BoundsOfBlocks
 from proxy.engine.policy_limits import PolicyRules
 from proxy.engine.policy_statements import ProtectedQuery
@@ -51,7 +52,8 @@ class PreparedQuery:
     compiled: the statements of what is drawn, queries: all of them; has_lists: whether any takes lists of
     public tables. seconds: of a processor, that planning and compiling took. scalars: answers of earlier blocks
     that stand in later ones. times: how times of the statement were rounded, a line each. unlisted:
-    constants that are not among the values that the policy lists for their column."""
+    constants that are not among the values that the policy lists for their column, or beyond its bounds.
+    advice: what helps, where an answer is inexact."""
 
     settings: Settings
     plan: CheckedPlan
@@ -60,6 +62,7 @@ class PreparedQuery:
     zones: ZonesUsed
     tables: frozenset[str]
     rules: PolicyRules
+    advice: Advice
     lifts: tuple[Lift | None, ...] = ()
     compiled: tuple[CompiledBlock, ...] = ()
     queries: tuple[CompiledQuery, ...] = ()

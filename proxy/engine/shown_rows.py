@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.base.result_columns import IntervalEnd
+from proxy.engine.advice import SO_RAISE
 from proxy.engine.unit_words import plural
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import answers_in, parts_of
@@ -126,7 +127,7 @@ def _told(clauses: str, passing: int, certain: int, others: int) -> Iterator[str
         yield f"; {others:,} that {'does' if others == 1 else 'do'} not pass may meet it"
     yield f". {_CHOSEN}"
     if certain < passing:
-        here = f"{certain:,} here" if certain else "none here, so raise dp.epsilon"
+        here = f"{certain:,} here" if certain else SO_RAISE
         yield f" With dp.low(...) > (or dp.high(...) <) in each condition only clear ones are shown: {here}."
 
 

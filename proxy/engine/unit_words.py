@@ -14,7 +14,6 @@ _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "w
 _HISSING = ("s", "x", "z", "ch", "sh")
 _VOWELS = "aeiou"
 _MADE = re.compile(r"[akw][0-9]+")  # columns of relations that the reading of subqueries makes
-MORE = "Raise dp.epsilon, or ask for fewer aggregates or groups at once."
 
 
 def unit_word(block: BlockPlan) -> str:

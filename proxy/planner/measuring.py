@@ -264,6 +264,11 @@ def may_be_best(aggregate: Aggregate, context: MeasureContext) -> bool:
     return Mechanism.BEST in allowed and not context.is_unbounded
 
 
+def is_best_by_policy(aggregate: Aggregate, context: MeasureContext) -> bool:
+    """Whether it is answered by `best` if the session chooses no mechanism."""
+    return _by_policy(aggregate, context) is Mechanism.BEST and not context.is_unbounded
+
+
 def _by_policy(aggregate: Aggregate, context: MeasureContext) -> Mechanism:
     operand, chosen = aggregate.operand, context.privacy.mechanism
     if isinstance(operand, ColumnRef):

@@ -24,12 +24,12 @@ from proxy.planner.measuring import (
     MeasureContext,
     Priced,
     check_size,
+    is_best_by_policy,
     may_be_best,
     measured_of,
-    mechanism_of_all,
 )
 from proxy.planner.needed_loss import LARGEST_DELTA, NeedsEpsilon, needs_delta
-from proxy.policy.policy_model import Mechanism, MedianNoise
+from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
@@ -205,15 +205,18 @@ def _refused(aggregate: Aggregate, priced: Priced, share: Fraction | None) -> Re
     context = priced.context
     name, most = aggregate.kind.value, context.privacy.max_epsilon
     best = "with `mechanism: best`, which the data owner can set, it is answered at any epsilon"
-    if mechanism_of_all(context) is Mechanism.BEST:
-        best = f"{how_to_set('dp.mechanism', 'best')} answers it at any epsilon"
+    alone = None  # what the session can do, beside which more epsilon is no good advice
     if context.mechanism is not None:
         best = f"{how_to_reset('dp.mechanism')} for the mechanism of the policy"
+    if context.mechanism is not None and is_best_by_policy(aggregate, context):
+        alone = f"{best}."
+    elif may_be_best(aggregate, context):
+        alone = f"{how_to_set('dp.mechanism', 'best')} answers it at any epsilon."
     if share is None:
         return Refusal(
             Code.INFEASIBLE,
             f"{name} cannot be answered with so few partitions: the noise would cover the whole range",
-            f"Ask the data owner for more partitions of this column; {best}.",
+            alone or f"Ask the data owner for more partitions of this column; {best}.",
         )
     message = (
         f"{name} cannot be answered at epsilon {float(priced.loss.epsilon):.3g}, its share: the noise would "
@@ -222,13 +225,13 @@ def _refused(aggregate: Aggregate, priced: Priced, share: Fraction | None) -> Re
     whole = _rounded_up(share * context.wanted.epsilon / priced.loss.epsilon)
     if whole <= most:  # of two digits
         hint = how_to_set("dp.epsilon", decimal_text(whole))
-        return NeedsEpsilon(message, f"{hint}; {best}.", whole)
+        return NeedsEpsilon(message, alone or f"{hint}; {best}.", whole)
     if share <= most and whole > share:
         setting = how_to_set("dp.epsilon", f"{float(share):.3g}")
         hint = f"{setting}, and run it in a statement of its own"
     else:
         hint = f"The policy allows epsilon {float(most):.3g} at most: query fewer groups at once"
-    return Refusal(Code.INFEASIBLE, message, f"{hint}; {best}.")
+    return Refusal(Code.INFEASIBLE, message, alone or f"{hint}; {best}.")
 
 
 def _rounded_up(value: Fraction) -> Fraction:

@@ -10,9 +10,10 @@ from functools import partial
 import pytest
 
 from proxy.base.sql_types import SqlType
+from proxy.engine.advice import MORE, Advice
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_conditions import conditions, stored_rows_matter
-from proxy.engine.answer_notices import advised_once, answer_notices
+from proxy.engine.answer_notices import answer_notices
 from proxy.engine.clipped_units import ClippedUnits, clipped_lines, with_places
 from proxy.engine.column_errors import (
     ColumnError,
@@ -23,7 +24,6 @@ from proxy.engine.column_errors import (
 from proxy.engine.cut_directions import is_cut_below
 from proxy.engine.cut_questions import cut_questions
 from proxy.engine.policy_limits import PolicyLimit, limits_text, policy_limits
-from proxy.engine.unit_words import MORE
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.policy.policy_model import Bounds
@@ -350,7 +350,7 @@ def test_bounds_have_the_names_of_the_columns_that_they_cut() -> None:
 
 def test_the_same_advice_is_given_once() -> None:
     lines = [f"a is NULL. {MORE}", "b", f"c is NULL. {MORE}", "b"]
-    assert list(advised_once(lines)) == ["a is NULL.", "b", f"c is NULL. {MORE}"]
+    assert list(Advice().fitted(lines)) == ["a is NULL.", "b", f"c is NULL. {MORE}"]
 
 
 @pytest.mark.parametrize(("most", "told"), [(5_388, False), (1_000, False), (999, True), (3, True)])

@@ -54,13 +54,15 @@ def listeners(sales: LiveProxy) -> Iterator[BothListeners]:
     both.close()
 
 
-def _asked(live: LiveProxy, text: str, *settings: str) -> tuple[list[tuple[object, ...]], str]:
+def _asked(
+    live: LiveProxy, text: str, *settings: str, database: str = "agreeing"
+) -> tuple[list[tuple[object, ...]], str]:
     heard: list[str] = []
 
     def hear(diagnostic: Diagnostic) -> None:
         heard.append(diagnostic.message_primary or "")
 
-    with live.connect("agreeing", analyst=live.servers.new_analyst()) as connection:
+    with live.connect(database, analyst=live.servers.new_analyst()) as connection:
         connection.add_notice_handler(hear)
         for setting in settings:
             connection.execute(setting.encode())
@@ -109,6 +111,70 @@ def test_a_value_that_the_policy_does_not_list_is_told(sales: LiveProxy) -> None
     for listed in (text.replace("Many", "many"), f"EXPLAIN {text.replace('Many', 'many')}"):
         rows, told = _asked(sales, listed)
         assert "has the values" not in f"{rows} {told}"
+
+
+_ENDED = "at ends at 2024-12-31 in the policy, and a condition asks for later ones"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT avg(paid) FROM w.sales WHERE region = 'Many'", _UNLISTED),
+        ("SELECT avg(paid) FROM w.sales WHERE at >= '2027-01-01'", _ENDED),
+        ("SELECT region, avg(paid) FROM w.sales WHERE at >= '2027-01-01' GROUP BY region", _ENDED),
+        (
+            "SELECT sum(paid) FROM w.sales WHERE paid > 500",
+            "paid ends at 500 in the policy, and a condition asks for larger ones",
+        ),
+    ],
+)
+def test_the_reason_leads_and_nothing_is_advised(sales: LiveProxy, text: str, reason: str) -> None:
+    rows, _ = _asked(sales, f"EXPLAIN {text}")
+    assert (reason,) in rows
+    for policy in ("agreeing", "kept"):
+        rows, told = _asked(sales, text, database=policy)
+        after = [line for line in told.splitlines()[1:] if not line.startswith("  ")]
+        assert after[0] == reason
+        assert None not in [row[-1] for row in rows] or len(after) > 1
+        assert "aise dp.epsilon" not in told and "max_epsilon" not in told
+
+
+_NO_GROUPS = (
+    "SELECT region, count(*) FROM w.sales WHERE region IN ('Many', 'fw') GROUP BY 1",
+    "SELECT region, avg(paid), max(paid) FROM w.sales WHERE region = 'Many' GROUP BY region",
+    "SELECT region, count(*) AS n FROM w.sales WHERE region = 'Many' GROUP BY 1 ORDER BY n DESC LIMIT 3",
+    "SELECT region, count(*) FROM w.sales WHERE region = 'Many' GROUP BY 1 HAVING count(*) > 5",
+    "SELECT region, avg(paid) FROM w.sales WHERE region = 'few' AND region = 'many' GROUP BY 1",
+    "SELECT region, count(*) FROM w.sales WHERE region = 'x' GROUP BY 1"
+    " UNION ALL SELECT region, count(*) FROM w.sales WHERE region = 'y' GROUP BY 1",
+)
+
+
+@pytest.mark.parametrize("text", _NO_GROUPS)
+def test_where_no_group_is_left_nothing_is_paid(
+    sales: LiveProxy, listeners: BothListeners, text: str
+) -> None:
+    """The policy says that the answer has no rows, whatever is stored. EXPLAIN says it before."""
+    for policy in ("agreeing", "kept"):
+        lines, _ = _asked(sales, f"EXPLAIN {text}", database=policy)
+        assert any("Not read, at no cost: the conditions leave no" in str(line) for line in lines)
+        rows, told = _asked(sales, text, database=policy)
+        assert rows == []
+        assert "charged epsilon 0, delta 0" in told
+        assert "NULL" not in told and "aise dp.epsilon" not in told
+        analyst = sales.servers.new_analyst()
+        body = listeners.query(text, database=policy, analyst=analyst).json()
+        assert body["rows"] == [] and body["privacy"]["epsilon"] == 0
+        with sales.connect(policy, analyst=analyst) as connection:
+            spent = connection.execute("SELECT analyst, epsilon_spent FROM dp.budget").fetchall()
+        assert [amount for name, amount in spent if name == analyst] == [0]
+
+
+def test_other_parts_of_a_statement_are_paid(sales: LiveProxy) -> None:
+    text = f"{_NO_GROUPS[0]} UNION ALL SELECT region, count(*) FROM w.sales GROUP BY region"
+    rows, told = _asked(sales, text)
+    assert len(rows) == 3 and "charged epsilon 1," in told
+    assert "count(*) is NULL" not in told
 
 
 @pytest.mark.parametrize("binary", [False, True])

@@ -237,8 +237,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"PREPARE one (integer) AS {_COUNT} WHERE quantity > $1; EXECUTE one (2)",
     ),
     "GROUP BY gives no group: its keys are private, and a key needs {} {} to appear half of the time, {} to"
-    " appear in 95 of 100 answers. Raise dp.epsilon or dp.delta, ask for fewer aggregates at once, group more"
-    " coarsely, or ask the data owner for `values` of the key, which are all answered.": (
+    " appear in 95 of 100 answers. {} or ask the data owner for `values` of the key, which are all answered.": (
         "SET dp.epsilon = 2",
         "SET dp.delta = 1e-6",
     ),

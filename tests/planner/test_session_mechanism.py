@@ -86,6 +86,29 @@ def _told(block: BlockPlan) -> Iterator[str]:
     yield from told
 
 
+def test_a_refusal_for_too_small_an_epsilon_advises_the_mechanism_alone() -> None:
+    """A larger epsilon is the advice only where the session may not choose `best`."""
+    sql = "SELECT avg(i4), min(i4), max(i4), stddev(i4) FROM orders"
+    small = {"dp.epsilon": "0.001"}
+    column = _with_column(POLICIES["best"], Mechanism.SMOOTH_MEDIAN)
+    smooth = {"dp.mechanism": "smooth_median"}
+    for policy, given in ((column, {}), (column, smooth), (POLICIES["best"], smooth)):
+        with pytest.raises(Refusal) as refused:
+            walk(sql, policy, settings={**small, **given})
+        assert refused.value.code is Code.INFEASIBLE
+        assert re.fullmatch(
+            r"SET dp\.mechanism = best \(over HTTP .*\) answers it at any epsilon\."
+            r"|RESET dp\.mechanism .* for the mechanism of the policy\.",
+            refused.value.hint,
+        )
+        advised = {} if refused.value.hint.startswith("RESET") else {"dp.mechanism": "best"}
+        assert walk(sql, policy, settings={**small, **advised}) is not None
+    with pytest.raises(Refusal) as refused:
+        walk(sql, POLICIES["world"], settings=small)
+    assert refused.value.hint.startswith("SET dp.epsilon = ")
+    assert "SET dp.mechanism" not in refused.value.hint
+
+
 def test_other_aggregates_are_as_before() -> None:
     sql = "SELECT count(*), sum(i4), variance(i4), percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM orders"
     assert _block(sql, "best", "smooth_median") == _block(sql, "best")

@@ -272,7 +272,8 @@ class ExplainResponse(ResponseModel):
     mechanism: str | None = Field(None, description="The mechanism that was chosen.")
     times: list[str] | None = Field(None, description="How times were rounded.")
     unlisted: list[str] | None = Field(
-        None, description="Constants that the policy does not list for their column."
+        None,
+        description="Constants that the policy does not list for their column, or beyond its bounds.",
     )
 
 

@@ -1,0 +1,187 @@
+"""A condition that the policy's bounds leave no value for is told with the bound, wherever it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proxy.base.sql_types import SqlType
+from proxy.engine.impossible_conditions import ImpossibleConditions, impossible_conditions
+from proxy.policy.policy_model import BoundsKind, MovingBounds, Policy, ProtectedTable
+from proxy.query.ir.binding import bind
+from proxy.query.ir.expressions import Constant
+from tests.pipeline_world import POLICIES, read
+
+_BEST = POLICIES["best"]
+
+
+def _found(sql: str, policy: Policy = _BEST, day: int | None = None) -> ImpossibleConditions:
+    found = read(sql)
+    assert found is not None
+    return impossible_conditions(found[1].query, policy, day)
+
+
+_COUNT = "SELECT count(*) FROM people WHERE "
+_D_ENDS = "d ends at 2020-01-01 in the policy, and a condition asks for later ones"
+_D_BEGINS = "d begins at 2000-01-01 in the policy, and a condition asks for earlier ones"
+_D_OTHER = "d is within 2000-01-01 and 2020-01-01 in the policy, and a condition asks for others"
+_I4_ENDS = "i4 ends at 100 in the policy, and a condition asks for larger ones"
+_I4_OTHER = "i4 is within 0 and 100 in the policy, and a condition asks for others"
+_I4_BEGINS = "i4 begins at 0 in the policy, and a condition asks for smaller ones"
+
+
+@pytest.mark.parametrize(
+    ("condition", "line"),
+    [
+        ("d >= '2027-01-01'", _D_ENDS),
+        ("d > '2020-01-01'", _D_ENDS),
+        ("'2027-01-01' <= d", _D_ENDS),
+        ("d = '2027-01-01'", _D_ENDS),
+        ("d BETWEEN '2027-01-01' AND '2028-01-01'", _D_ENDS),
+        ("NOT (d < '2027-01-01')", _D_ENDS),
+        ("d IN ('2027-01-01', '2028-01-01')", _D_ENDS),
+        ("(d = '2027-01-01' OR d = '2028-01-01')", _D_ENDS),
+        ("d >= '2027-01-01' AND b", _D_ENDS),
+        ("d < '2000-01-01'", _D_BEGINS),
+        ("d IN ('1990-01-01', '2028-01-01')", _D_OTHER),
+        ("date_trunc('month', d) >= '2021-01-01'", _D_ENDS),
+        ("extract(year FROM d) = 2027", _D_OTHER),
+        ("extract(year FROM d) IN (1980, 1981)", _D_OTHER),
+        ("ts >= '2027-01-01'", _D_ENDS.replace("d ends", "ts ends")),
+        ("tz::date >= '2027-01-01'", _D_ENDS.replace("d ends", "tz ends")),
+        ("ts < timestamp '1999-12-31 23:00'", _D_BEGINS.replace("d begins", "ts begins")),
+        ("i4 > 100", _I4_ENDS),
+        ("i4 * 2 > 200", _I4_OTHER),
+        ("-i4 < -100", _I4_OTHER),
+        ("i4 < 0", _I4_BEGINS),
+        ("n2 > 175.5", "n2 ends at 175 in the policy, and a condition asks for larger ones"),
+        (
+            "i4 + n2 > 300",
+            "within the bounds of i4 and n2 in the policy no row meets the condition",
+        ),
+    ],
+)
+def test_the_end_is_told(condition: str, line: str) -> None:
+    assert _found(f"{_COUNT}{condition}") == ImpossibleConditions(lines=(line,), is_everywhere=True)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "d >= '2020-01-01'",
+        "d <= '2000-01-01'",
+        "d >= '2019-01-01' AND d < '2028-01-01'",
+        "d <> '2027-01-01'",
+        "d IS DISTINCT FROM '2027-01-01'",
+        "d IS NULL",
+        "(d IS NULL OR d >= '2027-01-01')",
+        "(d >= '2027-01-01') IS NOT TRUE",
+        "(d >= '2027-01-01' OR b)",
+        "NOT (d >= '2027-01-01')",
+        "coalesce(i4, 500) = 500",
+        "i4 IN (5, 500)",
+        "free > 1000000",  # no bounds
+        "extract(month FROM d) = 12",
+        "extract(year FROM d) = 2020",
+        "i4 > i2",
+        "t IN ('x', 'q')",
+        "lower(t) = 'q'",
+        "t LIKE 'q%'",
+        "i4 >= (SELECT avg(i4) FROM people)",
+    ],
+)
+def test_nothing_is_told_of_others(condition: str) -> None:
+    assert _found(f"{_COUNT}{condition}") == ImpossibleConditions()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "t = 'q'",
+        "t IN ('q', 'r')",
+        "(t = 'q' OR t = 'r')",
+        "t = 'q' AND i4 > 3",
+        "i2 = 7",
+        "c = 'zz'",
+    ],
+)
+def test_of_lists_nothing_more_is_told(condition: str) -> None:
+    """unlisted_values.py has the line."""
+    assert _found(f"{_COUNT}{condition}") == ImpossibleConditions(is_everywhere=True)
+
+
+@pytest.mark.parametrize(
+    ("sql", "is_everywhere"),
+    [
+        ("SELECT count(*) FILTER (WHERE d > '2027-01-01') FROM people", True),
+        ("SELECT count(*) FILTER (WHERE d > '2027-01-01'), count(*) FROM people", False),
+        ("SELECT t, count(*) FROM people WHERE d > '2027-01-01' GROUP BY t", True),
+        ("SELECT count(*) FROM (SELECT d AS day FROM people) p WHERE day > '2027-01-01'", True),
+        ("SELECT count(*) FROM (SELECT i4 FROM people WHERE d > '2027-01-01') p", True),
+        (
+            "WITH p AS (SELECT d AS next FROM people) SELECT count(*) FROM p WHERE next > '2027-01-01'",
+            True,
+        ),
+        (
+            "SELECT count(*) FROM orders o JOIN members m ON o.uid = m.uid WHERE m.d > '2027-01-01'",
+            True,
+        ),
+        (
+            "SELECT count(*) FROM orders o JOIN members m ON o.uid = m.uid AND o.d > '2027-01-01'",
+            True,
+        ),
+        (
+            "SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders WHERE d > '2027-01-01' GROUP BY uid) q",
+            True,
+        ),
+        (
+            "SELECT (SELECT count(*) FROM people WHERE d > '2027-01-01'), (SELECT count(*) FROM people)",
+            False,
+        ),
+    ],
+)
+def test_wherever_the_condition_stands(sql: str, is_everywhere: bool) -> None:
+    found = _found(sql)
+    assert found == ImpossibleConditions(lines=(_D_ENDS,), is_everywhere=is_everywhere)
+
+
+def test_rows_without_partner_stay() -> None:
+    """The condition of a LEFT JOIN leaves out no row of its left side; nor does a part of UNION ALL."""
+    for sql in (
+        "SELECT count(*) FROM orders o LEFT JOIN members m ON o.uid = m.uid AND m.d > '2027-01-01'",
+        "SELECT count(*) FROM (SELECT i4 FROM people WHERE d > '2027-01-01' UNION ALL SELECT i4 FROM events) u",
+        "SELECT count(*) FROM (SELECT uid, max(d) AS m FROM orders GROUP BY uid) q WHERE m > '2027-01-01'",
+    ):
+        assert _found(sql) == ImpossibleConditions()
+
+
+def test_a_parameter_and_a_bound_that_moves() -> None:
+    found = read(f"{_COUNT}d >= $1", (SqlType.DATE,))
+    assert found is not None
+    query = found[1].query
+    assert impossible_conditions(query, _BEST, None) == ImpossibleConditions()
+    for text, lines in (("2015-01-01", ()), ("2027-01-01", (_D_ENDS,))):
+        values = {1: Constant(text, SqlType.DATE)}
+        bound = replace(query, blocks=tuple(bind(block, values) for block in query.blocks))
+        assert impossible_conditions(bound, _BEST, None).lines == lines
+    tables = {
+        name: replace(
+            table,
+            columns={
+                **table.columns,
+                "d": replace(
+                    table.columns["d"], bounds=MovingBounds(Fraction(10_957), BoundsKind.DATE)
+                ),
+            },
+        )
+        if isinstance(table, ProtectedTable)
+        else table
+        for name, table in _BEST.tables.items()
+    }
+    moving = replace(_BEST, tables=tables)
+    assert _found(f"{_COUNT}d >= '2027-01-01'", moving, 20_000).lines == (
+        "d ends at 2024-10-04 in the policy, and a condition asks for later ones",
+    )
+    assert _found(f"{_COUNT}d >= '2024-01-01'", moving, 20_000).lines == ()
