@@ -55,7 +55,7 @@ def impossible_answers(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     told = [
         *_parts_above(block, noisy, plain, ranges),
         *_below_0(block, noisy, plain, ranges),
-        *_beyond(block, noisy, made, ranges),
+        *_beyond(block, noisy, made, plain, ranges),
     ]
     found = [f"puts {listed(told)}"] if told else []
     found += _falling(block, noisy, made, ranges)
@@ -122,9 +122,14 @@ def _number(value: NoisyValue) -> Fraction:
 
 
 def _beyond(
-    block: BlockPlan, noisy: NoisyTable, made: Sequence[_Column], ranges: Ranges
+    block: BlockPlan,
+    noisy: NoisyTable,
+    made: Sequence[_Column],
+    plain: Sequence[_Column],
+    ranges: Ranges,
 ) -> Iterator[str]:
-    """A computed column that is beyond what it can be, though no answer in it is below 0 by itself."""
+    """A computed column that is beyond what it can be, unless an answer in it is below 0 that is told itself."""
+    told = {one.number for _, _, one in plain if isinstance(one, AnswerOf)}
     for place, name, expression in made:
         valid = ranges.of(expression)
         values = [_known(row, place) for row in noisy.rows]
@@ -137,7 +142,7 @@ def _beyond(
             valid.low is not None
             and value is not None
             and value < valid.low
-            and not _has_negative(expression, row)
+            and not _has_negative(answers_in(expression) & told, row)
             for value, row in zip(values, noisy.rows, strict=True)
         )
         if below and valid.low is not None:
@@ -149,8 +154,8 @@ def _known(row: NoisyRow, place: int) -> Fraction | None:
     return found.value if isinstance(found, NoisyInterval) else None
 
 
-def _has_negative(expression: NoisyExpression, row: NoisyRow) -> bool:
-    return any(row.values[number - 1].index < 0 for number in answers_in(expression))
+def _has_negative(numbers: frozenset[int], row: NoisyRow) -> bool:
+    return any(row.values[number - 1].index < 0 for number in numbers)
 
 
 def _falling(
