@@ -67,6 +67,8 @@ class ClippedUnits:
     def limit(self) -> str:
         """The bound."""
         assert self.most is not None
+        if self.of_rows and self.most == 1:
+            return f"at most 1 row of {self.unit} counts"
         most = f"{text_of(self.most)} rows" if self.of_rows else text_of(self.most)
         return f"at most {most} of {self.unit} count"
 
@@ -99,14 +101,20 @@ class ClippedUnits:
 
     @property
     def direction(self) -> str:
-        """To which side of the answer that is, if its error does not say it."""
+        """To which side of the answer that is, if its error does not say it. What is computed of answers says
+        it by itself, and may go to the other side."""
         is_told = not self.is_lower or (not self.is_largest and len(self.plain) == 1)
-        return "" if is_told else ", which would only make it larger"
+        return "" if is_told or self.is_computed else ", which would only make it larger"
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether an output column has more in it than such an aggregate."""
+        return len(self.plain) < len(self.columns)
 
     def clipped_text(self) -> str:
-        """How many units are cut of how many, about."""
+        """How many units are cut of how many, about: both have noise."""
         above, units = self._people()
-        return f"{above:,} +-{self.half_width:,} of {units:,} {self.units_word}"
+        return f"{above:,} of {units:,} {self.units_word} (both numbers +-{self.half_width:,})"
 
     def _people(self) -> tuple[int, int]:
         """Of units that are cut and of all: numbers with noise, neither below 0 as it is told."""
@@ -140,6 +148,10 @@ class ClippedLine:
 
 def clipped_lines(clipped: Sequence[ClippedUnits]) -> Iterator[ClippedLine]:
     """Say what each bound cuts, in one line if several blocks have the same bound for the same columns."""
+    computed = Counter(
+        one.columns[0] for one in clipped if len(one.columns) == 1 and one.is_computed
+    )
+    several_of = {column for column, bounds in computed.items() if bounds > 1}
     alike: dict[tuple[str, str], list[ClippedUnits]] = {}
     for one in clipped:
         if one.is_poor:
@@ -150,7 +162,8 @@ def clipped_lines(clipped: Sequence[ClippedUnits]) -> Iterator[ClippedLine]:
         elif one.place:
             alike.setdefault((one.named, one.limit), []).append(one)
         else:
-            yield ClippedLine(column, one.named, one.cut_text())
+            of = f"{', '.join(one.aggregates)}: " if column in several_of else ""
+            yield ClippedLine(column, one.named, f"{of}{one.cut_text()}")
     for (named, limit), several in alike.items():
         if len(several) == 1:
             yield ClippedLine(None, f"{named}{several[0].place}", several[0].cut_text())

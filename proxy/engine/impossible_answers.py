@@ -128,7 +128,7 @@ def _beyond(
     plain: Sequence[_Column],
     ranges: Ranges,
 ) -> Iterator[str]:
-    """A computed column that is beyond what it can be, unless an answer in it is below 0 that is told itself."""
+    """A computed column that is beyond what it can be, unless an answer in it is told to be below 0."""
     told = {one.number for _, _, one in plain if isinstance(one, AnswerOf)}
     for place, name, expression in made:
         valid = ranges.of(expression)

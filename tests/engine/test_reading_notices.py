@@ -265,7 +265,7 @@ def _clipped(block: int, *aggregates: str) -> ClippedUnits:
 def test_numbers_of_people_are_not_below_0() -> None:
     few = replace(_clipped(1, "sum"), above=-64, units=-3)
     assert (few.as_json()["clipped"], few.as_json()["units"]) == (0, 0)
-    assert "about 0 +-2 of 0 customers have more" in few.text()
+    assert "about 0 of 0 customers (both numbers +-2) have more" in few.text()
 
 
 def test_beyond_the_policys_own_bound_lies_nothing() -> None:
@@ -331,6 +331,24 @@ def test_to_which_side_a_bound_cuts_is_said_once(is_largest: bool) -> None:
     assert ("would only make it larger" in line.text) == is_largest
 
 
+@pytest.mark.parametrize("is_largest", [False, True])
+def test_of_a_quotient_no_side_is_told_where_its_parts_are_cut(is_largest: bool) -> None:
+    """What is cut of the part makes it smaller, what is cut of the whole makes it larger."""
+    parts = [
+        replace(
+            _clipped(1, name), is_largest=is_largest, is_lower=True, columns=("share",), plain=()
+        )
+        for name in ("count(*) FILTER", "count(*)")
+    ]
+    lines = [line.text for line in clipped_lines(parts)]
+    cut = (
+        "at most 5 rows of a customer count, about 3 of 100 customers (both numbers +-2) have more"
+    )
+    assert lines == [f"count(*) FILTER: {cut}", f"count(*): {cut}"]
+    (line,) = clipped_lines(parts[:1])
+    assert line.text == cut
+
+
 def test_bounds_have_the_names_of_the_columns_that_they_cut() -> None:
     """Two of one kind are told apart, and levels with one bound are one line."""
     named = [replace(_clipped(1, "sum"), columns=(name,)) for name in ("pieces", "value")]
@@ -343,8 +361,8 @@ def test_bounds_have_the_names_of_the_columns_that_they_cut() -> None:
     ]
     (line,) = clipped_lines(levels)
     assert line.text == (
-        "at most 5 rows of a customer count, more have about 3 +-2 of 100 customers by a, 3 +-2 of 100"
-        " customers in total"
+        "at most 5 rows of a customer count, more have about 3 of 100 customers (both numbers +-2) by a,"
+        " 3 of 100 customers (both numbers +-2) in total"
     )
 
 

@@ -360,8 +360,8 @@ def test_what_is_said_over_the_wire(visits: Asking) -> None:
     assert row is not None and isinstance(row[2], float)
     (text,) = heard
     assert re.search(
-        r"count: at least the number less [\d,]+; at most \d+ rows of a person count, about [\d,]+ \+-[\d,]+ of"
-        r" [\d,]+ people have more\n",
+        r"count: at least the number less [\d,]+; at most \d+ rows of a person count, about [\d,]+ of [\d,]+"
+        r" people \(both numbers \+-[\d,]+\) have more\n",
         text,
     )
 

@@ -51,7 +51,7 @@ def _least(select: str) -> frozenset[int]:
 
 
 def test_what_is_cut_is_told_with_the_direction() -> None:
-    cut = "at most 8 of a person count, about 3 +-20 of 4,000 people have more"
+    cut = "at most 8 of a person count, about 3 of 4,000 people (both numbers +-20) have more"
     assert _told("avg(t), count(*)") == f"avg(t): {cut}", (
         "its column says that it is a least number"
     )
