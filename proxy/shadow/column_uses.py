@@ -15,7 +15,7 @@ from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
-from proxy.planner.facts import PlanningContext
+from proxy.planner.facts import PlanningContext, PublicValues
 from proxy.planner.planning import planned
 from proxy.policy.policy_model import ColumnPolicy, IdentifierUnit, Policy, ProtectedTable
 from proxy.query.ir.binding import bind
@@ -50,15 +50,17 @@ _OF_A_TABLE = tuple(
 
 
 class ColumnUses:
-    """Given a policy that was checked against its catalogue. Nothing is read of any table."""
+    """Given a policy that was checked against its catalogue. Nothing is read of any table.
 
-    def __init__(self, policy: Policy, catalog: Catalog) -> None:
+    keys: of public tables to which columns refer, as of `referenced_keys`. Others are no public keys."""
+
+    def __init__(self, policy: Policy, catalog: Catalog, keys: PublicValues) -> None:
         self._policy = policy
         self._catalog = catalog
         self._oids = {name: oid for oid, name in enumerate(sorted(policy.tables), start=1)}
         relations = {oid: name for name, oid in self._oids.items()}
         self._statements = PolicyStatements(policy, catalog, relations)
-        self._known = PlanningContext(policy, catalog, {}, {}, day=day_of_machine())
+        self._known = PlanningContext(policy, catalog, keys, {}, day=day_of_machine())
         self._loss = Loss(policy.privacy.epsilon, policy.privacy.delta)
 
         self._settings = _settings(policy, catalog, self._known.day)
@@ -109,8 +111,6 @@ class ColumnUses:
         groups = self._plan(table, _GROUPS, names)
         if groups is not None:
             is_public = all(key.values is not None for block in groups.blocks for key in block.keys)
-            # The keys of a public table are read when they are asked for.
-            is_public |= self._refers(table, column)
             yield "GROUP BY" if is_public else "GROUP BY (values that many have)"
         elif self._plan(table, _PER_UNIT, names) is not None:
             yield "GROUP BY inside a subquery"
@@ -155,11 +155,6 @@ class ColumnUses:
         query = question.reading.query
         blocks = tuple(replace(bind(block, {}), outputs=()) for block in query.blocks)
         return replace(query, blocks=blocks)
-
-    def _refers(self, table: TableName, column: str) -> bool:
-        exposed = self._policy.tables[table]
-        known = exposed.columns.get(column) if isinstance(exposed, ProtectedTable) else None
-        return known is not None and known.references is not None
 
 
 def _settings(policy: Policy, catalog: Catalog, day: int | None) -> Hashable:

@@ -11,6 +11,7 @@ from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
 from proxy.catalog.catalog_model import Catalog, Column
+from proxy.planner.facts import PublicValues
 from proxy.policy.policy_model import (
     Bounds,
     BoundsKind,
@@ -24,6 +25,7 @@ from proxy.policy.policy_model import (
 from proxy.shadow.column_uses import ColumnUses
 from proxy.shadow.shadow_tables import ShadowTable
 
+_NO_KEYS: PublicValues = {}
 _ANYTHING = "anything: the table is public"
 
 
@@ -38,11 +40,14 @@ class ExposedColumn(NamedTuple):
 
 
 def exposed_columns(
-    policy: Policy, catalog: Catalog, tables: tuple[ShadowTable, ...]
+    policy: Policy,
+    catalog: Catalog,
+    tables: tuple[ShadowTable, ...],
+    keys: PublicValues = _NO_KEYS,
 ) -> list[ExposedColumn]:
-    """One row for each column of the shadow, in order."""
+    """One row for each column of the shadow, in order. keys: of public tables, as of `referenced_keys`."""
     rows = []
-    accepted = ColumnUses(policy, catalog)
+    accepted = ColumnUses(policy, catalog, keys)
     for shadow_table in tables:
         exposed = policy.tables[shadow_table.name]
         table = catalog.tables[shadow_table.name]

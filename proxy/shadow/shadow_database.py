@@ -25,6 +25,7 @@ from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.judged_rows import JudgedRows
 from proxy.shadow import published_tables
+from proxy.shadow.referenced_keys import referenced_keys
 from proxy.shadow.shadow_columns import exposed_columns
 from proxy.shadow.shadow_comments import comments
 from proxy.shadow.shadow_guard import (
@@ -267,7 +268,8 @@ class Shadow:
         rights = published_tables.place_for(
             policy, connection, self._published, required_rights(tables)
         )
-        columns = exposed_columns(policy, catalog, tables)
+        keys = referenced_keys(policy, catalog, connection)
+        columns = exposed_columns(policy, catalog, tables, keys)
         for comment in comments(policy, catalog, tables, columns):
             connection.execute(comment)
         connection.execute("DELETE FROM dp.exposed_column")

@@ -22,7 +22,7 @@ _NAMES = [table.name for table in POLICIES["world"].protected()]
 def test_columns_of_equal_shape_have_equal_uses(number: int) -> None:
     """Twenty columns of each policy; other policies and tables of the same process are remembered as well."""
     draw, policy = random.Random(number), statement(number).policy
-    uses = ColumnUses(policy, CATALOG)
+    uses = ColumnUses(policy, CATALOG, {})
     for _ in range(20):
         table = draw.choice(_NAMES)
         column = draw.choice(CATALOG.tables[table].columns).name
@@ -47,12 +47,12 @@ def _renamed() -> tuple[Policy, Catalog]:
 def test_what_is_known_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(column_uses, "_REMEMBERED", {})
     table, columns = TableName("w", "orders"), ("i4", "t", "d", "free", "uid", "id")
-    uses = ColumnUses(POLICIES["world"], CATALOG)
+    uses = ColumnUses(POLICIES["world"], CATALOG, {})
     found = [uses.of(table, column) for column in columns]
     asked = ColumnUses.asked
     monkeypatch.setattr(ColumnUses, "asked", lambda *_: pytest.fail("it was asked again"))
     policy, catalog = _renamed()
-    again = ColumnUses(policy, catalog)
+    again = ColumnUses(policy, catalog, {})
     other = TableName("w", "purchases")
     assert [again.of(other, f"{column}_x") for column in columns] == found
     monkeypatch.setattr(ColumnUses, "asked", asked)
@@ -77,5 +77,5 @@ def test_what_differs_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
         (replace(policy, tables={table: replace(given, max_rows_per_unit=4)}), catalog),
     )
     for changed, made in others:
-        ColumnUses(changed, made).of(table, "i4_x")
+        ColumnUses(changed, made, {}).of(table, "i4_x")
     assert len(remembered) == len(others)

@@ -257,3 +257,50 @@ def test_password_is_not_in_the_repr() -> None:
     assert "password" in policy.source
     assert policy.source not in repr(policy)
     assert repr(policy) == f"Policy(database='shop', digest={policy.digest[:12]})"
+
+
+# Of each use that dp.columns can name, what is asked then.
+_USES = {
+    "WHERE": "SELECT count(*) FROM {t} WHERE {c} IS NULL",
+    "GROUP BY": "SELECT {c}, count(*) FROM {t} GROUP BY {c}",
+    "GROUP BY inside a subquery": "SELECT count(*) FROM (SELECT {c} FROM {t} GROUP BY {c}) q",
+    "COUNT": "SELECT count({c}) FROM {t}",
+    "COUNT(DISTINCT)": "SELECT count(DISTINCT {c}) FROM {t}",
+    "SUM": "SELECT sum({c}) FROM {t}",
+    "AVG": "SELECT avg({c}) FROM {t}",
+    "MIN": "SELECT min({c}) FROM {t}",
+    "MAX": "SELECT max({c}) FROM {t}",
+    "variance": "SELECT variance({c}) FROM {t}",
+    "percentiles": "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY {c}) FROM {t}",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_dp_columns_says_is_answered_and_what_it_leaves_out_is_refused(
+    live: LiveProxy, name: str
+) -> None:
+    checked, seen = 0, set[str]()
+    with live.connect(_database(name), analyst=servers().new_analyst()) as connection:
+        columns = connection.execute(
+            "SELECT table_name, column_name, usable_for FROM dp.columns"
+            " WHERE usable_for NOT LIKE 'anything%'"
+        ).fetchall()
+        for table, column, told in columns:
+            uses = {one.split(" (")[0] for one in told.split(", ")} - {"joins"}
+            assert uses <= _USES.keys()
+            for use, form in _USES.items():
+                if use == "GROUP BY inside a subquery" and "GROUP BY" in uses:
+                    continue  # it goes without saying
+                text = form.format(t=table, c=column)
+                try:
+                    rows = connection.execute(f"EXPLAIN (FORMAT JSON) {text}".encode()).fetchall()
+                except psycopg.Error as error:
+                    assert use not in uses, (text, told, error.diag.message_primary)
+                    continue
+                assert use in uses, (text, told)
+                is_private = rows[0][0][0]["blocks"][0]["groups"] is None
+                assert is_private == (
+                    use == "GROUP BY" and "GROUP BY (values that many have)" in told
+                ), text
+                checked, seen = checked + 1, seen | {use}
+    assert checked >= 10 and {"WHERE", "COUNT"} <= seen
