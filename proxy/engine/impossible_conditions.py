@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import chain, product
 
 from typing_extensions import assert_never
@@ -23,7 +24,7 @@ from proxy.planner.bounds import bounded
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.possible_truth import Value, Within, listed_value, truths
 from proxy.policy.moving_bounds import bounds_on
-from proxy.policy.policy_model import BoundsKind, ColumnPolicy, Policy, ProtectedTable
+from proxy.policy.policy_model import Bounds, BoundsKind, ColumnPolicy, Policy, ProtectedTable
 from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.expressions import (
     Cast,
@@ -41,6 +42,8 @@ from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 
 _MOST_TRIED = 10_000  # rows of what columns can hold, times parts of the condition
 _MOST_SIDES = 4
+_ANY = Within(None, None)
+_DAYS, _FAR = 600_000, 10**12  # from 1970 to the years 327 and 3612
 _Named = Mapping[tuple[str, str], Expression | Scan]
 
 
@@ -167,9 +170,21 @@ def _checked(part: Expression, policy: Policy, day: int | None) -> _Checked:
     ranges = _ranges(part, facts)
     if _can_be_true(part, listed, ranges):
         return _Checked()
-    if not any(map(columns, ranges)) or not _can_be_true(part, listed, {}):
+    wide = {name: replace(one, bounds=_widened(one.bounds)) for name, one in facts.items()}
+    anywhere = dict.fromkeys(ranges, _ANY) | _ranges(part, wide)
+    if not _can_be_true(part, listed, anywhere):  # of lists, or of whatever value: column = NULL
         return _Checked(is_never=True)
     return _Checked(is_never=True, line=_line(part, listed, ranges, facts))
+
+
+def _widened(bounds: Bounds | None) -> Bounds | None:
+    """About as far as the type reaches, so that what is computed has the ends that it has by itself."""
+    if bounds is None:
+        return None
+    most = {BoundsKind.DATE: _DAYS, BoundsKind.TIMESTAMP: _DAYS * DAY_SECONDS}.get(
+        bounds.kind, _FAR
+    )
+    return Bounds(Fraction(-most), Fraction(most), bounds.kind)
 
 
 def _columns(part: Expression) -> Iterator[ColumnRef]:
@@ -239,15 +254,15 @@ def _line(
     ranges: Mapping[Expression, Within],
     facts: Facts,
 ) -> str:
-    named = sorted(frozenset[tuple[str, str]]().union(*map(columns, ranges)))
+    named = sorted(frozenset[tuple[str, str]]().union(*map(columns, ranges)) & facts.keys())
     names = list(dict.fromkeys(name for _, name in named))
     if len(named) > 1:
         return (
             f"within the bounds of {' and '.join(names)} in the policy no row meets the condition"
         )
-    (column,) = named
-    bounds = facts[column].bounds
-    assert bounds is not None, "what has a range has bounds"
+    bounds = facts[named[0]].bounds if named else None
+    if bounds is None:  # the type has an end there: the month of a date is 12 at most
+        return ""
     low, high = (bound_text(end, bounds.kind) for end in (bounds.low, bounds.high))
     is_time = bounds.kind is not BoundsKind.NUMBER
     above = {side: Within(one.low, None) for side, one in ranges.items() if columns(side)}

@@ -1,4 +1,4 @@
-"""Keys of public tables to which columns of protected tables refer: whether such columns are public GROUP BY keys.
+"""Keys of public tables to which columns of protected tables refer: whether such columns are public keys.
 
 The engine decides it in the same way, when it reads the public tables. Here the rows of the shadow decide.
 """

@@ -7,12 +7,15 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.engine.impossible_conditions import ImpossibleConditions, impossible_conditions
 from proxy.policy.policy_model import BoundsKind, MovingBounds, Policy, ProtectedTable
 from proxy.query.ir.binding import bind
 from proxy.query.ir.expressions import Constant
+from tests.cases import read_cases
 from tests.pipeline_world import POLICIES, read
+from tests.planner.test_golden_pipeline import PIPELINE
 
 _BEST = POLICIES["best"]
 
@@ -113,6 +116,24 @@ def test_of_lists_nothing_more_is_told(condition: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "condition",
+    [
+        *(
+            "tod = NULL",
+            "d = NULL",
+            "i4 BETWEEN NULL AND 3",
+            "ts::time NOT IN ('00:37:11.25', NULL)",
+        ),
+        *("extract(month FROM d) = 13", "extract(hour FROM tod) > 30", "cardinality(ta) < 0"),
+        *("i4 = NULL", "free = NULL", "extract(dow FROM tz) = 7", "length(s) < 0", "iv = NULL"),
+    ],
+)
+def test_of_what_no_row_meets_by_its_type_no_bound_is_told(condition: str) -> None:
+    """Nor is an error made of it."""
+    assert _found(f"{_COUNT}{condition}").lines == ()
+
+
+@pytest.mark.parametrize(
     ("sql", "is_everywhere"),
     [
         ("SELECT count(*) FILTER (WHERE d > '2027-01-01') FROM people", True),
@@ -185,3 +206,19 @@ def test_a_parameter_and_a_bound_that_moves() -> None:
         "d ends at 2024-10-04 in the policy, and a condition asks for later ones",
     )
     assert _found(f"{_COUNT}d >= '2024-01-01'", moving, 20_000).lines == ()
+
+
+def test_no_statement_fails_for_it() -> None:
+    """Every golden one, under each policy and with its conditions."""
+    checked = 0
+    for file in sorted(PIPELINE.glob("*.sql")):
+        for case in read_cases(file):
+            try:
+                found = read(case.statement)
+            except Refusal:
+                continue
+            if found is not None:
+                for policy in POLICIES.values():
+                    impossible_conditions(found[1].query, policy, 20_000)
+                    checked += 1
+    assert checked > 3_000
