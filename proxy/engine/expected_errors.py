@@ -138,6 +138,24 @@ def expected_error(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedErr
         place: Of the answer in the block.
         entry: As `accuracies` describes this answer.
     """
+    found, most = _expected(block, place, entry), dict(block.most_values).get(place + 1)
+    return found if most is None else _capped(found, most)
+
+
+def _capped(found: ExpectedError, most: int) -> ExpectedError:
+    """Of a number of different values, which is cut to the largest possible one."""
+    examples = (
+        one if one.error is None else replace(one, error=min(one.error, Fraction(most)))
+        for one in found.examples
+    )
+    return replace(
+        found,
+        examples=tuple(examples),
+        remarks=(*found.remarks, f"at most {most:,}, as no more values are possible"),
+    )
+
+
+def _expected(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedError:
     answer = block.answers[place]
     release = block.releases[answer.releases[0]]
     if answer.calculated is None and isinstance(release, DeviationMean):
