@@ -312,13 +312,17 @@ def _of_units(release: UnitExtreme, units: str) -> ReleaseAccuracy:
 def _no_interval(release: OrderStatistic | UnitExtreme, of: str) -> str:
     """MIN and MAX aim some rows inside, so they are no ends of the data."""
     if release.aggregate.kind not in (AggregateKind.MIN, AggregateKind.MAX):
-        return f"the error is in sorted {of}; {_INTERVAL_COSTS}"
+        return f"the error is in sorted {of}; {_ENDS_COST}"
     one = release.measured
     steps = one.width if isinstance(release, OrderStatistic) else release.places.last
     beyond = order_statistic.target_rank(steps, release.own_loss.epsilon, one.rows)
+    off = order_statistic.error_in_rank(steps, release.own_loss.epsilon, one.rows)
+    is_max = release.aggregate.kind is AggregateKind.MAX
+    side = AT_LEAST if is_max else AT_MOST
+    found = f"{side}; about {beyond:,} +-{off:,} {of} {BEYOND}"
     if isinstance(release, UnitExtreme) and release.is_open:
-        return f"about {beyond:,} {of} lie beyond it; {_open_range(release)}"
-    return f"about {beyond:,} {of} lie beyond it; {_INTERVAL_COSTS}"
+        return f"{found}; {_open_range(release)}"
+    return f"{found}; {_INTERVAL_COSTS}"
 
 
 def _open_range(release: UnitExtreme) -> str:
@@ -407,8 +411,13 @@ def _unknown_error(release: SampleAggregate) -> str:
     return f"{_PRIVATE_SCALE}. {how_to_set('dp.mechanism', Mechanism.BEST.value)} is more exact"
 
 
+# What is known of a maximum and a minimum without an interval.
+AT_LEAST, AT_MOST = "at least this number", "at most this number"
+BEYOND = "lie beyond it"
+
 # Why an answer has no interval (dp.low, dp.high, dp.error).
 _INTERVAL_COSTS = "dp.error() gives an interval for 30 % of its epsilon"
+_ENDS_COST = "dp.error() gives an interval for half of its epsilon"
 _PRIVATE_SCALE = "its error is not known and may be large, as the scale of its noise is private"
 _FEW_UNITS = "its bound was chosen from few units, and may cut far more than the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"

@@ -81,6 +81,7 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         for reason in _REASONS:
             yield from _nulls(block, noisy, reason)
         yield from _adjusted(block, noisy)
+    yield from _capped(block, noisy)
     yield from impossible_answers(block, noisy)
     yield from _zero_divisions(block, noisy)
     yield from wide_quotients(block, noisy)
@@ -193,6 +194,15 @@ def _adjusted(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     if names:
         where = _where(block, rows, noisy.rows)
         yield f"{', '.join(dict.fromkeys(names))}: adjusted{where} to agree with the other columns."
+
+
+def _capped(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Of numbers of different values that were above the number of all of them."""
+    for number, most in block.most_values:
+        count = sum(row.values[number - 1].is_capped for row in noisy.rows)
+        if count:
+            name, where = answer_name(block, number), _where(block, count, noisy.rows)
+            yield f"{name}: cut to {most:,}{where}, as there are no more different values by the policy."
 
 
 def _zero_divisions(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:

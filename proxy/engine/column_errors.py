@@ -12,16 +12,18 @@ from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_of_error
 from proxy.engine.advice import OR_RAISE, RAISE
+from proxy.engine.answer_accuracy import AT_LEAST, AT_MOST, BEYOND
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.impossible_answers import counts_of_groups
 from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
 from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
+from proxy.mechanisms import order_statistic
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, is_of_one_row
 from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyTable
+from proxy.release.noisy_relation import NoisyTable, NoisyValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,6 +391,7 @@ def _column(
             for one in NoInterval
             if one in none
         }
+    reason = "; ".join(reasons.values())
     return ColumnError(
         place=place,
         name=column.name,
@@ -397,15 +400,15 @@ def _column(
         nulls=sum(found.count(one) for one, why in reasons.items() if why.startswith(_IS_NULL)),
         least=min(widths, default=None),
         most=max(widths, default=None),
-        reason="; ".join(reasons.values()),
+        reason=reason,
         larger=0
         if kind.is_time
         else sum(abs(one.value) < width for one, width in zip(known, widths, strict=True)),
         is_behind=is_behind(block),
         type=kind,
         note=note,
-        at_least=any(one.is_least for one in known),
-        at_most=any(one.is_most for one in known),
+        at_least=any(one.is_least for one in known) or reason.startswith(AT_LEAST),
+        at_most=any(one.is_most for one in known) or reason.startswith(AT_MOST),
         takes_error=takes_error,
     )
 
@@ -459,7 +462,7 @@ def _at_bounds(entry: Accuracy, block: BlockPlan, noisy: NoisyTable, number: int
     numbers = [value.index * value.grid for value in values if not value.is_missing]
     count = numbers.count(bound)
     if not count:
-        return entry
+        return _with_percentile(entry, block, release, values)
     end = "last" if is_max else "first"
     told = f"it is the policy's {end} value, and values beyond count as it"
     if count < len(numbers):
@@ -467,9 +470,42 @@ def _at_bounds(entry: Accuracy, block: BlockPlan, noisy: NoisyTable, number: int
     return replace(entry, described=replace(entry.described, no_interval=told))
 
 
+def _with_percentile(
+    entry: Accuracy,
+    block: BlockPlan,
+    release: OrderStatistic | UnitExtreme,
+    values: Sequence[NoisyValue],
+) -> Accuracy:
+    """Say how many units lie beyond a minimum or maximum, if these are more than few: then it is rather a
+    percentile, if each unit has one row.
+
+    Of the group with the fewest units, by their noisy numbers.
+    """
+    units = [one.among for one in values if one.among is not None and not one.is_missing]
+    if not isinstance(release, UnitExtreme) or not units:
+        return entry
+    steps, epsilon = release.places.last, release.own_loss.epsilon
+    beyond = order_statistic.target_rank(steps, epsilon, release.measured.rows)
+    share = Fraction(beyond, max(min(units), beyond))
+    if share <= _FEW_BEYOND:
+        return entry
+    told = f"{float(100 * share):.2g} % of those{' of one group' if len(values) > 1 else ''}"
+    if block.neighbours.rows == 1:
+        is_max = release.aggregate.kind is AggregateKind.MAX
+        told = f"{told}: rather percentile_disc({float(1 - share if is_max else share):.2f})"
+    reason = entry.described.no_interval.replace(BEYOND, f"{BEYOND}, {told}")
+    return replace(entry, described=replace(entry.described, no_interval=reason))
+
+
+_FEW_BEYOND = Fraction(1, 100)
+
+
 def _of_answer(entry: Accuracy, is_single: bool) -> str:
     """What is known of an answer without an interval, and why it has none."""
     is_known = entry.error is not None and entry.error.kind is not ErrorKind.FLOOR
     known = f"{entry.error.text()}, " if entry.error is not None and is_known else ""
     named = "" if is_single else f"of {entry.aggregate} "
-    return f"{named}{known}no interval: {entry.described.no_interval}"
+    reason = entry.described.no_interval
+    if reason.startswith((AT_LEAST, AT_MOST)):
+        return f"{named}{reason}"
+    return f"{named}{known}no interval: {reason}"

@@ -38,8 +38,15 @@ from proxy.release.spread_values import units_needed
 
 EXAMPLES = (1_000, 10_000, 100_000)
 _ROWS_OF_A_UNIT = (10, 100)  # examples of a bound that is not chosen yet
+# Beside numbers of rows. Bounds that are chosen leave out few units, so they are far above the mean.
+_MOST_ROWS = Fraction(50)
+_GROUPS_OF_A_UNIT = 10  # of many groups
 _REACH = Fraction(-math.log(0.05))  # of Laplace noise, in scales
-_OF_RANGE = Fraction(1, 2)  # by so much, the example says, the rows of a unit are off the mean
+_OF_RANGE = Fraction(2, 5)  # by so much, the example says, the rows of a unit are off the mean
+_DEVIATION = Fraction(1, 10)  # of the range: the standard deviation of most numbers is no larger
+# Of their bounds: values from the lowest on, so that their deviation is about a tenth of the range.
+_FILLED = Fraction(1, 3)
+_FILLED_PARTS = tuple(Fraction(part, 100) for part in (40, 50, 60, 75, 100))
 _VALUE = Fraction(
     1_000
 )  # example of a bound on values that is not chosen yet, of totals in a subquery
@@ -138,6 +145,24 @@ def expected_error(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedErr
         place: Of the answer in the block.
         entry: As `accuracies` describes this answer.
     """
+    found, most = _expected(block, place, entry), dict(block.most_values).get(place + 1)
+    return found if most is None else _capped(found, most)
+
+
+def _capped(found: ExpectedError, most: int) -> ExpectedError:
+    """Of a number of different values, which is cut to the largest possible one."""
+    examples = (
+        one if one.error is None else replace(one, error=min(one.error, Fraction(most)))
+        for one in found.examples
+    )
+    return replace(
+        found,
+        examples=tuple(examples),
+        remarks=(*found.remarks, f"at most {most:,}, as no more values are possible"),
+    )
+
+
+def _expected(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedError:
     answer = block.answers[place]
     release = block.releases[answer.releases[0]]
     if answer.calculated is None and isinstance(release, DeviationMean):
@@ -245,7 +270,7 @@ def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> Expect
         return _of_open_values(block, answer, error)
     choice = _choice_of(block, answer)
     if error.of in (ErrorKind.TIMES_ROWS, ErrorKind.IN_RANK):
-        rows = Fraction(_ROWS_OF_A_UNIT[0])
+        rows = _MOST_ROWS
         whole = error.value * rows
         if error.of is ErrorKind.IN_RANK:
             release = block.releases[answer.releases[0]]
@@ -332,17 +357,20 @@ def _measured(block: BlockPlan, answer: Answer) -> Measured:
 
 
 def _of_deviations(block: BlockPlan, answer: Answer, release: DeviationMean) -> ExpectedError:
-    """Of units whose rows are off the mean by a round part of the range, on average."""
+    """Of units whose rows are off the mean by a round part of the range, on average, each in several groups."""
     one, kind = release.measured, answer.aggregate.kind
     is_open = any(block.releases.index(release) in each.releases for each in block.value_choices)
     size = _VALUE if is_open else one.width * one.grid * _OF_RANGE
     needed = units_needed(release, answer.aggregate)
 
+    groups = _groups_of_a_unit(block)
+
     def error(number: int) -> Fraction | None:
         if number < needed:
             return None
-        found = _REACH * size * _noise_about_centres(release, kind, number) / number
-        return found * _times_size(kind, size)
+        noise = _noise_about_centres(release, kind, number, size)
+        found = _REACH * noise * groups / number
+        return found if 2 * found < one.width * one.grid or is_open or kind in _VARIANCES else None
 
     examples = tuple(
         ErrorExample(number=number, of=units_word(block), bound=None, error=error(number))
@@ -353,28 +381,39 @@ def _of_deviations(block: BlockPlan, answer: Answer, release: DeviationMean) -> 
         f" by {short_number(size)}"
     )
     if kind in SPREADS:
-        assumed = f"{assumed}; {_NO_LESS}"
+        assumed = (
+            f"{assumed} at most, with a deviation of {short_number(_typical(size))}; {_NO_LESS}"
+        )
+    if groups > 1:
+        assumed = f"{assumed}; and rows in {groups:,} groups each"
     return ExpectedError(examples=examples, assumptions=(assumed,))
 
 
-def _noise_about_centres(release: DeviationMean, kind: AggregateKind, units: int) -> Fraction:
-    """Scale of the noise, where each of so many units adds 1."""
+_VARIANCES = (AggregateKind.VAR_POP, AggregateKind.VAR_SAMP)
+
+
+def _groups_of_a_unit(block: BlockPlan) -> int:
+    """In so many groups the rows of a unit are, the example says. Its part in each is as much smaller."""
+    known = (block.groups() if block.keys else 1, block.reach, _GROUPS_OF_A_UNIT)
+    return max(1, min(one for one in known if one is not None))
+
+
+def _typical(size: Fraction) -> Fraction:
+    """The standard deviation of values that are off their mean by so much at most."""
+    return size * _DEVIATION / _OF_RANGE
+
+
+def _noise_about_centres(
+    release: DeviationMean, kind: AggregateKind, units: int, size: Fraction
+) -> Fraction:
+    """Scale of the noise in the answer, if there were one row: of units whose rows are off the mean by `size`
+    at most."""
     spent = deviation_mean.typical_shares(release.epsilon_of_mean, units)
     if kind is AggregateKind.AVG:
-        return 1 / spent.deviations
-    of_squares = deviation_variance.shares(release.epsilon_of_squares)
-    return Fraction(math.hypot(1 / of_squares.squares, 1 / spent.rows))
-
-
-def _times_size(kind: AggregateKind, size: Fraction) -> Fraction:
-    """From the error of the mean square in sizes: of a variance it is that of the square, of its root half."""
-    match kind:
-        case AggregateKind.VAR_POP | AggregateKind.VAR_SAMP:
-            return size
-        case AggregateKind.STDDEV_POP | AggregateKind.STDDEV_SAMP:
-            return Fraction(1, 2)
-        case _:
-            return Fraction(1)
+        return size / spent.deviations
+    of_squares, deviation = deviation_variance.shares(release.epsilon_of_squares), _typical(size)
+    squares = Fraction(math.hypot(size**2 / of_squares.squares, deviation**2 / spent.rows))
+    return squares if kind in _VARIANCES else squares / (2 * deviation)
 
 
 def _of_extreme(block: BlockPlan, release: UnitExtreme) -> ExpectedError:
@@ -390,42 +429,81 @@ def _of_extreme(block: BlockPlan, release: UnitExtreme) -> ExpectedError:
 
 
 def _of_formula(block: BlockPlan, answer: Answer, calculated: Calculated) -> ExpectedError:
-    """Of values that are spread evenly over their bounds."""
-    assert calculated.formula.of is not None
+    """Of values that fill a part of their bounds, as most do. The less they fill, the larger is the error of
+    what is divided by their variance."""
     choice = block.rows_choice
     scales: Sequence[Fraction] = scales_of(block, answer)
-    assumptions = ["variances, deviations and pairs: if values are spread evenly over their bounds"]
+    assumptions = [
+        "variances, deviations and pairs: if values fill the lowest third of their bounds"
+    ]
     if choice is not None and not choice.is_given:
-        rows = Fraction(_ROWS_OF_A_UNIT[0])
-        scales = [scale * rows / choice.bounds[-1] for scale in scales]
-        assumptions.append(_if_few_rows(block, rows))
-    examples = []
-    for number in EXAMPLES:
-        sums = tuple(
-            round(number * _evenly(need.statistic, [calculated.measured[n] for n in need.of]))
-            for need in calculated.formula.needs
+        scales = [scale * _MOST_ROWS / choice.bounds[-1] for scale in scales]
+        assumptions.append(_if_few_rows(block, _MOST_ROWS))
+    examples = tuple(
+        ErrorExample(
+            number=number,
+            of="rows",
+            bound=None,
+            error=_error_of_filled(answer, calculated, scales, number, _FILLED),
         )
-        found = calculated.formula.of(
-            NoisySums(sums=sums, scales=tuple(scales), measured=calculated.measured)
-        )
-        error = max(found.most - found.value, found.value - found.least)
-        stated = None if says_nothing(answer, found.value, error) else error
-        examples.append(ErrorExample(number=number, of="rows", bound=None, error=stated))
+        for number in EXAMPLES
+    )
     remarks = ("NULL where its error is half of its range",) if has_range(answer) else ()
-    return ExpectedError(examples=tuple(examples), remarks=remarks, assumptions=tuple(assumptions))
+    if has_range(answer) and examples[-1].error is None:
+        remarks = (_takes_filled(answer, calculated, scales), *remarks)
+    return ExpectedError(examples=examples, remarks=remarks, assumptions=tuple(assumptions))
 
 
-def _evenly(statistic: Statistic, of: Sequence[Measured]) -> Fraction:
-    """What a row adds on average."""
+def _takes_filled(answer: Answer, calculated: Calculated, scales: Sequence[Fraction]) -> str:
+    """How much of their bounds values have to fill, so that so many rows have an answer."""
+    most = EXAMPLES[-1]
+    for part in _FILLED_PARTS:
+        error = _error_of_filled(answer, calculated, scales, most, part)
+        if error is not None:
+            return (
+                f"for {most:,} NULL unless values fill at least about {short_number(100 * part)} % of their"
+                f" bounds: then +-{short_number(error)}"
+            )
+    return f"for {most:,} NULL even if values fill their bounds"
+
+
+def _error_of_filled(
+    answer: Answer,
+    calculated: Calculated,
+    scales: Sequence[Fraction],
+    number: int,
+    part: Fraction,
+) -> Fraction | None:
+    """Of so many rows whose values are spread evenly over a part of their bounds, from the lowest on; None: the
+    answer is NULL."""
+    assert calculated.formula.of is not None
+    sums = tuple(
+        round(number * _on_average(need.statistic, [calculated.measured[n] for n in need.of], part))
+        for need in calculated.formula.needs
+    )
+    found = calculated.formula.of(
+        NoisySums(sums=sums, scales=tuple(scales), measured=calculated.measured)
+    )
+    error = max(found.most - found.value, found.value - found.least)
+    return None if says_nothing(answer, found.value, error) else error
+
+
+def _on_average(statistic: Statistic, of: Sequence[Measured], part: Fraction) -> Fraction:
+    """What a row adds on average, if values are spread evenly over a part of their bounds, from the lowest on.
+
+    Of values about the middle, in half steps: they are -D .. -D + 2 part D, where D is the width.
+    """
+    means = [-one.width * (1 - part) for one in of]
     match statistic:
         case Statistic.ROWS:
             return Fraction(1)
         case Statistic.STEPS:
-            return Fraction(of[0].low + of[0].high, 2)
+            return of[0].low + of[0].width * part / 2
         case Statistic.CENTRED | Statistic.PRODUCTS:
-            return Fraction(0)
+            return math.prod(means, start=Fraction(1))
         case Statistic.SQUARES:
-            return Fraction(-(of[0].width ** 2), 3)
+            square = means[0] ** 2 + (of[0].width * part) ** 2 / 3
+            return 2 * square - of[0].width ** 2
         case _:
             assert_never(statistic)
 

@@ -390,7 +390,8 @@ class BlockPlan:
     present: the day that bounds end with, for the receipt; coarse: quantiles whose answers are below a step of
     their grid;
     unit_name: how the policy calls the unit, "" where it is a row; top: as of the AggregateBlock; reach: a unit
-    has rows in so many groups at most, as it fixes the other keys (None: nothing is said of it)."""
+    has rows in so many groups at most, as it fixes the other keys (None: nothing is said of it); most_values:
+    by number from 1, answers that count different values, of which there are no more, as is public."""
 
     source: Relation
     neighbours: Neighbours
@@ -428,6 +429,7 @@ class BlockPlan:
     top: TopList | None = None
     row_choices: tuple[RowChoice, ...] = ()
     reach: int | None = None
+    most_values: tuple[tuple[int, int], ...] = ()
 
     @property
     def uses_answers(self) -> bool:

@@ -18,7 +18,8 @@ from proxy.planner.measuring import MeasureContext, Priced, is_weighted, measure
 from proxy.query.ir.query_aggregates import Aggregate
 
 _STEPS = 2**16  # grid points of an order statistic: so many values may be fetched at most
-_OF_INTERVAL = Fraction(3, 10)  # of a release whose interval is asked for
+# Of a release whose interval is asked for: one end of MIN and MAX, and two ends, which aim far outside.
+_OF_END, _OF_ENDS = Fraction(3, 10), Fraction(1, 2)
 _OF_SIZE = Fraction(6, 100)  # of a release: for the number of its rows
 # Scales of the noise of a size: so many rows more are fetched, that many rows are not taken for too few.
 _SIZE_SEEN = 12
@@ -29,7 +30,8 @@ _OF_WEIGHTS = Fraction(
 
 def order_release(aggregate: Aggregate, priced: Priced) -> OrderStatistic:
     """
-    Gives    with an interval where the statement asks for it: then 30 % of the loss are for that
+    Gives    with an interval where the statement asks for it: then 30 % of the loss are for one end of
+             it, half for two ends
     Source   basic composition of the answer and the ends of its interval, over the same rows
     """
     context = priced.context
@@ -106,7 +108,7 @@ def rank_interval_of(
     if level is None:
         return None
     ends = 1 if aggregate.rank in (0, 1) else 2  # beyond the ends of the values there is no rank
-    each = loss.epsilon * _OF_INTERVAL / ends
+    each = loss.epsilon * (_OF_END if ends == 1 else _OF_ENDS / ends)
     return RankInterval(level=level, ends=ends, each=Loss(each, Fraction(0)))
 
 

@@ -31,6 +31,7 @@ from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
 from proxy.planner.constant_sizes import check_sizes
+from proxy.planner.distinct_values import most_values
 from proxy.planner.facts import (
     PlanningContext,
     RowOwnership,
@@ -285,6 +286,7 @@ class _Draft:
     most_stored: int | None
     present: str | None
     is_rounded: bool
+    most_values: tuple[tuple[int, int], ...]
 
     def with_bounds(
         self,
@@ -403,6 +405,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         most_stored=most_read(with_unit.relation, known.most_stored),
         present=present_of(block, known),
         is_rounded=known.is_rounded,
+        most_values=tuple(most_values(aggregates, facts, of.where)),
     )
 
 
@@ -464,6 +467,7 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         most_stored=draft.most_stored,
         present=draft.present,
         is_rounded=draft.is_rounded,
+        most_values=draft.most_values,
     )
 
 

@@ -25,6 +25,8 @@ def answered(answer: Answer, plan: BlockPlan, drawn: Mapping[int, NoisyValue]) -
         release = plan.releases[number]
         if isinstance(release, UnitExtreme) and any(drawn[n].index < release.least for n in gates):
             return missing(release.measured.grid, answer.aggregate.type)
+        if isinstance(release, UnitExtreme) and gates:
+            return replace(drawn[number], among=drawn[gates[0]].index)
         return drawn[number]
     if any(drawn[number].is_missing for number in answer.releases):
         return missing(calculated.output_grid, answer.aggregate.type)

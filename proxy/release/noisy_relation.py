@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -42,8 +42,11 @@ class NoisyValue:
     NULL in its place; clipped: the share of units whose part in it was clamped, about, where that is known;
     ends: of its interval, where it is not the same to both sides; null_reason: why it is NULL, where a rule
     about released numbers says so; is_adjusted: whether it was moved, to agree with another answer of its
-    group; is_open: whether the error of its rank reaches the first or last row; is_least: whether a bound that
-    was chosen may cut more than its error says, which would only make it larger."""
+    group; most: the largest possible number, if public, to which it was cut if is_capped; is_open: whether
+    the error of its rank reaches the first or last row; is_least: whether a bound that was chosen may cut more
+    than its error says, which would only make it larger; certain: of a minimum or maximum without an interval
+    that was paid for, the end and the grid index that bound it to one side in 199 of 200 draws; among: of how
+    many units it is, by a noisy number."""
 
     index: int
     grid: Fraction
@@ -55,8 +58,12 @@ class NoisyValue:
     ends: IntervalEnds | None = None
     null_reason: NullReason | None = None
     is_adjusted: bool = False
+    most: int | None = None
+    is_capped: bool = False
     is_open: bool = False
     is_least: bool = False
+    certain: tuple[IntervalEnd, int] | None = None
+    among: int | None = None
 
     def json(self, index: int | None = None) -> str:
         """The value (or another grid index) as a JSON value that PostgreSQL reads in the column's type."""
@@ -83,6 +90,8 @@ class NoisyValue:
         the answer can be."""
         if end is IntervalEnd.CLIPPED:
             return "null" if self.clipped is None else f"{float(self.clipped):.6g}"
+        if self.certain is not None and end is self.certain[0]:
+            return self.json(self.certain[1])
         if self.half_width is None:
             return "null"
         match end:
@@ -90,7 +99,7 @@ class NoisyValue:
                 return self.json(self._interval(self.half_width, valid)[0])
             case IntervalEnd.HIGH:
                 if self.is_least:
-                    return "null"
+                    return "null" if self.most is None else self.json(self.most)
                 return self.json(self._interval(self.half_width, valid)[1])
             case IntervalEnd.ERROR:
                 return decimal_text(clamped_number(self.half_width * self.grid, SqlType.FLOAT8))
@@ -111,6 +120,28 @@ class NoisyValue:
 
 def missing(grid: Fraction, kind: SqlType) -> NoisyValue:
     return NoisyValue(index=0, grid=grid, type=kind, half_width=None, is_missing=True)
+
+
+def capped(value: NoisyValue, most: int) -> NoisyValue:
+    """Cut a count to the largest possible number. Its error reaches no farther than from 0 to that.
+
+    Privacy: post-processing. Of a true count within 0..most, the cut number is never farther off.
+
+    >>> count = NoisyValue(450, Fraction(1), SqlType.INT8, 90, at=lambda level: 90)
+    >>> found = capped(count, 200)
+    >>> found.index, found.half_width, found.is_capped
+    (200, 90, True)
+    """
+    index, at = min(value.index, most), value.at
+    farthest = max(index, most - index, 0)
+    return replace(
+        value,
+        index=index,
+        half_width=None if value.half_width is None else min(value.half_width, farthest),
+        at=None if at is None else lambda level: min(at(level), farthest),
+        most=most,
+        is_capped=index != value.index,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """NULL for answers that say nothing: AVG, MIN, MAX and quantiles of few rows, AVG with too large an error, and
-variances, deviations, correlations, covariances and shares of a variance whose error is half of their range.
+variances, deviations, correlations, covariances, lines of regression and shares of a variance whose error is
+half of their range.
 
 The rule compares released numbers with public numbers. No exact count and no smooth sensitivity is read, so
 NULL is post-processing. A smoothed median has a gate of its own, and the gate alone decides. Whether a mean of
@@ -17,6 +18,7 @@ from fractions import Fraction
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
+    Calculated,
     DeviationMean,
     DistinctCount,
     OrderStatistic,
@@ -49,6 +51,8 @@ _PAIRED = (
     AggregateKind.REGR_R2,
     AggregateKind.COVAR_POP,
     AggregateKind.COVAR_SAMP,
+    AggregateKind.REGR_SLOPE,
+    AggregateKind.REGR_INTERCEPT,
 )
 _TARGETS = 2  # ranks at which MIN and MAX aim, in a group that has enough rows for them
 _HALF = Fraction(1, 2)
@@ -179,6 +183,8 @@ def has_range(answer: Answer) -> bool:
 def says_nothing(answer: Answer, value: Fraction, error: Fraction) -> bool:
     """Say whether this error is at least half of the range of a correlation, covariance, share of a variance,
     or deviation, which is half of the width of its column. A variance is judged by its root, as about centres.
+    A slope is taken to be within the two diagonals of the bounds, as it is of columns that fill equal parts of
+    theirs: if the error of such a slope is half of that range, so is that of the correlation.
 
     By the bounds of its columns alone.
     """
@@ -199,9 +205,24 @@ def says_nothing(answer: Answer, value: Fraction, error: Fraction) -> bool:
             width = Fraction(2)
         case AggregateKind.REGR_R2:
             width = Fraction(1)
+        case AggregateKind.REGR_SLOPE | AggregateKind.REGR_INTERCEPT:
+            width = _width_of_lines(calculated, answer.aggregate.kind)
         case _:  # from -w v / 4 to w v / 4, where w and v are the widths of the columns
             width = math.prod((one.width * one.grid for one in calculated.measured), start=_HALF)
-    return 2 * error >= width
+    return 0 < width <= 2 * error
+
+
+def _width_of_lines(calculated: Calculated, kind: AggregateKind) -> Fraction:
+    """The range of slopes within the diagonals of the bounds, or of what such lines have at 0."""
+    above, along = calculated.measured
+    height, length = above.width * above.grid, along.width * along.grid
+    if not length:
+        return Fraction(0)
+    steepest = height / length
+    if kind is AggregateKind.REGR_SLOPE:
+        return 2 * steepest
+    farthest = max(abs(along.low), abs(along.high)) * along.grid
+    return height + 2 * steepest * farthest
 
 
 def _is_open(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup) -> bool:

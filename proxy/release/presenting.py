@@ -17,7 +17,7 @@ from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys, noisy_value
 from proxy.release.expression_intervals import BlockIntervals
 from proxy.release.least_numbers import with_one_side
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
+from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, capped
 from proxy.release.null_answers import answer_rules, with_nulls
 from proxy.release.rounding import rounded
 from proxy.release.spread_values import spread_release, spread_value
@@ -75,11 +75,13 @@ def group_values(
         number: noisy_value(drawn, release, rows.get(number))
         for number, (drawn, release) in enumerate(zip(group.values, plan.releases, strict=True))
     }
-    clipped = dict(plan.clipped)
+    clipped, most = dict(plan.clipped), dict(plan.most_values)
     for number, answer in enumerate(plan.answers, start=1):
         value = _own_value(answer, plan, group, rows) or answered(answer, plan, by_release)
         if plan.is_rounded:
             value = rounded(value)
+        if number in most:
+            value = capped(value, most[number])
         if number in plan.least_answers:
             value = replace(value, is_least=True)
         elif not plan.unstated.isdisjoint(answer.releases):

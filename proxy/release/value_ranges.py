@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -94,8 +94,14 @@ def value_ranges(plan: BlockPlan) -> tuple[ValueRange, ...]:
 
 def ranges_of(plan: BlockPlan) -> Ranges:
     """Give what the ranges of expressions over a block's answers follow from."""
+    most = dict(plan.most_values)
     return Ranges(
-        of_answers=tuple(_of_answer(plan, answer) for answer in plan.answers),
+        of_answers=tuple(
+            replace(_of_answer(plan, answer), high=Fraction(most[number]))
+            if number in most
+            else _of_answer(plan, answer)
+            for number, answer in enumerate(plan.answers, start=1)
+        ),
         aggregates=[answer.aggregate for answer in plan.answers],
     )
 

@@ -126,6 +126,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "reach",  # which follows from the source and the keys
                 "top",
                 "row_choices",
+                "most_values",
             }
         ),
     ),

@@ -20,7 +20,7 @@ from proxy.kernel.well_formed import _SHOWN, _DeclaredType, _fields, _wanted
 _WORDS = frozenset(
     {"is_summed", "has_truths", "unstated", "clipped", "least_answers", "is_rounded", "present"}
     | {"beyond", "clamped", "coarse", "unit_name", "unowned", "most_stored", "text_characters"}
-    | {"compared", "grouped"}
+    | {"compared", "grouped", "most_values"}
 )
 _MOST_OF_A_CLASS = 40
 

@@ -17,10 +17,13 @@ from tests.servers_fixture import servers
 
 _SCRIPT = """\
 CREATE SCHEMA w;
-CREATE TABLE w.sales (id bigint PRIMARY KEY, person int NOT NULL, region text NOT NULL, paid int, at date);
+CREATE TABLE w.sales (id bigint PRIMARY KEY, person int NOT NULL, region text NOT NULL, paid int, at date,
+    shop int NOT NULL);
+CREATE TABLE w.shops (id int PRIMARY KEY);
+INSERT INTO w.shops SELECT generate_series(1, 20);
 INSERT INTO w.sales
 SELECT row_number() OVER (), p, CASE WHEN p % 50 = 0 THEN 'few' ELSE 'many' END, (p * 7 + k) % 400,
-date '2024-01-01' + (p + k) % 300
+date '2024-01-01' + (p + k) % 300, 1 + p % 20
 FROM generate_series(1, 3000) p, generate_series(1, 1 + p % 3) k;
 """
 _TABLES = """\
@@ -32,6 +35,8 @@ tables:
       region: {values: [few, many, none]}
       paid: {bounds: [0, 500]}
       at: {bounds: [2024-01-01, 2024-12-31]}
+      shop: {references: w.shops.id}
+  w.shops: public
 """
 _EXTREMES = "min(paid), max(paid), avg(paid), percentile_cont(0.5) WITHIN GROUP (ORDER BY paid)"
 
@@ -342,3 +347,47 @@ def test_both_listeners_tell_the_same(sql: str, sales: LiveProxy, listeners: Bot
     assert body["privacy"]["repeated"] or body["rows"] == []
     assert set(body["notices"]) == wire
     assert any(_TOLD_BY_BOTH[sql] in line for line in wire) or not _TOLD_BY_BOTH[sql]
+
+
+_COUNTED = {
+    "count(DISTINCT region)": 3,
+    "count(DISTINCT upper(region))": 3,
+    "count(DISTINCT region) FILTER (WHERE region <> 'few')": 2,
+    "count(DISTINCT paid % 10)": 10,
+    "count(DISTINCT shop)": 20,
+    "count(DISTINCT paid > 100)": 2,
+    "count(DISTINCT person)": None,
+}
+
+
+@pytest.mark.parametrize("counted", _COUNTED)
+@pytest.mark.parametrize("database", ["agreeing", "kept"])
+def test_no_more_different_values_are_counted_than_there_can_be(
+    database: str, counted: str, sales: LiveProxy, listeners: BothListeners
+) -> None:
+    """Neither by the number nor by its ends, with and without groups, over wire and HTTP; a NOTICE says it."""
+    most, cut = _COUNTED[counted], 0
+    ends = f"dp.low({counted}) AS low, dp.high({counted}) AS high"
+    for number in range(4):
+        text = f"SELECT {counted} AS n, {ends} FROM w.sales WHERE paid >= {number}"
+        grouped = (
+            f"SELECT region, {counted} AS n, {ends} FROM w.sales WHERE paid >= {number} GROUP BY 1"
+        )
+        analyst, heard = sales.servers.new_analyst(), list[str]()
+        with sales.connect(database, analyst=analyst) as connection:
+            connection.add_notice_handler(
+                lambda one, heard=heard: heard.append(one.message_primary or "")  # type: ignore[misc]
+            )
+            connection.execute("SET dp.epsilon = 0.1")
+            rows = connection.execute(text.encode()).fetchall()
+            rows += [row[1:] for row in connection.execute(grouped.encode()).fetchall()]
+        body = listeners.query(text, database=database, analyst=analyst, epsilon=0.1).json()
+        rows.append(body["rows"][0])
+        for value, low, high in rows:
+            assert low <= value and (high is None or value <= high)
+            assert most is None or (value <= most and low <= most)
+            assert most is None or high == most or (high is not None and high < most)
+        told = "n: cut to " in "\n".join((*heard, *body["notices"]))
+        assert told == (told and any(value == most for value, _, _ in rows))
+        cut += told
+    assert (cut > 0) == (most is not None)

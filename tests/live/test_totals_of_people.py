@@ -224,5 +224,29 @@ def main() -> None:
             print(_rank_line(rank, draws, shop))
 
 
+def test_a_maximum_of_totals_says_on_which_side_it_is(shop: Asking) -> None:
+    """And to which part of the customers it belongs: 22 of 139 orders looked exact."""
+    ends = "dp.low(max(n)) AS low, dp.high(max(n)) AS high"
+    answer = shop.run(f"SELECT max(n) AS most, {ends} FROM {_TOTALS}", epsilon="0.25")
+    (row,) = json.loads(answer.relation)["b1"]
+    low, high = (row[name] for name in sorted(row, key=lambda name: row[name] is None)[1:])
+    assert low == row["a1"] and high is None
+    (told,) = (one.text() for one in answer.columns if one.name == "most")
+    found = re.match(
+        r"most: at least this number; about \d+ \+-\d+ customers lie beyond it, [\d.]+ % of those:"
+        r" rather (percentile_disc\(0\.9\d\));",
+        told,
+    )
+    assert found is not None, told
+    rather = shop.run(f"SELECT {found[1]} WITHIN GROUP (ORDER BY n) FROM {_TOTALS}", epsilon="1")
+    assert json.loads(rather.relation)["b1"][0]["a1"] is not None
+
+
+def test_of_rows_no_percentile_of_people_is_named(shop: Asking) -> None:
+    answer = shop.run("SELECT min(total) AS least FROM shop.orders", epsilon="0.25")
+    (told,) = (one.text() for one in answer.columns)
+    assert "customers lie beyond it, " in told and "percentile" not in told
+
+
 if __name__ == "__main__":
     main()

@@ -66,9 +66,13 @@ def _on_average(release: NoisyStatistic) -> int:
 
 @pytest.mark.parametrize(
     ("kind", "width"),
-    [("corr", 2), ("regr_r2", 1), ("covar_pop", 100 * 15 // 2), ("covar_samp", 100 * 15 // 2)],
+    [
+        *(("corr", 2), ("regr_r2", 1), ("covar_pop", 100 * 15 // 2), ("covar_samp", 100 * 15 // 2)),
+        # Slopes within the diagonals of the bounds, and what such lines have at 0.
+        *(("regr_slope", 2 * 100 / 15), ("regr_intercept", 100 + 2 * 10 * 100 / 15)),
+    ],
 )
-def test_of_pairs_what_is_as_inexact_as_its_range_is_null(kind: str, width: int) -> None:
+def test_of_pairs_what_is_as_inexact_as_its_range_is_null(kind: str, width: float) -> None:
     """Of values that are spread over 0..100 and -5..10. What is shown is narrower than half of its range."""
     block, nulls = block_of(f"SELECT {kind}(i4, i2) FROM people"), Counter[int]()
     for rows in (2, 300, 100_000):

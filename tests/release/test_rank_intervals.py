@@ -169,7 +169,7 @@ def test_an_answer_pays_for_its_size_and_interval_and_all_is_charged() -> None:
     for columns, shares in (
         ("dp.error(min(i4))", (64, 30, 6)),
         ("dp.high(max(i4)), max(i4)", (64, 30, 6)),
-        (f"dp.low({_MEDIAN}), dp.high({_MEDIAN})", (64, 15, 15, 6)),
+        (f"dp.low({_MEDIAN}), dp.high({_MEDIAN})", (44, 25, 25, 6)),
         ("dp.clipped(min(i4))", (94, 6)),
     ):
         found = [Fraction(str(event["epsilon"])) for event in events(columns)]

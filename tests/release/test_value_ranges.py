@@ -24,7 +24,9 @@ _OF = "count(*) FILTER (WHERE b)"
 _RANGES = {
     "count(*)": _FROM_0,
     "count(i4)": _FROM_0,
-    "count(DISTINCT i4)": _FROM_0,
+    "count(DISTINCT i4)": ValueRange(low=Fraction(0), high=Fraction(101)),
+    "count(DISTINCT f8)": _FROM_0,
+    "2 * count(DISTINCT b)": ValueRange(low=Fraction(0), high=Fraction(4)),
     "sum(i4)": _FROM_0,
     "sum(i4 - 50)": _ANY,
     "sum(i4 - 50) FILTER (WHERE i4 > 50)": _FROM_0,
