@@ -82,9 +82,10 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_THINGS} WHERE opens::text = '09:30:00'",
         f"SELECT min(extract(hour FROM opens)), max(extract(epoch FROM opens)) {_THINGS}",
     ),
-    "Write it as '09:30' or '09:30:00.5', at most '24:00'.": _case(
-        f"SELECT count(*) {_THINGS} WHERE opens = '09:30 AM'",
-        f"SELECT count(*) {_THINGS} WHERE opens IN ('09:30', '09:30:00.5', '24:00')",
+    "Write column < 'Infinity', column = 'NaN', or pass a finite number.": _case(
+        f"SELECT sum(total + 'NaN'::numeric) {_ORDERS}",
+        f"SELECT count(*) {_ORDERS} WHERE total < 'Infinity'",
+        f"SELECT count(*) {_ORDERS} WHERE total = 'NaN'",
     ),
     "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column), of an interval"
     " extract(epoch FROM column).": _case(

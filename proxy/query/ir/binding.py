@@ -11,7 +11,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan, span_of
-from proxy.query.ir.expression_walk import size
+from proxy.query.ir.expression_walk import children, size
 from proxy.query.ir.expressions import (
     Comparator,
     Comparison,
@@ -30,8 +30,8 @@ from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.time_differences import as_seconds, checked_span
 from proxy.query.ir.times_of_day import as_seconds_of_day
-from proxy.query.ir.typing_rules import TRUNCATIONS, check_template, settle
-from proxy.query.syntax.placeholders import ClientArray, ClientParameter
+from proxy.query.ir.typing_rules import TRUNCATIONS, check_template, is_not_finite, settle
+from proxy.query.syntax.placeholders import CastParameter, ClientArray, ClientParameter, WrittenText
 
 # By number: a constant; of an array each of its elements.
 Values = Mapping[int, Constant | tuple[Constant, ...]]
@@ -47,9 +47,30 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
     limit = _ArrayLimit()
 
     def again(part: Expression) -> Expression:
-        return _replaced(part, values, limit)
+        found = _replaced(part, values, limit)
+        _refuse_not_finite(found, is_compared=False)
+        return found
 
     return changed(block, again)
+
+
+def _refuse_not_finite(part: Expression, *, is_compared: bool) -> None:
+    """
+    Args:
+        is_compared: It is an operand of a comparison.
+
+    Raises:
+        Refusal: UNSUPPORTED: NaN or infinity elsewhere, where numbers are computed with.
+    """
+    if isinstance(part, Constant) and is_not_finite(part) and not is_compared:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "NaN and infinity are compared with columns only in a query on a protected table",
+            "Write column < 'Infinity', column = 'NaN', or pass a finite number.",
+            part.position,
+        )
+    for inner in children(part):
+        _refuse_not_finite(inner, is_compared=isinstance(part, Comparison | In))
 
 
 @dataclass(slots=True)
@@ -99,11 +120,15 @@ def _listed(part: In, values: Values, limit: _ArrayLimit) -> Expression:
 
 
 def _as_compared(element: Constant) -> Constant:
-    if element.type is not SqlType.TIME_OF_DAY:
-        return element
-    seconds = as_seconds_of_day(element)
-    assert isinstance(seconds, Constant)
-    return seconds
+    match element.type:
+        case SqlType.TIME_OF_DAY:
+            found = as_seconds_of_day(element)
+        case SqlType.INTERVAL:
+            found = as_seconds(element)
+        case _:
+            return element
+    assert isinstance(found, Constant)
+    return found
 
 
 def _patterns(part: Like, values: Values, limit: _ArrayLimit) -> Expression:
@@ -130,15 +155,26 @@ def _replaced(part: Expression, values: Values, limit: _ArrayLimit) -> Expressio
 
 
 def _value(part: Parameter, values: Values, _limit: _ArrayLimit) -> Expression:
-    found = values.get(part.source.number) if isinstance(part.source, ClientParameter) else None
-    if not isinstance(found, Constant):
-        return part
-    if found.type is part.type:
-        return found
+    match part.source:
+        case ClientParameter(number=number):
+            found = values.get(number)
+            if not isinstance(found, Constant):
+                return part
+        case CastParameter(number=number, type=kind):
+            found = values.get(number)
+            if not isinstance(found, Constant):
+                return part
+            found = Constant(found.value, kind, part.position)
+        case WrittenText(text=text, type=kind):  # where no shadow reads it
+            found = Constant(text, kind, part.position)
+        case _:
+            return part
     if found.type is SqlType.INTERVAL:
         return as_seconds(found)
     if found.type is SqlType.TIME_OF_DAY:
         return as_seconds_of_day(found)
+    if found.type is part.type and isinstance(part.source, ClientParameter):
+        return found
     return settle(Constant(found.value, None, part.position), part.type)
 
 
@@ -176,7 +212,7 @@ def _timed(part: DateTrunc | FormattedTime, values: Values, _limit: _ArrayLimit)
 
 def _shifted(part: Shift, values: Values, _limit: _ArrayLimit) -> Expression:
     """By its interval, or its days; by NULL, NULL."""
-    if part.given is None:
+    if not isinstance(part.given, ClientParameter):
         return part
     value = values.get(part.given.number)
     found = value.value if isinstance(value, Constant) else None
@@ -213,7 +249,9 @@ def parameters_of(block: AggregateBlock) -> frozenset[int]:
     def visit(part: Expression) -> Expression:
         if isinstance(part, Parameter) and isinstance(part.source, ClientParameter | ClientArray):
             found.add(part.source.number)
-        if isinstance(part, DateTrunc | FormattedTime | Shift) and part.given is not None:
+        if isinstance(part, DateTrunc | FormattedTime | Shift) and isinstance(
+            part.given, ClientParameter
+        ):
             found.add(part.given.number)
         return part
 

@@ -20,7 +20,13 @@ from proxy.query.ir.function_names import NumericFunction as NumericFunction
 from proxy.query.ir.function_names import Operator as Operator
 from proxy.query.ir.function_names import RealFunction as RealFunction
 from proxy.query.ir.function_names import TextFunction as TextFunction
-from proxy.query.syntax.placeholders import ClientArray, ClientParameter, ScalarAnswer
+from proxy.query.syntax.placeholders import (
+    CastParameter,
+    ClientArray,
+    ClientParameter,
+    ScalarAnswer,
+    WrittenText,
+)
 
 ConstantValue = Fraction | str | bool | None
 
@@ -39,7 +45,7 @@ class Constant:
 class Parameter:
     """A constant whose value is known when the statement is run; of a ClientArray the type is an element's."""
 
-    source: ClientParameter | ClientArray | ScalarAnswer
+    source: ClientParameter | ClientArray | ScalarAnswer | WrittenText | CastParameter
     type: SqlType
     position: int | None = field(default=None, compare=False)
 
@@ -261,7 +267,7 @@ class Shift:
     days: int
     microseconds: int
     type: SqlType
-    given: ClientParameter | None = None
+    given: ClientParameter | WrittenText | None = None
     is_back: bool = False
 
 

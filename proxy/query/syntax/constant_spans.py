@@ -14,7 +14,7 @@ from enum import Enum
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.constant_types import type_at
+from proxy.query.syntax.constant_types import NUMBERS, WHOLE_NUMBERS, type_at
 from proxy.query.syntax.rounded_now import clock_step, names_present, utc_step, words_of
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.statements import split_commas
@@ -138,12 +138,14 @@ def constant_spans(
     last: int,
     queries: frozenset[int] = frozenset(),
     present: PresentRule = EXACT_PRESENT,
+    opaque: frozenset[int] = frozenset(),
 ) -> Iterator[ConstantSpan]:
     """In the order of the text; none within another.
 
-    Given    queries: opening brackets of scalar subqueries that are constant
+    Given    queries: opening brackets of scalar subqueries that are constant; opaque: the numbers of parameters
+             whose values are read only when they are evaluated
     """
-    found = _Finder(lexed, last, queries)
+    found = _Finder(lexed, last, queries, opaque)
     index = first
     while index < last:
         end = found.list_at(index) if index > first else None
@@ -177,6 +179,7 @@ class _Finder:
     lexed: Lexed
     last: int
     queries: frozenset[int]
+    opaque: frozenset[int]
 
     def word(self, index: int) -> str:
         return self.lexed.lexemes[index].word if index < self.last else ""
@@ -260,9 +263,17 @@ class _Finder:
         named = type_at(self.lexed, index)
         if named is None or (named.is_array and not takes_arrays):
             return None
-        is_read = named.is_plain and found[1] in (_Form.NUMBER, _Form.LITERAL)
+        is_bare = found[1] is _Form.NUMBER or (found[1] is _Form.LITERAL and found[0] == start + 1)
+        is_read = named.is_plain and is_bare and not self._is_other_number(start, found, named.name)
         is_made = not is_read or has_words(self.lexed, start, named.name)
         return named.end, _Form.MADE if is_made else _Form.LITERAL
+
+    def _is_other_number(self, start: int, found: _Found, name: str) -> bool:
+        """A number cast to a type whose values it is not as it stands: 5.5::int, 1::boolean."""
+        if found[1] is not _Form.NUMBER:
+            return False
+        number = self.lexed.lexemes[found[0] - 1].token.text
+        return name not in NUMBERS or (name in WHOLE_NUMBERS and not number.isdigit())
 
     def _primary(self, index: int, *, takes_arrays: bool) -> _Found | None:
         word = self.word(index)
@@ -274,8 +285,11 @@ class _Finder:
                 return None if is_split else (index + 1, _Form.LITERAL)
             case TokenType.PARAMETER:
                 is_ours = self.lexed.lexemes[index].token.text == "$"
-                is_number = self.kind(index + 1) is TokenType.NUMBER
-                return (index + 2, _Form.PARAMETER) if is_ours and is_number else None
+                if not is_ours or self.kind(index + 1) is not TokenType.NUMBER:
+                    return None
+                number = self.lexed.lexemes[index + 1].token.text
+                is_opaque = number.isdigit() and int(number) in self.opaque
+                return index + 2, _Form.MADE if is_opaque else _Form.PARAMETER
             case TokenType.L_PAREN if index in self.queries:
                 return self.lexed.partner[index] + 1, _Form.MADE
             case TokenType.L_PAREN if self.word(index + 1) == "select":

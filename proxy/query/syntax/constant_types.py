@@ -13,14 +13,17 @@ from sqlglot import TokenType
 from proxy.query.syntax.tokens import Lexed
 
 # By its words, most of which the tokenizer takes for one.
-_NAMES = frozenset(
-    {
-        *("smallint", "int2", "integer", "int", "int4", "bigint", "int8"),
-        *("numeric", "decimal", "dec", "real", "float4", "float", "float8", "double precision"),
-        *("boolean", "bool", "text", "varchar", "character varying", "uuid"),
-        *("date", "timestamp", "timestamptz", "time", "timetz", "interval"),
-    }
-)
+WHOLE_NUMBERS = frozenset({"smallint", "int2", "integer", "int", "int4", "bigint", "int8"})
+NUMBERS = WHOLE_NUMBERS | {
+    *("numeric", "decimal", "dec", "real", "float4", "float", "float8", "double precision")
+}
+_NAMES = NUMBERS | {
+    *("boolean", "bool", "text", "varchar", "character varying", "uuid"),
+    *("char", "character", "bpchar", "name"),
+    *("date", "timestamp", "timestamptz", "time", "timetz", "interval"),
+}
+# To which the reader of expressions casts nothing.
+_EVALUATED = frozenset({"time", "timetz", "interval", "char", "character", "bpchar", "name"})
 _CLOCKS = frozenset({"timestamp", "time"})
 _WITH_ZONE = (("with", "time", "zone"), ("without", "time", "zone"))
 _WITHOUT_TYPE: Mapping[str, str] = {"double": "precision", "character": "varying"}
@@ -48,7 +51,7 @@ def type_at(lexed: Lexed, index: int) -> TypeName | None:
         name, end = f"{name} {following}", end + 1
     if name not in _NAMES:
         return None
-    is_plain = name not in ("time", "timetz", "interval")
+    is_plain = name not in _EVALUATED
     if _kind(lexed, end) is TokenType.L_PAREN:
         close = lexed.partner[end]
         numbers = (TokenType.NUMBER, TokenType.COMMA)

@@ -23,7 +23,6 @@ from proxy.query.bind.nodes.operands import (
     text_operand,
     together,
     typed,
-    with_listed,
 )
 from proxy.query.bind.nodes.quantified import list_of, quantified_comparison
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
@@ -51,7 +50,7 @@ _COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {
 
 
 def condition(node: exp.Expr, scope: Scope) -> Expression:
-    expression = typed(scope.read(node), SqlType.BOOL)
+    expression = typing_rules.settle_literal(scope.read(node), SqlType.BOOL)
     if expression.type is not SqlType.BOOL:
         raise Refusal(
             Code.SYNTAX,
@@ -163,7 +162,7 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
     if isinstance(node.this, exp.Tuple):
         return _in_rows(node.this, node.expressions, scope)
     items = [read_constant(item, scope) for item in node.expressions]
-    settled, _ = with_listed([scope.read(node.this), *items], node)
+    settled, _ = compared([scope.read(node.this), *items], node)
     return ir.In(settled[0], reals_among(settled))
 
 
@@ -182,7 +181,7 @@ def _in_rows(operands: exp.Tuple, rows: Sequence[exp.Expr], scope: Scope) -> Exp
             column.append(read_constant(item, scope))
     settled = []
     for operand, items in zip(read, columns, strict=True):
-        parts, meeting = with_listed([operand, *items], operands)
+        parts, meeting = compared([operand, *items], operands)
         no_condition_as_operand(operands, parts[0])
         if meeting is SqlType.OTHER:
             raise unknown(operands)

@@ -35,7 +35,7 @@ def together(
     """Operands brought to settled types that can meet, and the type in which they do."""
     known = [part.type for part in parts if part.type is not None]
     meeting = common(known or [SqlType.TEXT], position_of(node))
-    settled = [typing_rules.settle(part, meeting) for part in parts]
+    settled = [typing_rules.settle_literal(part, meeting) for part in parts]
     return settled, meeting
 
 
@@ -59,20 +59,20 @@ def read_constant(
 
 
 def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression], SqlType]:
-    """As `together`, of what is compared: intervals as the seconds by which they are, times of day too."""
-    if {SqlType.INTERVAL, SqlType.DURATION} & {part.type for part in parts}:
-        if any(part.type not in (None, SqlType.INTERVAL, SqlType.DURATION) for part in parts):
+    """As `together`, of what is compared: intervals as the seconds by which they are, times
+    of day too."""
+    kinds = {part.type for part in parts}
+    if {SqlType.INTERVAL, SqlType.DURATION} & kinds:
+        if kinds - {None, SqlType.INTERVAL, SqlType.DURATION}:
             raise unknown(node)
-        parts = [as_seconds(part) for part in parts]
-    return with_listed(parts, node)
-
-
-def with_listed(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression], SqlType]:
-    """As `together`, of what is compared with the elements of a list."""
-    if any(map(is_time_of_day, parts)):
+        parts = [as_seconds(typing_rules.settle_literal(part, SqlType.INTERVAL)) for part in parts]
+    elif any(map(is_time_of_day, parts)):
         if not all(part.type is None or is_time_of_day(part) for part in parts):
             raise unknown(node)
-        parts = [as_seconds_of_day(part) for part in parts]
+        parts = [
+            as_seconds_of_day(typing_rules.settle_literal(part, SqlType.TIME_OF_DAY))
+            for part in parts
+        ]
     return together(parts, node)
 
 

@@ -20,7 +20,7 @@ from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import checked_span, difference
 from proxy.query.ir.times_of_day import difference_of_day, is_time_of_day
-from proxy.query.syntax.placeholders import ClientParameter
+from proxy.query.syntax.placeholders import ClientParameter, WrittenText
 
 _SECOND = 10**6
 
@@ -63,7 +63,7 @@ def _sum(node: exp.Expr, scope: Scope) -> Expression:
         if not is_back:
             raise _not_these(node)
         meeting = typing_rules.common([k for k in kinds if k is not None], position_of(node))
-        left, right = (typing_rules.settle(side, meeting) for side in (left, right))
+        left, right = (typing_rules.settle_literal(side, meeting) for side in (left, right))
         return difference(left, right, meeting)
     return _shift(left, right, node, is_back=is_back)
 
@@ -77,13 +77,13 @@ def _shift(operand: Expression, by: Expression, node: exp.Expr, *, is_back: bool
     assert operand.type is not None
     is_days = operand.type is SqlType.DATE and by.type is not None and by.type.is_integer
     if by.type is None and operand.type is not SqlType.DATE:
-        by = typing_rules.settle(by, SqlType.INTERVAL)
+        by = typing_rules.settle_literal(by, SqlType.INTERVAL)
     if not is_days and by.type is not SqlType.INTERVAL:
         raise _not_these(node)
     kind = operand.type
     if kind is SqlType.DATE and not is_days:
         kind = SqlType.TIMESTAMP
-    if isinstance(by, ir.Parameter) and isinstance(by.source, ClientParameter):
+    if isinstance(by, ir.Parameter) and isinstance(by.source, ClientParameter | WrittenText):
         return ir.Shift(operand, 0, 0, 0, kind, by.source, is_back)
     span = _constant_span(by)
     if span is None:

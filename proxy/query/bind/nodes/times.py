@@ -22,7 +22,7 @@ from proxy.query.ir.typing_rules import (
     check_template,
     common,
     names_its_zone,
-    settle,
+    settle_literal,
 )
 from proxy.query.syntax.placeholders import ClientParameter
 
@@ -104,7 +104,7 @@ def _age(node: exp.Expr, name: str, scope: Scope) -> Expression:
     if len(parts) == 2 and kinds and any(map(columns, parts)):
         meeting = common(kinds, position_of(node))
         later, earlier = (
-            part if part.type is meeting else ir.Cast(settle(part, meeting), meeting)
+            part if part.type is meeting else ir.Cast(settle_literal(part, meeting), meeting)
             for part in parts
         )
         if all(part.type in (None, *kinds) for part in parts):
