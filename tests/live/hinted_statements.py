@@ -82,6 +82,19 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_THINGS} WHERE opens::text = '09:30:00'",
         f"SELECT min(extract(hour FROM opens)), max(extract(epoch FROM opens)) {_THINGS}",
     ),
+    "Leave COLLATE out; list what is to be compared: column IN ('a', 'b').": _case(
+        f"SELECT count(*) {_ORDERS} WHERE status COLLATE \"C\" < 'b'",
+        f"SELECT count(*) {_ORDERS} WHERE status IN ('a', 'b')",
+    ),
+    "Put each side in brackets: (a || 'x') OPERATOR(pg_catalog.=) (b).": _case(
+        f"SELECT count(*) {_ORDERS} WHERE status || 'x' OPERATOR(pg_catalog.=) 'ax'",
+        f"SELECT count(*) {_ORDERS} WHERE (status || 'x') OPERATOR(pg_catalog.=) ('ax')",
+    ),
+    "Write the operator alone: column = 'a', column >= 1.": _case(
+        f"SELECT count(*) {_ORDERS} WHERE status OPERATOR(pg_catalog.~<~) 'a'",
+        f"SELECT count(*) {_ORDERS} WHERE status = 'a'",
+        f"SELECT count(*) {_ORDERS} WHERE quantity >= 1",
+    ),
     "Write column < 'Infinity', column = 'NaN', or pass a finite number.": _case(
         f"SELECT sum(total + 'NaN'::numeric) {_ORDERS}",
         f"SELECT count(*) {_ORDERS} WHERE total < 'Infinity'",

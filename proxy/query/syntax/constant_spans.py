@@ -73,6 +73,7 @@ _AFTER_WORDS = frozenset(
         *("and", "or", "then", "when", "else", "end", "between", "is", "in", "not", "as", "at"),
         *("like", "ilike", "group by", "group", "order by", "order", "having", "limit", "offset"),
         *("fetch", "for", "window", "union", "intersect", "except", "where", "on", "join"),
+        *("escape", "operator", "isnull", "notnull"),
         *("left", "right", "inner", "cross", "full", "natural", "asc", "desc", "nulls"),
     }
 )
@@ -153,6 +154,11 @@ def constant_spans(
             yield _span(lexed, (index, end), present, is_list=True)
             index = end
             continue
+        pattern = found.pattern_at(index) if index > first else None
+        if pattern is not None:
+            yield _pattern(lexed, *pattern)
+            index = pattern[1][1]
+            continue
         least = found.binding_before(index, first)
         taken = None if least is None else found.expression(index, least)
         if taken is None or taken[1] is not _Form.MADE or not found.may_end(taken[0]):
@@ -160,6 +166,13 @@ def constant_spans(
             continue
         yield _span(lexed, (index, taken[0]), present)
         index = taken[0]
+
+
+def _pattern(lexed: Lexed, pattern: Span, mark: Span) -> ConstantSpan:
+    """LIKE pattern ESCAPE mark: the pattern as it is written with a backslash."""
+    texts = ("".join(words_of(lexed, *span, None)).rstrip(" ") for span in (pattern, mark))
+    given = ", ".join(f"({text})::pg_catalog.text" for text in texts)
+    return ConstantSpan((pattern[0], mark[1]), f"pg_catalog.like_escape({given})")
 
 
 def _span(lexed: Lexed, span: Span, present: PresentRule, *, is_list: bool = False) -> ConstantSpan:
@@ -198,7 +211,12 @@ class _Finder:
             return _ZONE + 1  # none: it may be a sign
         if kind in _BEFORE_KINDS or self.word(index - 1) in _BEFORE_WORDS:
             return 0
-        return None
+        return _SUM if self._is_named_operator(index - 1) else None
+
+    def _is_named_operator(self, close: int) -> bool:
+        """OPERATOR(pg_catalog.=) ends here; + and what binds more bind more than it."""
+        opened = self.lexed.partner[close]
+        return self.kind(close) is TokenType.R_PAREN and self.word(opened - 1) == "operator"
 
     def _ends_operand(self, index: int, first: int) -> bool:
         """Whether what follows is an operator between two operands, not a sign, which binds most."""
@@ -214,11 +232,24 @@ class _Finder:
             return None
         before = index - 3
         is_compared = self.kind(before) in (TokenType.EQ, TokenType.NEQ)
+        is_compared = is_compared or self._is_named_operator(before)
         if not is_compared and self.word(before) not in ("like", "ilike"):
             return None
         found = self.expression(index, 0, takes_arrays=True)
         is_whole = found is not None and found[0] == self.lexed.partner[index - 1]
         return found[0] if found is not None and is_whole else None
+
+    def pattern_at(self, index: int) -> tuple[Span, Span] | None:
+        """What stands between LIKE and ESCAPE, and after it, if both are constants."""
+        if self.word(index - 1) not in ("like", "ilike"):
+            return None
+        pattern = self.expression(index, 0)
+        if pattern is None or self.word(pattern[0]) != "escape":
+            return None
+        mark = self.expression(pattern[0] + 1, 0)
+        if mark is None or not self.may_end(mark[0]):
+            return None
+        return (index, pattern[0]), (pattern[0] + 1, mark[0])
 
     def expression(self, index: int, least: int, *, takes_arrays: bool = False) -> _Found | None:
         """Operators that bind at least so much, and their operands; as much of it as is constant."""
@@ -283,6 +314,10 @@ class _Finder:
             case TokenType.STRING:
                 is_split = self.kind(index + 1) is TokenType.STRING
                 return None if is_split else (index + 1, _Form.LITERAL)
+            case TokenType.BYTE_STRING:  # E''
+                return index + 1, _Form.LITERAL
+            case TokenType.UNICODE_STRING | TokenType.NATIONAL_STRING:
+                return index + (3 if self.word(index + 1) == "uescape" else 1), _Form.MADE
             case TokenType.PARAMETER:
                 is_ours = self.lexed.lexemes[index].token.text == "$"
                 if not is_ours or self.kind(index + 1) is not TokenType.NUMBER:
