@@ -9,12 +9,12 @@ does (PostgreSQL 17 documentation, section 4.1.6). What the reader of expression
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.constant_types import NUMBERS, WHOLE_NUMBERS, type_at
+from proxy.query.syntax.constant_types import NUMBERS, WHOLE_NUMBERS, own_type_at, type_at
 from proxy.query.syntax.rounded_now import clock_step, names_present, utc_step, words_of
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.statements import split_commas
@@ -193,6 +193,7 @@ class _Finder:
     last: int
     queries: frozenset[int]
     opaque: frozenset[int]
+    takes_own_types: bool = False
 
     def word(self, index: int) -> str:
         return self.lexed.lexemes[index].word if index < self.last else ""
@@ -235,7 +236,8 @@ class _Finder:
         is_compared = is_compared or self._is_named_operator(before)
         if not is_compared and self.word(before) not in ("like", "ilike"):
             return None
-        found = self.expression(index, 0, takes_arrays=True)
+        finder = replace(self, takes_own_types=True)
+        found = finder.expression(index, 0, takes_arrays=True)
         is_whole = found is not None and found[0] == self.lexed.partner[index - 1]
         return found[0] if found is not None and is_whole else None
 
@@ -292,6 +294,8 @@ class _Finder:
     ) -> _Found | None:
         """found: what is cast, from `start` on; index: of the type's name."""
         named = type_at(self.lexed, index)
+        if named is None and self.takes_own_types:
+            named = own_type_at(self.lexed, index)
         if named is None or (named.is_array and not takes_arrays):
             return None
         is_bare = found[1] is _Form.NUMBER or (found[1] is _Form.LITERAL and found[0] == start + 1)
@@ -340,6 +344,8 @@ class _Finder:
             return self._interval(index)
         if word == "array" and takes_arrays:
             return self._array(index + 1)
+        if word == "cast" and self.kind(index + 1) is TokenType.L_PAREN:
+            return self._cast_call(index + 1, takes_arrays=takes_arrays)
         if self.kind(index + 1) is TokenType.L_PAREN or word in _NOW or word == "pg_catalog":
             called = self._call(index)
             if called is not None:
@@ -401,8 +407,6 @@ class _Finder:
             return (index + 1, _Form.MADE) if word in _NOW else None
         close = self.lexed.partner[bracket]
         is_constant = False
-        if word == "cast":
-            return self._cast_call(bracket, close)
         if word == "extract":
             named = self.word(bracket + 1) or self.kind(bracket + 1) is TokenType.STRING
             is_from = self.word(bracket + 2) == "from"
@@ -419,9 +423,10 @@ class _Finder:
         span = plain_span(self.lexed, bracket + 4) if words == ("epoch", "interval") else None
         return close == bracket + 5 and span is not None and not span.months
 
-    def _cast_call(self, bracket: int, close: int) -> _Found | None:
-        inner = self.expression(bracket + 1, 0)
+    def _cast_call(self, bracket: int, *, takes_arrays: bool) -> _Found | None:
+        close = self.lexed.partner[bracket]
+        inner = self.expression(bracket + 1, 0, takes_arrays=takes_arrays)
         if inner is None or self.word(inner[0]) != "as":
             return None
-        found = self._cast(bracket + 1, inner, inner[0] + 1)
+        found = self._cast(bracket + 1, inner, inner[0] + 1, takes_arrays=takes_arrays)
         return (close + 1, found[1]) if found is not None and found[0] == close else None

@@ -39,6 +39,16 @@ class TypeName:
     is_array: bool
 
 
+def own_type_at(lexed: Lexed, index: int) -> TypeName | None:
+    """The name of any type that begins at a lexeme, such as an enumeration's: what it is, the shadow says."""
+    end = index
+    while end < len(lexed.lexemes) and lexed.lexemes[end].name:
+        if _kind(lexed, end + 1) is not TokenType.DOT:
+            return _with_brackets(lexed, end + 1, "", is_plain=False)
+        end += 2
+    return None
+
+
 def type_at(lexed: Lexed, index: int) -> TypeName | None:
     """The name of a listed type that begins at a lexeme."""
     lexemes = lexed.lexemes
@@ -60,6 +70,10 @@ def type_at(lexed: Lexed, index: int) -> TypeName | None:
         is_plain, end = False, close + 1
     if name in _CLOCKS and tuple(_word(lexed, end + at) for at in range(3)) in _WITH_ZONE:
         end += 3
+    return _with_brackets(lexed, end, name, is_plain=is_plain)
+
+
+def _with_brackets(lexed: Lexed, end: int, name: str, *, is_plain: bool) -> TypeName | None:
     is_array = False
     while _kind(lexed, end) is TokenType.L_BRACKET:
         if lexed.partner[end] != end + 1:
