@@ -95,6 +95,23 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_ORDERS} WHERE status = 'a'",
         f"SELECT count(*) {_ORDERS} WHERE quantity >= 1",
     ),
+    "Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column).": _case(
+        f"SELECT percentile_cont(1 + 0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+        f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+    ),
+    "Write power(column, 2) or log(2, column).": _case(
+        f"SELECT avg(power(1 - 3, quantity)) {_ORDERS}",
+        f"SELECT avg(power(quantity, 2)) {_ORDERS}",
+        f"SELECT avg(log(2, greatest(quantity, 1))) {_ORDERS}",
+    ),
+    "Write round(column, 2).": _case(
+        f"SELECT sum(round(total, 20 + 20)) {_ORDERS}",
+        f"SELECT sum(round(total, 2)) {_ORDERS}",
+    ),
+    "Write width_bucket(column, 0, 100, 10).": _case(
+        f"SELECT width_bucket(total, 100, 50 + 50, 10), count(*) {_ORDERS} GROUP BY 1",
+        f"SELECT width_bucket(total, 0, 100, 10), count(*) {_ORDERS} GROUP BY 1",
+    ),
     "Write column < 'Infinity', column = 'NaN', or pass a finite number.": _case(
         f"SELECT sum(total + 'NaN'::numeric) {_ORDERS}",
         f"SELECT count(*) {_ORDERS} WHERE total < 'Infinity'",

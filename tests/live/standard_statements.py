@@ -350,6 +350,7 @@ CONDITIONS: dict[str, tuple[str | tuple[str, Given], ...]] = {
 }
 
 FROM = "FROM s.visits"
+_BY_MONTH = f"(SELECT date_trunc('month', at) AS k, count(*) AS n {FROM} GROUP BY 1)"
 STATEMENTS: dict[str, tuple[str | tuple[str, Given], ...]] = {
     "constants beside keys": (
         f"SELECT date_trunc('month', at) AS k, count(*) {FROM} WHERE at >= 'June 1, 2023 UTC' GROUP BY 1",
@@ -391,5 +392,121 @@ STATEMENTS: dict[str, tuple[str | tuple[str, Given], ...]] = {
             " WHERE l.code = ANY($1::char(3)[]) GROUP BY l.name",
             ("{DE,FR}",),
         ),
+    ),
+    "parameters for literals": (
+        (f"SELECT date_part($1, at) AS k, count(*) {FROM} GROUP BY 1", ("month",)),
+        (f"SELECT date_part($1, day) AS k, count(*) {FROM} GROUP BY 1", ("DOW",)),
+        (f"SELECT date_part(lower('MONTH'), at) AS k, count(*) {FROM} GROUP BY 1", ()),
+        (f"SELECT count(*) {FROM} WHERE date_part($1, at) = $2", ("hour", "5")),
+        (f"SELECT avg(date_part($1, at)) > 0, count(*) {FROM}", ("month",)),
+        (f"SELECT date_trunc($1, at) AS k, count(*) {FROM} GROUP BY 1", ("month",)),
+        (
+            f"SELECT date_trunc($1, at, $2) AS k, count(*) {FROM} GROUP BY 1",
+            ("month", "Europe/Berlin"),
+        ),
+        (f"SELECT date_trunc('month', at, $1) AS k, count(*) {FROM} GROUP BY 1", ("Asia/Tokyo",)),
+        (f"SELECT date_trunc('mon' || 'th', at) AS k, count(*) {FROM} GROUP BY 1", ()),
+        (
+            f"SELECT date_trunc('month', at AT TIME ZONE $1) AS k, count(*) {FROM} GROUP BY 1",
+            ("Europe/Berlin",),
+        ),
+        (
+            f"SELECT date_trunc($2, at AT TIME ZONE $1) AS k, count(*) {FROM} GROUP BY 1",
+            ("Asia/Tokyo", "week"),
+        ),
+        (
+            f"SELECT date_trunc('month', timezone($1, at)) AS k, count(*) {FROM} GROUP BY 1",
+            ("UTC",),
+        ),
+        (
+            f"SELECT count(*) {FROM} WHERE shown AT TIME ZONE $1 >= '2023-06-01 00:00 UTC'",
+            ("Asia/Tokyo",),
+        ),
+        (
+            f"SELECT count(*) {FROM} WHERE (at AT TIME ZONE $1)::date = 'June 1, 2023'",
+            ("Asia/Tokyo",),
+        ),
+        (f"SELECT count(*) {FROM} WHERE day AT TIME ZONE $1 >= '2023-06-01'", ("Asia/Tokyo",)),
+        (
+            f"SELECT to_char(at AT TIME ZONE $1, $2) AS k, count(*) {FROM} GROUP BY 1",
+            ("Asia/Tokyo", "YYYY-MM"),
+        ),
+        (
+            f"SELECT at AT TIME ZONE 'Europe/' || 'Berlin' > '2023-06-01' AS k, count(*) {FROM} GROUP BY 1",
+            (),
+        ),
+        (f"SELECT round(amount, $1) AS k, count(*) {FROM} WHERE amount < 3 GROUP BY 1", ("0",)),
+        (f"SELECT round(n / 10.0, 2 - 1) AS k, count(*) {FROM} WHERE n < 10 GROUP BY 1", ()),
+        (f"SELECT trunc(amount, $1) AS k, count(*) {FROM} GROUP BY 1", ("-1",)),
+        (f"SELECT width_bucket(n, $1, $2, $3) AS k, count(*) {FROM} GROUP BY 1", ("0", "100", "5")),
+        (f"SELECT width_bucket(amount, 0, 50 * 2, 2 + 3) AS k, count(*) {FROM} GROUP BY 1", ()),
+        (f"SELECT width_bucket(n, $1::int, 100, 4) AS k, count(*) {FROM} GROUP BY 1", ("0",)),
+        (
+            f"SELECT date_bin($1, at, timestamptz '2001-01-01 00:00+00') AS k, count(*) {FROM} GROUP BY 1",
+            ("7 days",),
+        ),
+        (f"SELECT date_bin('7 days', shown, $1) AS k, count(*) {FROM} GROUP BY 1", ("2001-01-01",)),
+        (
+            f"SELECT date_bin(interval '1 day' * 7, shown, '2001-01-01') AS k, count(*) {FROM} GROUP BY 1",
+            (),
+        ),
+        (
+            f"SELECT date_bin('1 week 0 days', shown, '20010101 00:00') AS k, count(*) {FROM} GROUP BY 1",
+            (),
+        ),
+        (f"SELECT n % $1 AS k, count(*) {FROM} GROUP BY 1", ("5",)),
+        (f"SELECT n / $1 AS k, count(*) {FROM} GROUP BY 1", ("20",)),
+        (f"SELECT n / (2 * 10) AS k, count(*) {FROM} GROUP BY 1", ()),
+        (f"SELECT floor(n / $1) * $1 AS k, count(*) {FROM} GROUP BY 1", ("20",)),
+        (f"SELECT count(*) {FROM} WHERE power(n, $1) > 100", ("2",)),
+        (f"SELECT count(*) {FROM} WHERE n ^ (1 + 1) > 100", ()),
+        (f"SELECT count(*) {FROM} WHERE log($1, n + 1) > 2", ("2",)),
+        (f"SELECT left(kind || 'x', $1) AS k, count(*) {FROM} GROUP BY 1", ("1",)),
+        (f"SELECT count(*) {FROM} WHERE city LIKE 'U' || $1", ("%",)),
+        (f"SELECT count(*) {FROM} WHERE city LIKE $1 || '%' AND n < 50", ("U",)),
+        (f"SELECT count(*) {FROM} WHERE split_part(city, 'l', 2 - 1) = 'U'", ()),
+        (
+            f"SELECT count(*) {FROM} WHERE at >= timestamptz '2023-06-01 00:00Z' - interval '1 day' * 3",
+            (),
+        ),
+        (
+            f"SELECT count(*) {FROM} WHERE at + interval '1 day' * $1 >= '2023-06-01 00:00 UTC'",
+            ("3",),
+        ),
+        (
+            f"SELECT count(*) {FROM} WHERE at - $1 * interval '1 hour' >= '2023-06-01 00:00 UTC'",
+            ("36",),
+        ),
+        (f"SELECT count(*) {FROM} WHERE at + $1 >= '2023-06-01 00:00 UTC'", ("3 days",)),
+        (
+            f"SELECT count(*) {FROM} WHERE at + $1::interval >= '2023-06-01 00:00 UTC'",
+            ("3 days 2 hours",),
+        ),
+        (f"SELECT count(*) {FROM} WHERE day + $1 >= '2023-06-01'", ("3",)),
+        (f"SELECT kind, count(*) {FROM} GROUP BY 1 ORDER BY 1 LIMIT $1 OFFSET $2", ("2", "1")),
+        (f"SELECT kind, count(*) {FROM} GROUP BY 1 ORDER BY 1 LIMIT 1 + 1", ()),
+        (f"SELECT kind, count(*) {FROM} GROUP BY 1 ORDER BY 1 FETCH FIRST $1 ROWS ONLY", ("2",)),
+        (
+            f"SELECT g::date AS k, (SELECT count(*) {FROM} WHERE kind = 'a')"
+            " FROM generate_series($1::date, $2::date, '1 day') AS g",
+            ("2023-01-01", "2023-01-03"),
+        ),
+        (
+            "SELECT g.k, coalesce(q.n, 0) FROM generate_series($1::timestamptz, $2, '1 month') AS g(k)"
+            f" LEFT JOIN {_BY_MONTH} AS q ON q.k = g.k",
+            ("2023-01-01 00:00Z", "2023-04-01 00:00Z"),
+        ),
+    ),
+    "percentiles": tuple(
+        (f"SELECT round(({each})::numeric, -1), count(*) {FROM}", given)
+        for each, given in (
+            ("percentile_cont(1/5.0) WITHIN GROUP (ORDER BY n)", ()),
+            ("percentile_cont(1/3.0) WITHIN GROUP (ORDER BY n * 0.3)", ()),
+            ("percentile_disc($1) WITHIN GROUP (ORDER BY n)", ("0.27",)),
+            ("percentile_cont($1) WITHIN GROUP (ORDER BY n DESC)", ("0.37",)),
+            ("percentile_cont(1 - 0.33) WITHIN GROUP (ORDER BY amount)", ()),
+            ("percentile_cont($1 / 100.0) WITHIN GROUP (ORDER BY amount)", ("73",)),
+            ("(percentile_cont(ARRAY[1/4.0, $1]) WITHIN GROUP (ORDER BY n))[2]", ("0.73",)),
+        )
     ),
 }

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
 
+from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.query.bind.scope import ConstantType
-from proxy.query.ir.expressions import Expression, Parameter, Shift
+from proxy.query.ir.expressions import Expression, Given, Parameter
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.syntax.constant_spans import ConstantSpan
@@ -91,13 +92,21 @@ def with_written_texts(
         return ClientParameter(numbers.setdefault(text, number))
 
     def numbered(part: Expression) -> Expression:
-        match part:
-            case Parameter(source=WrittenText() | CastParameter() as text):
+        if isinstance(part, Parameter):
+            text = part.source
+            if isinstance(text, WrittenText | CastParameter):
                 return replace(part, source=number_of(text))
-            case Shift(given=WrittenText() as text):
-                return replace(part, given=number_of(text))
-            case _:
-                return part
+            return part
+        given: Given = getattr(part, "given", ())
+        if not any(isinstance(source, WrittenText) for _, source in given):
+            return part
+        return with_parts(
+            part,
+            given=tuple(
+                (name, number_of(source) if isinstance(source, WrittenText) else source)
+                for name, source in given
+            ),
+        )
 
     read = tuple(changed(block, lambda part: rebuild(part, numbered)) for block in blocks)
     if not numbers:

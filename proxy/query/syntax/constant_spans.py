@@ -56,7 +56,9 @@ _COMPARISONS = frozenset(
         *(TokenType.GT, TokenType.GTE),
     }
 )
-_BEFORE_KINDS = _COMPARISONS | {TokenType.L_PAREN, TokenType.COMMA, TokenType.FROM}
+_BEFORE_KINDS = _COMPARISONS | {
+    *(TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.FROM)
+}
 _BEFORE_WORDS = frozenset(
     {
         *("select", "distinct", "where", "on", "having", "and", "or", "not", "between"),
@@ -66,7 +68,10 @@ _BEFORE_WORDS = frozenset(
 _AFTER_KINDS = (
     _COMPARISONS
     | set(_OPERATORS)
-    | {TokenType.R_PAREN, TokenType.COMMA, TokenType.SEMICOLON, TokenType.FROM}
+    | {
+        *(TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.COMMA),
+        *(TokenType.SEMICOLON, TokenType.FROM),
+    }
 )
 _AFTER_WORDS = frozenset(
     {

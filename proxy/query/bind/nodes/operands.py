@@ -17,6 +17,7 @@ from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import as_seconds
 from proxy.query.ir.times_of_day import as_seconds_of_day, is_time_of_day
+from proxy.query.syntax.placeholders import ClientParameter, WrittenText
 from proxy.query.syntax.tokens import too_complex
 
 _INSTEAD = "Write a literal or a parameter, not an expression on columns."
@@ -150,3 +151,29 @@ def _as_real(item: ir.Constant | ir.Parameter) -> ir.Constant | ir.Parameter:
     if not isinstance(value, Fraction) or not typing_rules.is_value_of(value, SqlType.FLOAT4):
         return item
     return ir.Constant(typing_rules.held(value, SqlType.FLOAT4), SqlType.FLOAT4, item.position)
+
+
+def constant_or_given(
+    node: exp.Expr, scope: Scope, wanted: SqlType
+) -> ir.Constant | ClientParameter | WrittenText:
+    """A constant, or what holds it until the statement is run."""
+    read = typing_rules.settle_literal(read_constant(node, scope), wanted)
+    if isinstance(read, ir.Parameter):
+        if not isinstance(read.source, ClientParameter | WrittenText):
+            raise unknown(node)
+        return read.source
+    assert isinstance(read, ir.Constant), "as read_constant gives it"
+    return read
+
+
+def number_or_given(node: exp.Expr, scope: Scope) -> Fraction | ClientParameter | WrittenText:
+    """As constant_or_given, of a number.
+
+    Refuses  as `unknown` of the node around, where it is none
+    """
+    read = constant_or_given(node, scope, SqlType.NUMERIC)
+    if not isinstance(read, ir.Constant):
+        return read
+    if not isinstance(read.value, Fraction):
+        raise unknown(node.parent or node)
+    return read.value
