@@ -134,6 +134,7 @@ _ELEMENTS = {
     1115: SqlType.TIMESTAMP,
     1185: SqlType.TIMESTAMPTZ,
     1183: SqlType.TIME_OF_DAY,
+    1187: SqlType.INTERVAL,
     2951: SqlType.UUID,
 }
 

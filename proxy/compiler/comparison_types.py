@@ -30,7 +30,12 @@ def constants_type(column: ColumnRef, constants: tuple[Constant, ...]) -> str | 
     numbers = [value for value in values if isinstance(value, Fraction)]
     if kind is SqlType.NUMERIC:
         return "numeric"
-    if kind.is_integer and all(n.denominator == 1 and abs(n) < 2**63 for n in numbers):
+    is_finite = len(numbers) == len(values)
+    if (
+        kind.is_integer
+        and is_finite
+        and all(n.denominator == 1 and abs(n) < 2**63 for n in numbers)
+    ):
         return "bigint"
     if kind.is_float and all(n == 0 or _FLOAT_SMALLEST < abs(n) < _FLOAT_LARGEST for n in numbers):
         return "double precision"

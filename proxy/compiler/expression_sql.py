@@ -33,6 +33,7 @@ from proxy.query.ir.expressions import (
     Concat,
     Connective,
     Constant,
+    ConstantValue,
     DateTrunc,
     Expression,
     Extract,
@@ -53,6 +54,7 @@ from proxy.query.ir.expressions import (
     TextCall,
     TimeBin,
 )
+from proxy.query.ir.typing_rules import NOT_FINITE
 
 _LAST_TIMESTAMP_DAY = "294276-12-31"  # PostgreSQL 17 documentation, section 8.5
 
@@ -162,8 +164,7 @@ def numeric_sql(expression: Expression, binds: Binds) -> str:
             value = expression.value
             if value is None:
                 return "NULL::numeric"
-            assert isinstance(value, Fraction)
-            return binds.number(value)
+            return _number(value, "numeric", binds)
         case Clamped():
             return f"({clamped_sql(expression, binds)})::numeric"
         case Arithmetic():
@@ -294,9 +295,16 @@ def _column_and_constants(
     displayed = numeric_sql(column, binds) if kind is None else value_sql(column, binds)
     cast = kind or "numeric"
     return displayed, [
-        f"NULL::{cast}" if not isinstance(c.value, Fraction) else binds.number(c.value, cast)
-        for c in constants
+        f"NULL::{cast}" if c.value is None else _number(c.value, cast, binds) for c in constants
     ]
+
+
+def _number(value: ConstantValue, kind: str, binds: Binds) -> str:
+    """A number that is not NULL: NaN and infinity are texts."""
+    if isinstance(value, Fraction):
+        return binds.number(value, kind)
+    assert isinstance(value, str) and value in NOT_FINITE
+    return binds.add(value, kind)
 
 
 def _in(expression: In, binds: Binds) -> str:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Constant
-from proxy.query.ir.typing_rules import constant, held, is_value_of, number
+from proxy.query.ir.typing_rules import NOT_FINITE, constant, held, is_value_of, number
+
+# A time before the year 1 or after 9999, as PostgreSQL prints it in JSON.
+_BEYOND = re.compile(
+    r"[0-9]{5,7}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{8,15}(?:[+-][0-9:]{2,8})?)?"
+    r"|[0-9]{4,7}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{8,15}(?:[+-][0-9:]{2,8})?)? BC"
+)
 
 
 def constants(
@@ -51,12 +58,8 @@ def _constant(value: Any, kind: SqlType) -> Constant:
         raise Refusal(
             Code.UNSUPPORTED, "this parameter cannot be used here", "Pass a single value."
         )
-    if kind.is_number and value in ("NaN", "Infinity", "-Infinity"):
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "NaN and infinity cannot be parameters of a query on a protected table",
-            "Pass a finite number.",
-        )
+    if (kind.is_number and value in NOT_FINITE) or (kind.is_time and _BEYOND.fullmatch(value)):
+        return Constant(value, kind)
     if kind.is_number:
         exact = number(value)
         if exact is None or (kind.is_integer and not is_value_of(exact, kind)):

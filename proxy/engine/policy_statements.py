@@ -28,6 +28,7 @@ from proxy.query.bind.evaluated_constants import (
     EvaluatedText,
     evaluated,
     evaluated_texts,
+    with_written_texts,
 )
 from proxy.query.ir.binding import parameters_of
 from proxy.query.ir.exposed import Exposed
@@ -266,7 +267,7 @@ class PolicyStatements:
         constant_oids: tuple[int, ...] | None,
     ) -> ProtectedQuery | ConstantsNeeded | None:
         types = tuple(map(self._type, parameter_oids))
-        parts = partial(evaluated_parts, statement, resolved, self._exposed, self._present)
+        parts = partial(evaluated_parts, statement, resolved, self._exposed, types, self._present)
         found = NOTHING_EVALUATED
         if constant_oids is not None:
             oids = tuple(self.read_as.get(oid, oid) for oid in constant_oids)
@@ -282,7 +283,9 @@ class PolicyStatements:
             return ConstantsNeeded(spans, refusal.at(refusal.position))
         if reading is None:
             return None
-        used = frozenset[int]().union(*map(parameters_of, reading.query.blocks))
+        blocks, found = with_written_texts(reading.query.blocks, found, len(types))
+        reading = replace(reading, query=replace(reading.query, blocks=blocks))
+        used = frozenset[int]().union(*map(parameters_of, blocks))
         texts = evaluated_texts(found, used)
         return ProtectedQuery(
             statement,

@@ -164,7 +164,7 @@ def _candidates(column: ColumnRef, stretch: Stretch, facts: Facts) -> Iterator[E
 
 def _is_made_of(key: Expression, column: ColumnRef) -> bool:
     match key:
-        case DateTrunc(unit=unit, operand=ColumnRef() as operand, zone=zone, given=None):
+        case DateTrunc(unit=unit, operand=ColumnRef() as operand, zone=zone, given=()):
             is_utc = zone is None or zone.is_utc or key.type is SqlType.TIMESTAMP
             return operand == column and operand.type is key.type and unit in _UNITS and is_utc
         case Quotient(

@@ -162,7 +162,7 @@ def _constant(part: Expression, present: Present) -> Constant | None:
 
 def _present_of(operand: Expression, present: Present) -> Fraction:
     """The present, moved as the operand is: `at + interval '7 days' > now()` is a week."""
-    if isinstance(operand, Shift) and operand.given is None:
+    if isinstance(operand, Shift) and not operand.given:
         inner = _present_of(operand.operand, present)
         moved = shifted_time(inner, operand)
         return inner if moved is None else moved

@@ -73,6 +73,7 @@ def evaluated_parts(
     statement: Statement,
     resolved: tuple[TableName | None, ...],
     tables: Mapping[TableName, Exposed],
+    parameters: tuple[SqlType, ...],
     present: PresentRule = EXACT_PRESENT,
 ) -> tuple[ConstantSpan, ...]:
     """What the shadow can evaluate of a statement that cannot be read as it stands.
@@ -86,7 +87,8 @@ def evaluated_parts(
         return ()
     queries = public_scalars(statement, named)
     lexed, first, last = statement.lexed, statement.first, statement.last
-    return tuple(constant_spans(lexed, first, last, queries, present))
+    opaque = frozenset(n for n, kind in enumerate(parameters, 1) if kind is SqlType.OTHER)
+    return tuple(constant_spans(lexed, first, last, queries, present, opaque))
 
 
 def read_statement(

@@ -82,9 +82,40 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_THINGS} WHERE opens::text = '09:30:00'",
         f"SELECT min(extract(hour FROM opens)), max(extract(epoch FROM opens)) {_THINGS}",
     ),
-    "Write it as '09:30' or '09:30:00.5', at most '24:00'.": _case(
-        f"SELECT count(*) {_THINGS} WHERE opens = '09:30 AM'",
-        f"SELECT count(*) {_THINGS} WHERE opens IN ('09:30', '09:30:00.5', '24:00')",
+    "Leave COLLATE out; list what is to be compared: column IN ('a', 'b').": _case(
+        f"SELECT count(*) {_ORDERS} WHERE status COLLATE \"C\" < 'b'",
+        f"SELECT count(*) {_ORDERS} WHERE status IN ('a', 'b')",
+    ),
+    "Put each side in brackets: (a || 'x') OPERATOR(pg_catalog.=) (b).": _case(
+        f"SELECT count(*) {_ORDERS} WHERE status || 'x' OPERATOR(pg_catalog.=) 'ax'",
+        f"SELECT count(*) {_ORDERS} WHERE (status || 'x') OPERATOR(pg_catalog.=) ('ax')",
+    ),
+    "Write the operator alone: column = 'a', column >= 1.": _case(
+        f"SELECT count(*) {_ORDERS} WHERE status OPERATOR(pg_catalog.~<~) 'a'",
+        f"SELECT count(*) {_ORDERS} WHERE status = 'a'",
+        f"SELECT count(*) {_ORDERS} WHERE quantity >= 1",
+    ),
+    "Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column).": _case(
+        f"SELECT percentile_cont(1 + 0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+        f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+    ),
+    "Write power(column, 2) or log(2, column).": _case(
+        f"SELECT avg(power(1 - 3, quantity)) {_ORDERS}",
+        f"SELECT avg(power(quantity, 2)) {_ORDERS}",
+        f"SELECT avg(log(2, greatest(quantity, 1))) {_ORDERS}",
+    ),
+    "Write round(column, 2).": _case(
+        f"SELECT sum(round(total, 20 + 20)) {_ORDERS}",
+        f"SELECT sum(round(total, 2)) {_ORDERS}",
+    ),
+    "Write width_bucket(column, 0, 100, 10).": _case(
+        f"SELECT width_bucket(total, 100, 50 + 50, 10), count(*) {_ORDERS} GROUP BY 1",
+        f"SELECT width_bucket(total, 0, 100, 10), count(*) {_ORDERS} GROUP BY 1",
+    ),
+    "Write column < 'Infinity', column = 'NaN', or pass a finite number.": _case(
+        f"SELECT sum(total + 'NaN'::numeric) {_ORDERS}",
+        f"SELECT count(*) {_ORDERS} WHERE total < 'Infinity'",
+        f"SELECT count(*) {_ORDERS} WHERE total = 'NaN'",
     ),
     "Group by what is in it: column ->> 'key', 'a' = ANY(column), cardinality(column), of an interval"
     " extract(epoch FROM column).": _case(

@@ -95,7 +95,10 @@ def _bare(text: str) -> str:
         ("a > abs(count(*))", []),
         ("now > 1 AND date > 2 AND interval = 3", []),
         ("a > 'x' 'y' || 'z'", []),
-        ("a > E'x' || 'z'", []),
+        ("a > E'x' || 'z'", ["E'x'||'z'"]),
+        ("a = U&'!0061' UESCAPE '!' AND b IN (N'a')", ["U&'!0061'UESCAPE'!'", "N'a'"]),
+        ("a LIKE b ESCAPE '!' AND c LIKE $1 ESCAPE d", []),
+        ("a OPERATOR(pg_catalog.>) 1 + 2 || 'x'", ["1+2"]),
         # In calls and lists
         ("abs(a - (1 + 2)) > 1", ["(1+2)"]),
         ("date_trunc('day', a) > date_trunc('day', now())", ["date_trunc('day',now())"]),
@@ -114,6 +117,15 @@ def _bare(text: str) -> str:
 )
 def test_parts(text: str, parts: list[str]) -> None:
     assert found(text) == parts
+
+
+def test_an_escaped_pattern_is_made_one() -> None:
+    lexed = lex("a LIKE 'x!%' || $1 ESCAPE '!' AND b")
+    assert lexed is not None
+    (span,) = constant_spans(lexed, 0, len(lexed.lexemes))
+    given = ",".join(f"({each})::pg_catalog.text" for each in ("'x!%'||$1", "'!'"))
+    assert _bare(span.text) == f"pg_catalog.like_escape({given})"
+    assert [lexed.lexemes[at].token.text for at in span.span] == ["x!%", "AND"]
 
 
 def test_comments_are_left_out() -> None:

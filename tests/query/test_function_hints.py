@@ -21,7 +21,7 @@ from proxy.query.syntax.selects import (
 from tests.pipeline_world import read, walk
 
 # Which the parser counts among functions, or all that it has no name for.
-_NO_FUNCTIONS = {exp.And, exp.Or, exp.Case, exp.Cast, exp.Anonymous, exp.RegexpILike}
+_NO_FUNCTIONS = {exp.And, exp.Or, exp.Case, exp.Cast, exp.Anonymous, exp.RegexpILike, exp.Collate}
 _NO_FUNCTIONS |= {
     *(exp.JSONExtract, exp.JSONExtractScalar, exp.JSONBExtract, exp.JSONBExtractScalar),
     *(exp.JSONBContainsTopKey, exp.JSONBContainsAnyTopKeys, exp.JSONBContainsAllTopKeys),

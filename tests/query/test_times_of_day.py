@@ -9,8 +9,16 @@ import pytest
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from tests.pipeline_world import walk
+from proxy.query.bind.evaluated_constants import (
+    NOTHING_EVALUATED,
+    EvaluatedText,
+    evaluated_texts,
+    with_written_texts,
+)
+from proxy.query.ir.binding import parameters_of
+from tests.pipeline_world import read, walk
 
+_TIME = SqlType.TIME_OF_DAY
 _COUNT = "SELECT count(*) FROM people WHERE"
 
 
@@ -43,11 +51,19 @@ def test_a_constant_reaches_the_server_as_its_seconds(text: str, seconds: str) -
     ["24:00:00.000001", "25:00", "12:60", "12:00:60", "noon", "now", "12", "12:00+02", "-1:00"],
 )
 @pytest.mark.parametrize("form", ["tod = '{}'", "tod IN ('{}')", "tod BETWEEN '0:00' AND '{}'"])
-def test_another_text_is_refused_here(form: str, text: str) -> None:
+def test_another_text_is_left_to_the_shadow(form: str, text: str) -> None:
+    """Where there is none, it is refused."""
+    found = read(f"{_COUNT} {form.format(text)}")
+    assert found is not None
+    (block,), evaluated = with_written_texts(found[1].query.blocks, NOTHING_EVALUATED, 0)
+    assert parameters_of(block) == {1}
+    assert evaluated_texts(evaluated, frozenset({1})) == (
+        EvaluatedText(f"pg_catalog.to_jsonb(('{text}')::pg_catalog.time)::pg_catalog.text", _TIME),
+    )
     with pytest.raises(Refusal) as caught:
         walk(f"{_COUNT} {form.format(text)}")
     assert caught.value.code is Code.SYNTAX
-    assert "'09:30'" in caught.value.hint
+    assert "of type time" in caught.value.message
 
 
 @pytest.mark.parametrize(

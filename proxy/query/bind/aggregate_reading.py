@@ -18,7 +18,7 @@ from proxy.query.bind.expression_reading import (
     read_expression,
     read_measured,
 )
-from proxy.query.bind.fraction_reading import read_fractions
+from proxy.query.bind.fraction_reading import Percentile, read_fractions
 from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of, unknown
 from proxy.query.bind.truth_reading import TRUTH_NODES, is_truth, truth_of_unit
 from proxy.query.ir import expressions as ir
@@ -153,9 +153,18 @@ def _quantiles(
     fractions = read_fractions(node.this, scope, is_descending=bool(ordered[0].args.get("desc")))
     operand = read_measured(ordered[0].this, scope)
     found = _aggregate_of(kind, operand, condition, position_of(node))
-    if isinstance(fractions, Fraction):
-        return replace(found, fraction=fractions)
-    return tuple(replace(found, fraction=fraction) for fraction in fractions)
+    if isinstance(fractions, Percentile):
+        return _at(found, fractions)
+    return tuple(_at(found, fraction) for fraction in fractions)
+
+
+def _at(aggregate: Aggregate, of: Percentile) -> Aggregate:
+    return replace(
+        aggregate,
+        fraction=of.fraction,
+        fraction_given=of.given,
+        is_descending=of.is_descending,
+    )
 
 
 _ORDERED = (

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from typing_extensions import assert_never
+
+from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.query.bind.scope import ConstantType
+from proxy.query.ir.expressions import Expression, Given, Parameter
+from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.syntax.constant_spans import ConstantSpan
-from proxy.query.syntax.placeholders import EvaluatedConstant
+from proxy.query.syntax.placeholders import (
+    CastParameter,
+    ClientParameter,
+    EvaluatedConstant,
+    WrittenText,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +35,16 @@ class Evaluated:
 
 _INTERVALS = {1186: SqlType.INTERVAL}  # which columns of that type are not
 # As proxy.base.time_spans has it: the same in every IntervalStyle.
-_INTERVAL_TEXT = (
-    "(SELECT pg_catalog.to_jsonb('P' || (extract(year FROM v) * 12 + extract(month FROM v)) || 'M'"
+_INTERVAL = (
+    "pg_catalog.to_jsonb('P' || (extract(year FROM v) * 12 + extract(month FROM v)) || 'M'"
     " || extract(day FROM v) || 'DT' || (extract(hour FROM v) * 3600 + extract(minute FROM v) * 60"
-    " + extract(second FROM v)) || 'S') FROM (SELECT ({text})::pg_catalog.interval AS v) AS s)"
+    " + extract(second FROM v)) || 'S')"
+)
+_INTERVAL_TEXT = f"(SELECT {_INTERVAL} FROM (SELECT ({{text}})::pg_catalog.interval AS v) AS s)"  # noqa: S608
+_INTERVALS_TEXT = (
+    "(SELECT CASE WHEN a IS NOT NULL THEN coalesce("  # noqa: S608
+    f"(SELECT pg_catalog.jsonb_agg({_INTERVAL}) FROM pg_catalog.unnest(a) AS u(v)), '[]'::pg_catalog.jsonb) END"
+    " FROM (SELECT ({text})::pg_catalog.interval[] AS a) AS s)"
 )
 NOTHING_EVALUATED = Evaluated()
 
@@ -54,6 +71,59 @@ def evaluated(spans: Sequence[ConstantSpan], oids: Sequence[int], parameters: in
         if span.slots:
             slots[number] = span.slots
     return Evaluated(placeholders, types, texts, slots)
+
+
+def with_written_texts(
+    blocks: Sequence[AggregateBlock], found: Evaluated, parameters: int
+) -> tuple[tuple[AggregateBlock, ...], Evaluated]:
+    """Number the literals, and the texts of parameters, that PostgreSQL reads after what it evaluates.
+
+    Args:
+        parameters: How many the client's statement has.
+
+    Returns:
+        The blocks with a parameter in the place of each of them, equal ones the same, and what there is to
+        evaluate now.
+    """
+    numbers: dict[WrittenText | CastParameter, int] = {}
+
+    def number_of(text: WrittenText | CastParameter) -> ClientParameter:
+        number = parameters + len(found.types) + len(numbers) + 1
+        return ClientParameter(numbers.setdefault(text, number))
+
+    def numbered(part: Expression) -> Expression:
+        if isinstance(part, Parameter):
+            text = part.source
+            if isinstance(text, WrittenText | CastParameter):
+                return replace(part, source=number_of(text))
+            return part
+        given: Given = getattr(part, "given", ())
+        if not any(isinstance(source, WrittenText) for _, source in given):
+            return part
+        return with_parts(
+            part,
+            given=tuple(
+                (name, number_of(source) if isinstance(source, WrittenText) else source)
+                for name, source in given
+            ),
+        )
+
+    read = tuple(changed(block, lambda part: rebuild(part, numbered)) for block in blocks)
+    if not numbers:
+        return tuple(blocks), found
+    types = {number: ConstantType(text.type, False) for text, number in numbers.items()}
+    texts = {number: _sql(text) for text, number in numbers.items()}
+    return read, replace(found, types={**found.types, **types}, texts={**found.texts, **texts})
+
+
+def _sql(text: WrittenText | CastParameter) -> str:
+    match text:
+        case WrittenText(text=written):
+            return "'" + written.replace("'", "''") + "'"
+        case CastParameter(number=number):
+            return f"${number}"
+        case _:
+            assert_never(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +190,7 @@ def evaluated_texts(found: Evaluated, used: frozenset[int]) -> tuple[EvaluatedTe
 
 def _json(text: str, kind: SqlType, name: str) -> str:
     if kind is SqlType.INTERVAL:
-        return _INTERVAL_TEXT.format(text=text)
+        return (_INTERVALS_TEXT if name.endswith("[]") else _INTERVAL_TEXT).format(text=text)
     return f"pg_catalog.to_jsonb(({text})::pg_catalog.{name})"
 
 

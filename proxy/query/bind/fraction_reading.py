@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlglot import exp
@@ -10,16 +11,28 @@ from sqlglot import exp
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import FRACTION_DIGITS
+from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes.operands import read_constant
 from proxy.query.bind.scope import Scope, function_name, position_of
 from proxy.query.ir import expressions as ir
+from proxy.query.ir import typing_rules
+from proxy.query.syntax.placeholders import ClientParameter
 
 _EXACT = frozenset({exp.DType.DOUBLE, exp.DType.DECIMAL})  # others round what is between 0 and 1
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Percentile:
+    """One fraction, as the fields of an aggregate have it."""
+
+    fraction: Fraction | None = None
+    given: ClientParameter | None = None
+    is_descending: bool = False
+
+
 def read_fractions(
     call: exp.Expr, scope: Scope, *, is_descending: bool
-) -> Fraction | tuple[Fraction, ...]:
+) -> Percentile | tuple[Percentile, ...]:
     """
     Given    percentile_cont(...) or percentile_disc(...), without WITHIN GROUP
     Gives    the fraction; of an array all of its elements, in their order
@@ -63,11 +76,14 @@ def _written(node: exp.Expr) -> Sequence[exp.Expr]:
     return [exp.Literal.number(part.strip(" ")) for part in text[1:-1].split(",")]
 
 
-def _fraction(node: exp.Expr, call: exp.Expr, scope: Scope, *, is_descending: bool) -> Fraction:
+def _fraction(node: exp.Expr, call: exp.Expr, scope: Scope, *, is_descending: bool) -> Percentile:
     try:
-        given = read_constant(node, scope)
+        given = typing_rules.settle(read_constant(node, scope), SqlType.FLOAT8)
     except Refusal:
         raise _refused(call) from None
+    source = given.source if isinstance(given, ir.Parameter) and given.type.is_number else None
+    if isinstance(source, ClientParameter):
+        return Percentile(given=source, is_descending=is_descending)
     value = given.value if isinstance(given, ir.Constant) else None
     if not isinstance(value, Fraction) or not 0 <= value <= 1:
         raise _refused(call)
@@ -78,7 +94,7 @@ def _fraction(node: exp.Expr, call: exp.Expr, scope: Scope, *, is_descending: bo
             "Round it, e.g. 0.95.",
             position_of(call),
         )
-    return 1 - value if is_descending else value
+    return Percentile(fraction=1 - value if is_descending else value)
 
 
 def _refused(call: exp.Expr) -> Refusal:

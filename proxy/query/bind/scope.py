@@ -238,7 +238,7 @@ _PATTERN = (
 _INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY"), _LIST),
     "UNNEST": _UNNEST,
-    **dict.fromkeys(("OPERATOR ~", "OPERATOR ~*", "SIMILAR TO"), _PATTERN),
+    **dict.fromkeys(("OPERATOR ~", "OPERATOR ~*", "SIMILAR TO", "ESCAPE"), _PATTERN),
 }
 _NOW = (
     *(exp.CurrentDate, exp.CurrentTime, exp.CurrentTimestamp, exp.Localtime, exp.Localtimestamp),

@@ -33,7 +33,7 @@ from proxy.query.ir.expressions import (
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Subquery, Truncate, UnionAll
-from proxy.query.ir.typing_rules import names_its_zone
+from proxy.query.ir.typing_rules import ENDLESS, names_its_zone
 
 _LOCAL = (SqlType.DATE, SqlType.TIMESTAMP)
 _HINT = "Join columns of one type, or SET TimeZone = 'UTC'."
@@ -75,7 +75,10 @@ def _by_clock(part: Expression, zone: Zone) -> Expression:
     """One node, its operands done."""
     match part:
         case Constant(value=str() as text, type=SqlType.TIMESTAMPTZ):
-            return part if names_its_zone(text) else _instant(part, zone)
+            is_told = (
+                names_its_zone(text) or seconds_of(text) is None
+            )  # beyond the years, with its zone
+            return part if is_told else _instant(part, zone)
         case Extract(operand=operand) if operand.type is SqlType.TIMESTAMPTZ:
             return part if part.field == "epoch" else replace(part, operand=_local(operand, zone))
         case DateTrunc(zone=None):
@@ -144,7 +147,7 @@ def _meeting(parts: tuple[Expression, ...], zone: Zone) -> tuple[Expression, ...
 def _instant(part: Expression, zone: Zone) -> Expression:
     if not isinstance(part, Constant):
         return Cast(part, SqlType.TIMESTAMPTZ, zone)
-    if not isinstance(part.value, str):
+    if not isinstance(part.value, str) or part.value in ENDLESS:
         return replace(part, type=SqlType.TIMESTAMPTZ)
     local = seconds_of(part.value, is_local=True)
     at = None if local is None else zone.instant(local)

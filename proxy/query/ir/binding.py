@@ -5,33 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import TimeSpan, span_of
-from proxy.query.ir.expression_walk import size
+from proxy.query.ir.expression_walk import children, size
 from proxy.query.ir.expressions import (
     Comparator,
     Comparison,
     Connective,
     Constant,
-    DateTrunc,
     Expression,
-    FormattedTime,
     In,
     InPublic,
     Like,
     Parameter,
-    Shift,
 )
+from proxy.query.ir.given_fields import COMPLETED, completed
 from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.time_differences import as_seconds, checked_span
+from proxy.query.ir.time_differences import as_seconds
 from proxy.query.ir.times_of_day import as_seconds_of_day
-from proxy.query.ir.typing_rules import TRUNCATIONS, check_template, settle
-from proxy.query.syntax.placeholders import ClientArray, ClientParameter
+from proxy.query.ir.typing_rules import constant, is_not_finite, settle
+from proxy.query.syntax.placeholders import CastParameter, ClientArray, ClientParameter, WrittenText
 
 # By number: a constant; of an array each of its elements.
 Values = Mapping[int, Constant | tuple[Constant, ...]]
@@ -47,9 +46,56 @@ def bind(block: AggregateBlock, values: Values) -> AggregateBlock:
     limit = _ArrayLimit()
 
     def again(part: Expression) -> Expression:
-        return _replaced(part, values, limit)
+        found = _replaced(part, values, limit)
+        _refuse_not_finite(found, is_compared=False)
+        return found
 
-    return changed(block, again)
+    bound = changed(block, again)
+    aggregates = each_changed(bound.aggregates, lambda one: _with_fraction(one, values))
+    return with_parts(bound, aggregates=aggregates)
+
+
+def _with_fraction(aggregate: Aggregate, values: Values) -> Aggregate:
+    """
+    Raises:
+        Refusal: UNSUPPORTED: a percentile of what is no number from 0 to 1.
+    """
+    given = aggregate.fraction_given
+    value = None if given is None else values.get(given.number)
+    if not isinstance(value, Constant):
+        return aggregate
+    fraction = value.value
+    if not isinstance(fraction, Fraction) or not 0 <= fraction <= 1:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a percentile on a protected table takes a fraction from 0 to 1",
+            "Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column).",
+            aggregate.position,
+        )
+    scale = 10**limits.FRACTION_DIGITS
+    fraction = Fraction(round(fraction * scale), scale)
+    if aggregate.is_descending:
+        fraction = 1 - fraction
+    return replace(aggregate, fraction=fraction, fraction_given=None, is_descending=False)
+
+
+def _refuse_not_finite(part: Expression, *, is_compared: bool) -> None:
+    """
+    Args:
+        is_compared: It is an operand of a comparison.
+
+    Raises:
+        Refusal: UNSUPPORTED: NaN or infinity elsewhere, where numbers are computed with.
+    """
+    if isinstance(part, Constant) and is_not_finite(part) and not is_compared:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "NaN and infinity are compared with columns only in a query on a protected table",
+            "Write column < 'Infinity', column = 'NaN', or pass a finite number.",
+            part.position,
+        )
+    for inner in children(part):
+        _refuse_not_finite(inner, is_compared=isinstance(part, Comparison | In))
 
 
 @dataclass(slots=True)
@@ -99,11 +145,15 @@ def _listed(part: In, values: Values, limit: _ArrayLimit) -> Expression:
 
 
 def _as_compared(element: Constant) -> Constant:
-    if element.type is not SqlType.TIME_OF_DAY:
-        return element
-    seconds = as_seconds_of_day(element)
-    assert isinstance(seconds, Constant)
-    return seconds
+    match element.type:
+        case SqlType.TIME_OF_DAY:
+            found = as_seconds_of_day(element)
+        case SqlType.INTERVAL:
+            found = as_seconds(element)
+        case _:
+            return element
+    assert isinstance(found, Constant)
+    return found
 
 
 def _patterns(part: Like, values: Values, limit: _ArrayLimit) -> Expression:
@@ -130,15 +180,26 @@ def _replaced(part: Expression, values: Values, limit: _ArrayLimit) -> Expressio
 
 
 def _value(part: Parameter, values: Values, _limit: _ArrayLimit) -> Expression:
-    found = values.get(part.source.number) if isinstance(part.source, ClientParameter) else None
-    if not isinstance(found, Constant):
-        return part
-    if found.type is part.type:
-        return found
+    match part.source:
+        case ClientParameter(number=number):
+            found = values.get(number)
+            if not isinstance(found, Constant):
+                return part
+        case CastParameter(number=number, type=kind):
+            found = values.get(number)
+            if not isinstance(found, Constant):
+                return part
+            found = Constant(found.value, kind, part.position)
+        case WrittenText(text=text, type=kind):  # where no shadow reads it
+            found = Constant(text, kind, part.position)
+        case _:
+            return part
     if found.type is SqlType.INTERVAL:
         return as_seconds(found)
     if found.type is SqlType.TIME_OF_DAY:
         return as_seconds_of_day(found)
+    if found.type is part.type and isinstance(part.source, ClientParameter):
+        return found
     return settle(Constant(found.value, None, part.position), part.type)
 
 
@@ -149,59 +210,27 @@ def _looked_up(part: InPublic, values: Values, limit: _ArrayLimit) -> Expression
     return replace(part, condition=_replaced(part.condition, values, limit))
 
 
-def _timed(part: DateTrunc | FormattedTime, values: Values, _limit: _ArrayLimit) -> Expression:
-    """With its unit, or its template."""
-    if part.given is None:
-        return part
-    value = values.get(part.given.number)
-    text = value.value if isinstance(value, Constant) else None
-    if isinstance(part, FormattedTime) and isinstance(text, str):
-        check_template(text, None)
-        return replace(part, template=text, given=None)
-    unit = text.lower() if isinstance(text, str) else ""
-    if isinstance(part, FormattedTime):
-        raise Refusal(
-            Code.FUNCTION,
-            "the template of to_char() is null",
-            "Write a template, e.g. 'YYYY-MM'.",
-        )
-    if unit not in TRUNCATIONS:
-        raise Refusal(
-            Code.FUNCTION,
-            "this unit of date_trunc() is not available on protected columns",
-            f"Use one of {', '.join(sorted(TRUNCATIONS))}.",
-        )
-    return replace(part, unit=unit, given=None)
-
-
-def _shifted(part: Shift, values: Values, _limit: _ArrayLimit) -> Expression:
-    """By its interval, or its days; by NULL, NULL."""
-    if part.given is None:
-        return part
-    value = values.get(part.given.number)
-    found = value.value if isinstance(value, Constant) else None
-    if isinstance(value, Constant) and found is None:
-        return Constant(None, part.type)
-    span = span_of(found) if isinstance(found, str) else None
-    if isinstance(found, Fraction) and found.denominator == 1:
-        span = TimeSpan(days=int(found))
-    if span is None:
-        raise Refusal(
-            Code.SYNTAX,
-            "what is added to a date or timestamp is no interval",
-            "Write one number of one unit: interval '90 minutes'.",
-        )
-    span = checked_span(-span if part.is_back else span, None)
-    return Shift(part.operand, span.months, span.days, span.microseconds, part.type)
+def _given(part: Any, values: Values, _limit: _ArrayLimit) -> Expression:
+    """With the fields that parameters hold, all of them at once."""
+    if not part.given:
+        return cast("Expression", part)
+    found: dict[str, Constant] = {}
+    for name, source in part.given:
+        if isinstance(source, WrittenText):  # where no shadow reads it
+            value: Constant | tuple[Constant, ...] | None = constant(source.text, source.type, None)
+        else:
+            value = values.get(source.number)
+        if not isinstance(value, Constant):
+            return cast("Expression", part)
+        found[name] = value
+    return completed(part, found)
 
 
 _REPLACED: Mapping[type[Expression], Callable[[Any, Values, _ArrayLimit], Expression]] = {
     Parameter: _value,
     In: _listed,
     Like: _patterns,
-    DateTrunc: _timed,
-    FormattedTime: _timed,
-    Shift: _shifted,
+    **dict.fromkeys(COMPLETED, _given),
     InPublic: _looked_up,
 }
 
@@ -213,9 +242,11 @@ def parameters_of(block: AggregateBlock) -> frozenset[int]:
     def visit(part: Expression) -> Expression:
         if isinstance(part, Parameter) and isinstance(part.source, ClientParameter | ClientArray):
             found.add(part.source.number)
-        if isinstance(part, DateTrunc | FormattedTime | Shift) and part.given is not None:
-            found.add(part.given.number)
+        for _, source in getattr(part, "given", ()):
+            if isinstance(source, ClientParameter):
+                found.add(source.number)
         return part
 
     changed(block, lambda part: rebuild(part, visit))
+    found |= {one.fraction_given.number for one in block.aggregates if one.fraction_given}
     return frozenset(found)

@@ -20,9 +20,17 @@ from proxy.query.ir.function_names import NumericFunction as NumericFunction
 from proxy.query.ir.function_names import Operator as Operator
 from proxy.query.ir.function_names import RealFunction as RealFunction
 from proxy.query.ir.function_names import TextFunction as TextFunction
-from proxy.query.syntax.placeholders import ClientArray, ClientParameter, ScalarAnswer
+from proxy.query.syntax.placeholders import (
+    CastParameter,
+    ClientArray,
+    ClientParameter,
+    ScalarAnswer,
+    WrittenText,
+)
 
 ConstantValue = Fraction | str | bool | None
+# Of a node whose field is known when the statement is run: the field's name, and what holds it until then.
+Given = tuple[tuple[str, ClientParameter | WrittenText], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,7 @@ class Constant:
 class Parameter:
     """A constant whose value is known when the statement is run; of a ClientArray the type is an element's."""
 
-    source: ClientParameter | ClientArray | ScalarAnswer
+    source: ClientParameter | ClientArray | ScalarAnswer | WrittenText | CastParameter
     type: SqlType
     position: int | None = field(default=None, compare=False)
 
@@ -163,6 +171,7 @@ class NumericCall:
     digits: int
     type: SqlType
     below: Fraction | None = None
+    given: Given = ()
 
     @property
     def halves_are_even(self) -> bool:
@@ -182,6 +191,7 @@ class RealCall:
     constant: Fraction | None
     type: SqlType
     position: int | None = field(default=None, compare=False)
+    given: Given = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +233,7 @@ class Extract:
     field: str
     operand: Expression
     type: SqlType = SqlType.NUMERIC
+    given: Given = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,38 +241,38 @@ class DateTrunc:
     """date_trunc(unit, operand), the operand clamped: at the ends of the calendar it would raise.
 
     zone: by whose clock, where the result is an instant; None: the session's, UTC where bind.time_zones has
-    not put another. given: what holds the unit, until it is bound.
+    not put another.
     """
 
     unit: str
     operand: Expression
     type: SqlType
     zone: Zone | None = None
-    given: ClientParameter | None = None
+    given: Given = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FormattedTime:
     """to_char(operand, template) of a timestamp without a zone, clamped as for DateTrunc, of a template of
-    base.time_templates. given: what holds it, until it is bound."""
+    base.time_templates."""
 
     operand: Expression
     template: str
     type: SqlType = SqlType.TEXT
-    given: ClientParameter | None = None
+    given: Given = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
     """operand + months + days + microseconds, the operand clamped as for DateTrunc. A date becomes a timestamp
-    by an interval, not by days alone. given: what holds them until it is bound; is_back: subtracted."""
+    by an interval, not by days alone. given: what holds all three; is_back: subtracted, once they are known."""
 
     operand: Expression
     months: int
     days: int
     microseconds: int
     type: SqlType
-    given: ClientParameter | None = None
+    given: Given = ()
     is_back: bool = False
 
 
@@ -274,6 +285,7 @@ class TimeBin:
     width: int
     origin: int
     type: SqlType
+    given: Given = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +297,7 @@ class Bucket:
     high: Fraction
     count: int
     type: SqlType = SqlType.INT4
+    given: Given = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +336,7 @@ class Cast:
     operand: Expression
     type: SqlType
     zone: Zone | None = None
+    given: Given = ()
 
 
 Expression = (

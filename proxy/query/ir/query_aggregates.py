@@ -10,6 +10,7 @@ from fractions import Fraction
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Expression
+from proxy.query.syntax.placeholders import ClientParameter
 
 
 class AggregateKind(Enum):
@@ -47,7 +48,8 @@ class Aggregate:
     """One distinct noisy release; equal aggregates of a subquery are one. operand is None for count(*).
 
     second: of aggregates over pairs, of which only rows count where both are not NULL; the first argument is
-    `operand`. fraction: of percentile_cont and percentile_disc.
+    `operand`. fraction: of percentile_cont and percentile_disc; fraction_given: what holds it until it is
+    bound, from the other end with is_descending.
     """
 
     kind: AggregateKind
@@ -55,6 +57,8 @@ class Aggregate:
     condition: Expression | None  # FILTER (WHERE ...)
     type: SqlType  # of the result, as PostgreSQL gives it
     fraction: Fraction | None = None
+    fraction_given: ClientParameter | None = None
+    is_descending: bool = False
     second: Expression | None = None
     position: int | None = field(default=None, compare=False)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.errors import Fault
 from proxy.base.seconds_of_day import seconds_since_midnight
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import (
@@ -27,6 +27,7 @@ from proxy.query.ir.expressions import (
     Parameter,
 )
 from proxy.query.ir.time_differences import quotient
+from proxy.query.ir.typing_rules import constant
 
 _LOOKS = {
     "hour": InsideLook.HOUR,
@@ -120,10 +121,6 @@ def difference_of_day(left: Expression, right: Expression) -> Expression:
 def _seconds(part: Constant) -> Fraction:
     found = seconds_since_midnight(str(part.value).strip(" \t\n\r\f\v"))
     if found is None:
-        raise Refusal(
-            Code.SYNTAX,
-            "a constant of type time cannot be read",
-            "Write it as '09:30' or '09:30:00.5', at most '24:00'.",
-            part.position,
-        )
+        constant(str(part.value), SqlType.TIME_OF_DAY, part.position)
+        raise Fault  # it is refused
     return found

@@ -16,7 +16,8 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import span_of
 from proxy.base.time_templates import template
 from proxy.base.type_ranges import nearest_real
-from proxy.query.ir.expressions import Constant, Expression
+from proxy.query.ir.expressions import Constant, Expression, Parameter
+from proxy.query.syntax.placeholders import WrittenText
 
 _NUMBERS = (
     SqlType.INT2,
@@ -40,6 +41,10 @@ _ISO_TIMESTAMP = re.compile(
     r"(?:[ T]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,6})?)?"
     r"(?:(?P<utc>Z)|[+-](?P<zone>[0-9]{2})(?::?([0-9]{2}))?)?)?"
 )
+# What has no second number: nothing is computed with such a constant here, rows are compared with it.
+ENDLESS = frozenset({"infinity", "-infinity"})
+# Numbers that are no Fractions. Rows are compared with them; nothing is computed with them (query.ir.binding).
+NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity"})
 _ORDINAL = re.compile(r"[0-9]{1,9}")
 _SPACE = " \t\n\r\f\v"
 # Numbers of hours, minutes, seconds; PostgreSQL's time zones are within 15:59 of UTC.
@@ -197,6 +202,31 @@ def settle(expression: Expression, wanted: SqlType) -> Expression:
     return constant(str(expression.value), wanted, expression.position)
 
 
+# Of which the shadow reads texts in forms that are not read here.
+_READ_BY_POSTGRESQL = frozenset(
+    {
+        *(kind for kind in SqlType if kind.is_number or kind.is_time),
+        *(SqlType.BOOL, SqlType.INTERVAL, SqlType.TIME_OF_DAY),
+    }
+)
+
+
+def settle_literal(expression: Expression, wanted: SqlType) -> Expression:
+    """As `settle`, of what a statement has written: a text in another form is left to PostgreSQL.
+
+    >>> settle_literal(Constant("June 1, 2023", None), SqlType.DATE).source
+    WrittenText(text='June 1, 2023', type=<SqlType.DATE: ('date', 1082)>)
+    """
+    try:
+        return settle(expression, wanted)
+    except Refusal as refusal:
+        if refusal.code is not Code.SYNTAX or wanted not in _READ_BY_POSTGRESQL:
+            raise
+        assert isinstance(expression, Constant)
+        source = WrittenText(str(expression.value), wanted)
+        return Parameter(source, wanted, expression.position)
+
+
 def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
     """The constant of a type that a text denotes.
 
@@ -212,6 +242,8 @@ def constant(text: str, wanted: SqlType, position: int | None) -> Constant:
             value = held(value, wanted) if is_value_of(value, wanted) else None
     elif wanted is SqlType.BOOL:
         value = {"t": True, "true": True, "f": False, "false": False}.get(stripped.lower())
+    elif wanted.is_time and stripped in ENDLESS:
+        value = stripped
     elif wanted is SqlType.DATE:
         value = stripped if _ISO_DATE.fullmatch(stripped) and is_instant(stripped) else None
     elif wanted is SqlType.INTERVAL:
@@ -271,6 +303,12 @@ def names_its_zone(text: str) -> bool:
     """
     found = _ISO_TIMESTAMP.fullmatch(text)
     return found is not None and (found["utc"] or found["zone"]) is not None
+
+
+def is_not_finite(constant: Constant) -> bool:
+    """Whether this is NaN or infinity as a number."""
+    kind = constant.type
+    return kind is not None and kind.is_number and constant.value in NOT_FINITE
 
 
 def sum_type(operand: SqlType) -> SqlType:

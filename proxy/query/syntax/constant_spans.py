@@ -9,12 +9,12 @@ does (PostgreSQL 17 documentation, section 4.1.6). What the reader of expression
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.constant_types import type_at
+from proxy.query.syntax.constant_types import NUMBERS, WHOLE_NUMBERS, own_type_at, type_at
 from proxy.query.syntax.rounded_now import clock_step, names_present, utc_step, words_of
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.statements import split_commas
@@ -56,7 +56,9 @@ _COMPARISONS = frozenset(
         *(TokenType.GT, TokenType.GTE),
     }
 )
-_BEFORE_KINDS = _COMPARISONS | {TokenType.L_PAREN, TokenType.COMMA, TokenType.FROM}
+_BEFORE_KINDS = _COMPARISONS | {
+    *(TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.FROM)
+}
 _BEFORE_WORDS = frozenset(
     {
         *("select", "distinct", "where", "on", "having", "and", "or", "not", "between"),
@@ -66,13 +68,17 @@ _BEFORE_WORDS = frozenset(
 _AFTER_KINDS = (
     _COMPARISONS
     | set(_OPERATORS)
-    | {TokenType.R_PAREN, TokenType.COMMA, TokenType.SEMICOLON, TokenType.FROM}
+    | {
+        *(TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.COMMA),
+        *(TokenType.SEMICOLON, TokenType.FROM),
+    }
 )
 _AFTER_WORDS = frozenset(
     {
         *("and", "or", "then", "when", "else", "end", "between", "is", "in", "not", "as", "at"),
         *("like", "ilike", "group by", "group", "order by", "order", "having", "limit", "offset"),
         *("fetch", "for", "window", "union", "intersect", "except", "where", "on", "join"),
+        *("escape", "operator", "isnull", "notnull"),
         *("left", "right", "inner", "cross", "full", "natural", "asc", "desc", "nulls"),
     }
 )
@@ -138,18 +144,25 @@ def constant_spans(
     last: int,
     queries: frozenset[int] = frozenset(),
     present: PresentRule = EXACT_PRESENT,
+    opaque: frozenset[int] = frozenset(),
 ) -> Iterator[ConstantSpan]:
     """In the order of the text; none within another.
 
-    Given    queries: opening brackets of scalar subqueries that are constant
+    Given    queries: opening brackets of scalar subqueries that are constant; opaque: the numbers of parameters
+             whose values are read only when they are evaluated
     """
-    found = _Finder(lexed, last, queries)
+    found = _Finder(lexed, last, queries, opaque)
     index = first
     while index < last:
         end = found.list_at(index) if index > first else None
         if end is not None:
             yield _span(lexed, (index, end), present, is_list=True)
             index = end
+            continue
+        pattern = found.pattern_at(index) if index > first else None
+        if pattern is not None:
+            yield _pattern(lexed, *pattern)
+            index = pattern[1][1]
             continue
         least = found.binding_before(index, first)
         taken = None if least is None else found.expression(index, least)
@@ -158,6 +171,13 @@ def constant_spans(
             continue
         yield _span(lexed, (index, taken[0]), present)
         index = taken[0]
+
+
+def _pattern(lexed: Lexed, pattern: Span, mark: Span) -> ConstantSpan:
+    """LIKE pattern ESCAPE mark: the pattern as it is written with a backslash."""
+    texts = ("".join(words_of(lexed, *span, None)).rstrip(" ") for span in (pattern, mark))
+    given = ", ".join(f"({text})::pg_catalog.text" for text in texts)
+    return ConstantSpan((pattern[0], mark[1]), f"pg_catalog.like_escape({given})")
 
 
 def _span(lexed: Lexed, span: Span, present: PresentRule, *, is_list: bool = False) -> ConstantSpan:
@@ -177,6 +197,8 @@ class _Finder:
     lexed: Lexed
     last: int
     queries: frozenset[int]
+    opaque: frozenset[int]
+    takes_own_types: bool = False
 
     def word(self, index: int) -> str:
         return self.lexed.lexemes[index].word if index < self.last else ""
@@ -195,7 +217,12 @@ class _Finder:
             return _ZONE + 1  # none: it may be a sign
         if kind in _BEFORE_KINDS or self.word(index - 1) in _BEFORE_WORDS:
             return 0
-        return None
+        return _SUM if self._is_named_operator(index - 1) else None
+
+    def _is_named_operator(self, close: int) -> bool:
+        """OPERATOR(pg_catalog.=) ends here; + and what binds more bind more than it."""
+        opened = self.lexed.partner[close]
+        return self.kind(close) is TokenType.R_PAREN and self.word(opened - 1) == "operator"
 
     def _ends_operand(self, index: int, first: int) -> bool:
         """Whether what follows is an operator between two operands, not a sign, which binds most."""
@@ -211,11 +238,25 @@ class _Finder:
             return None
         before = index - 3
         is_compared = self.kind(before) in (TokenType.EQ, TokenType.NEQ)
+        is_compared = is_compared or self._is_named_operator(before)
         if not is_compared and self.word(before) not in ("like", "ilike"):
             return None
-        found = self.expression(index, 0, takes_arrays=True)
+        finder = replace(self, takes_own_types=True)
+        found = finder.expression(index, 0, takes_arrays=True)
         is_whole = found is not None and found[0] == self.lexed.partner[index - 1]
         return found[0] if found is not None and is_whole else None
+
+    def pattern_at(self, index: int) -> tuple[Span, Span] | None:
+        """What stands between LIKE and ESCAPE, and after it, if both are constants."""
+        if self.word(index - 1) not in ("like", "ilike"):
+            return None
+        pattern = self.expression(index, 0)
+        if pattern is None or self.word(pattern[0]) != "escape":
+            return None
+        mark = self.expression(pattern[0] + 1, 0)
+        if mark is None or not self.may_end(mark[0]):
+            return None
+        return (index, pattern[0]), (pattern[0] + 1, mark[0])
 
     def expression(self, index: int, least: int, *, takes_arrays: bool = False) -> _Found | None:
         """Operators that bind at least so much, and their operands; as much of it as is constant."""
@@ -258,11 +299,21 @@ class _Finder:
     ) -> _Found | None:
         """found: what is cast, from `start` on; index: of the type's name."""
         named = type_at(self.lexed, index)
+        if named is None and self.takes_own_types:
+            named = own_type_at(self.lexed, index)
         if named is None or (named.is_array and not takes_arrays):
             return None
-        is_read = named.is_plain and found[1] in (_Form.NUMBER, _Form.LITERAL)
+        is_bare = found[1] is _Form.NUMBER or (found[1] is _Form.LITERAL and found[0] == start + 1)
+        is_read = named.is_plain and is_bare and not self._is_other_number(start, found, named.name)
         is_made = not is_read or has_words(self.lexed, start, named.name)
         return named.end, _Form.MADE if is_made else _Form.LITERAL
+
+    def _is_other_number(self, start: int, found: _Found, name: str) -> bool:
+        """A number cast to a type whose values it is not as it stands: 5.5::int, 1::boolean."""
+        if found[1] is not _Form.NUMBER:
+            return False
+        number = self.lexed.lexemes[found[0] - 1].token.text
+        return name not in NUMBERS or (name in WHOLE_NUMBERS and not number.isdigit())
 
     def _primary(self, index: int, *, takes_arrays: bool) -> _Found | None:
         word = self.word(index)
@@ -272,10 +323,17 @@ class _Finder:
             case TokenType.STRING:
                 is_split = self.kind(index + 1) is TokenType.STRING
                 return None if is_split else (index + 1, _Form.LITERAL)
+            case TokenType.BYTE_STRING:  # E''
+                return index + 1, _Form.LITERAL
+            case TokenType.UNICODE_STRING | TokenType.NATIONAL_STRING:
+                return index + (3 if self.word(index + 1) == "uescape" else 1), _Form.MADE
             case TokenType.PARAMETER:
                 is_ours = self.lexed.lexemes[index].token.text == "$"
-                is_number = self.kind(index + 1) is TokenType.NUMBER
-                return (index + 2, _Form.PARAMETER) if is_ours and is_number else None
+                if not is_ours or self.kind(index + 1) is not TokenType.NUMBER:
+                    return None
+                number = self.lexed.lexemes[index + 1].token.text
+                is_opaque = number.isdigit() and int(number) in self.opaque
+                return index + 2, _Form.MADE if is_opaque else _Form.PARAMETER
             case TokenType.L_PAREN if index in self.queries:
                 return self.lexed.partner[index] + 1, _Form.MADE
             case TokenType.L_PAREN if self.word(index + 1) == "select":
@@ -291,6 +349,8 @@ class _Finder:
             return self._interval(index)
         if word == "array" and takes_arrays:
             return self._array(index + 1)
+        if word == "cast" and self.kind(index + 1) is TokenType.L_PAREN:
+            return self._cast_call(index + 1, takes_arrays=takes_arrays)
         if self.kind(index + 1) is TokenType.L_PAREN or word in _NOW or word == "pg_catalog":
             called = self._call(index)
             if called is not None:
@@ -352,8 +412,6 @@ class _Finder:
             return (index + 1, _Form.MADE) if word in _NOW else None
         close = self.lexed.partner[bracket]
         is_constant = False
-        if word == "cast":
-            return self._cast_call(bracket, close)
         if word == "extract":
             named = self.word(bracket + 1) or self.kind(bracket + 1) is TokenType.STRING
             is_from = self.word(bracket + 2) == "from"
@@ -370,9 +428,10 @@ class _Finder:
         span = plain_span(self.lexed, bracket + 4) if words == ("epoch", "interval") else None
         return close == bracket + 5 and span is not None and not span.months
 
-    def _cast_call(self, bracket: int, close: int) -> _Found | None:
-        inner = self.expression(bracket + 1, 0)
+    def _cast_call(self, bracket: int, *, takes_arrays: bool) -> _Found | None:
+        close = self.lexed.partner[bracket]
+        inner = self.expression(bracket + 1, 0, takes_arrays=takes_arrays)
         if inner is None or self.word(inner[0]) != "as":
             return None
-        found = self._cast(bracket + 1, inner, inner[0] + 1)
+        found = self._cast(bracket + 1, inner, inner[0] + 1, takes_arrays=takes_arrays)
         return (close + 1, found[1]) if found is not None and found[0] == close else None

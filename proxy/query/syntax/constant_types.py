@@ -13,14 +13,17 @@ from sqlglot import TokenType
 from proxy.query.syntax.tokens import Lexed
 
 # By its words, most of which the tokenizer takes for one.
-_NAMES = frozenset(
-    {
-        *("smallint", "int2", "integer", "int", "int4", "bigint", "int8"),
-        *("numeric", "decimal", "dec", "real", "float4", "float", "float8", "double precision"),
-        *("boolean", "bool", "text", "varchar", "character varying", "uuid"),
-        *("date", "timestamp", "timestamptz", "time", "timetz", "interval"),
-    }
-)
+WHOLE_NUMBERS = frozenset({"smallint", "int2", "integer", "int", "int4", "bigint", "int8"})
+NUMBERS = WHOLE_NUMBERS | {
+    *("numeric", "decimal", "dec", "real", "float4", "float", "float8", "double precision")
+}
+_NAMES = NUMBERS | {
+    *("boolean", "bool", "text", "varchar", "character varying", "uuid"),
+    *("char", "character", "bpchar", "name"),
+    *("date", "timestamp", "timestamptz", "time", "timetz", "interval"),
+}
+# To which the reader of expressions casts nothing.
+_EVALUATED = frozenset({"time", "timetz", "interval", "char", "character", "bpchar", "name"})
 _CLOCKS = frozenset({"timestamp", "time"})
 _WITH_ZONE = (("with", "time", "zone"), ("without", "time", "zone"))
 _WITHOUT_TYPE: Mapping[str, str] = {"double": "precision", "character": "varying"}
@@ -36,6 +39,16 @@ class TypeName:
     is_array: bool
 
 
+def own_type_at(lexed: Lexed, index: int) -> TypeName | None:
+    """The name of any type that begins at a lexeme, such as an enumeration's: what it is, the shadow says."""
+    end = index
+    while end < len(lexed.lexemes) and lexed.lexemes[end].name:
+        if _kind(lexed, end + 1) is not TokenType.DOT:
+            return _with_brackets(lexed, end + 1, "", is_plain=False)
+        end += 2
+    return None
+
+
 def type_at(lexed: Lexed, index: int) -> TypeName | None:
     """The name of a listed type that begins at a lexeme."""
     lexemes = lexed.lexemes
@@ -48,7 +61,7 @@ def type_at(lexed: Lexed, index: int) -> TypeName | None:
         name, end = f"{name} {following}", end + 1
     if name not in _NAMES:
         return None
-    is_plain = name not in ("time", "timetz", "interval")
+    is_plain = name not in _EVALUATED
     if _kind(lexed, end) is TokenType.L_PAREN:
         close = lexed.partner[end]
         numbers = (TokenType.NUMBER, TokenType.COMMA)
@@ -57,6 +70,10 @@ def type_at(lexed: Lexed, index: int) -> TypeName | None:
         is_plain, end = False, close + 1
     if name in _CLOCKS and tuple(_word(lexed, end + at) for at in range(3)) in _WITH_ZONE:
         end += 3
+    return _with_brackets(lexed, end, name, is_plain=is_plain)
+
+
+def _with_brackets(lexed: Lexed, end: int, name: str, *, is_plain: bool) -> TypeName | None:
     is_array = False
     while _kind(lexed, end) is TokenType.L_BRACKET:
         if lexed.partner[end] != end + 1:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from proxy.base.sql_types import SqlType
+
 
 @dataclass(frozen=True, slots=True)
 class ClientParameter:
@@ -34,6 +36,23 @@ class EvaluatedConstant:
 
     index: int
     end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenText:
+    """A literal of the statement in a form that only PostgreSQL's input functions read ('June 1, 2023',
+    'infinity'), and the type as which they read it. The shadow does, when the statement is run."""
+
+    text: str
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class CastParameter:
+    """$number::type of a parameter that comes as a text."""
+
+    number: int
+    type: SqlType
 
 
 @dataclass(frozen=True, slots=True)

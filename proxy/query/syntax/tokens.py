@@ -19,6 +19,7 @@ from sqlglot.errors import SqlglotError
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.query.syntax.number_literals import plain_numbers
 from proxy.query.syntax.parameters import parameters, without_comments
 
 
@@ -162,7 +163,7 @@ def _tokens(text: str) -> list[Token]:
         tokens.append(Token(TokenType.PARAMETER, "$", 1, start, start, start))
         tokens.append(Token(TokenType.NUMBER, text[start + 1 : end], 1, end, start + 1, end - 1))
         done = end
-    return tokens + _shifted(_POSTGRES.tokenize(text[done:]), done)
+    return plain_numbers(text, tokens + _shifted(_POSTGRES.tokenize(text[done:]), done))
 
 
 def _shifted(tokens: list[Token], by: int) -> list[Token]:

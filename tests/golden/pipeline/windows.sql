@@ -88,3 +88,38 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r4."zone")::text) <= 1
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS "zone", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
+
+-- case: NaN and infinity compared with columns
+-- parameters: double precision "NaN", numeric "Infinity", date "infinity"
+SELECT count(*) FROM people WHERE (f8 < $1 OR f4 = $1) AND n >= -5 AND n < $2 AND i4 IN ($2, 7) AND d < $3
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."f8" < %(p1)s::double precision) OR (r1."f4" = %(p1)s::double precision)) AND ((r1."n")::numeric >= (- %(p2)s::numeric)) AND (r1."n" < %(p3)s::numeric) AND ((r1."i4")::numeric IN (%(p3)s::numeric, %(p4)s::numeric)) AND (r1."d" < %(p5)s::date)
+--   p1 = NaN
+--   p2 = 5
+--   p3 = Infinity
+--   p4 = 7
+--   p5 = infinity
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($4)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: infinite dates beside a key
+SELECT date_trunc('year', ts) AS k, count(*) FROM people WHERE ts < 'infinity' AND d > '-infinity' GROUP BY 1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 21; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (pg_catalog.date_trunc('year', pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(r1."ts", %(p2)s::timestamp without time zone), %(p1)s::timestamp without time zone)))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."ts" < %(p3)s::timestamp without time zone) AND (r1."d" > %(p4)s::date) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+--   p1 = 2000-01-01 00:00:00.000000
+--   p2 = 2020-01-01 00:00:00.000000
+--   p3 = infinity
+--   p4 = -infinity
+--   p5 = ['2000-01-01 00:00:00', '2001-01-01 00:00:00', '2002-01-01 00:00:00', '2003-01-01 00:00:00', '2004-01-01 00:00:00', '2005-01-01 00:00:00', '2006-01-01 00:00:00', '2007-01-01 00:00:00', '2008-01-01 00:00:00', '2009-01-01 00:00:00', '2010-01-01 00:00:00', '2011-01-01 00:00:00', '2012-01-01 00:00:00', '2013-01-01 00:00:00', '2014-01-01 00:00:00', '2015-01-01 00:00:00', '2016-01-01 00:00:00', '2017-01-01 00:00:00', '2018-01-01 00:00:00', '2019-01-01 00:00:00', '2020-01-01 00:00:00']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS k, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 timestamp without time zone, a1 bigint)

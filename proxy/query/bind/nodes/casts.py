@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -20,7 +19,7 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.times_of_day import CLOCKS, INSTEAD, clock_time, is_time_of_day
-from proxy.query.syntax.placeholders import ClientParameter
+from proxy.query.syntax.placeholders import CastParameter, ClientParameter
 
 CAST_TYPES: Mapping[exp.DType, SqlType] = {
     exp.DType.BOOLEAN: SqlType.BOOL,
@@ -36,6 +35,7 @@ CAST_TYPES: Mapping[exp.DType, SqlType] = {
     exp.DType.TIMESTAMP: SqlType.TIMESTAMP,
     exp.DType.TIMESTAMPTZ: SqlType.TIMESTAMPTZ,
     exp.DType.TIME: SqlType.TIME_OF_DAY,
+    exp.DType.UUID: SqlType.UUID,
 }
 
 
@@ -78,12 +78,14 @@ def _cast_to(operand: Expression, target: SqlType, node: exp.Expr) -> Expression
             if source is SqlType.FLOAT4 and target is SqlType.NUMERIC:
                 value = real_as_numeric(value)
             return _cast_number(value, target, node)
-        return typing_rules.settle(ir.Constant(value, None, position_of(node)), target)
+        if source is not None and source.is_time and source is not target:
+            raise _evaluated_cast(node)
+        return typing_rules.settle_literal(ir.Constant(value, None, position_of(node)), target)
     if source is target or (source.is_text and target.is_text):
         return operand
-    is_client = isinstance(operand, ir.Parameter) and isinstance(operand.source, ClientParameter)
-    if is_client and source.is_text:
-        return replace(operand, type=target)  # its text is read as that type when it is bound
+    of = operand.source if isinstance(operand, ir.Parameter) and source.is_text else None
+    if isinstance(of, ClientParameter):
+        return ir.Parameter(CastParameter(of.number, target), target)
     if source.is_number and target.is_number:
         if target.is_integer and not source.is_integer:
             return ir.NumericCall(ir.NumericFunction.ROUND, operand, 0, target)
@@ -111,13 +113,18 @@ def _cast_to(operand: Expression, target: SqlType, node: exp.Expr) -> Expression
 def _interval(text: exp.Literal, node: exp.Expr) -> Expression:
     """'1 day'::interval"""
     if node.args["to"].expressions or not text.is_string or not is_simple(text.name):
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "an interval on a protected table is one number of one unit",
-            "Write interval '90 minutes'.",
-            position_of(node),
-        )
+        raise _evaluated_cast(node)
     return typing_rules.constant(text.name, SqlType.INTERVAL, position_of(node))
+
+
+def _evaluated_cast(node: exp.Expr) -> Refusal:
+    """Of a constant: what its parts are is PostgreSQL's to say (syntax.constant_spans)."""
+    return Refusal(
+        Code.UNSUPPORTED,
+        "this cast of a constant is not read on a protected table",
+        "Write the constant in the type of the column it meets.",
+        position_of(node),
+    )
 
 
 _MODIFIED = (SqlType.NUMERIC, SqlType.VARCHAR)

@@ -23,9 +23,9 @@ from proxy.query.bind.nodes.operands import (
     text_operand,
     together,
     typed,
-    with_listed,
 )
 from proxy.query.bind.nodes.quantified import list_of, quantified_comparison
+from proxy.query.bind.nodes.row_comparisons import row_parts, written_out
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
@@ -51,7 +51,7 @@ _COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {
 
 
 def condition(node: exp.Expr, scope: Scope) -> Expression:
-    expression = typed(scope.read(node), SqlType.BOOL)
+    expression = typing_rules.settle_literal(scope.read(node), SqlType.BOOL)
     if expression.type is not SqlType.BOOL:
         raise Refusal(
             Code.SYNTAX,
@@ -66,8 +66,9 @@ def comparison(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
     if (found := quantified_comparison(node, scope)) is not None:
         return found
-    if isinstance(node.this, exp.Tuple) and isinstance(node, exp.EQ):
-        return _in_rows(node.this, [node.expression], scope)
+    rows = written_out(node, scope)
+    if rows is not None:
+        return scope.read(rows)
     _refuse_wholes(node, scope)
     operands = [scope.read(node.this), scope.read(node.expression)]
     if (
@@ -160,29 +161,31 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
             raise unknown(node)
         no_condition_as_operand(node, operand)
         return ir.InPublic(operand, public.table, public.alias, output, public.condition)
-    if isinstance(node.this, exp.Tuple):
-        return _in_rows(node.this, node.expressions, scope)
+    row = row_parts(node.this)
+    if row is not None:
+        return _in_rows(node.this, row, node.expressions, scope)
     items = [read_constant(item, scope) for item in node.expressions]
-    settled, _ = with_listed([scope.read(node.this), *items], node)
+    settled, _ = compared([scope.read(node.this), *items], node)
     return ir.In(settled[0], reals_among(settled))
 
 
-def _in_rows(operands: exp.Tuple, rows: Sequence[exp.Expr], scope: Scope) -> Expression:
+def _in_rows(
+    operands: exp.Expr, row: Sequence[exp.Expr], rows: Sequence[exp.Expr], scope: Scope
+) -> Expression:
     """(a, b) IN ((1, 2), (3, 4)): a = 1 AND b = 2 OR a = 3 AND b = 4, as PostgreSQL compares rows."""
-    only(operands, "expressions")
     if len(rows) > limits.LIST_ELEMENTS:
         raise too_complex(f"of a list of more than {limits.LIST_ELEMENTS} elements")
-    read = [repeated(scope.read(part)) for part in operands.expressions]
+    read = [repeated(scope.read(part)) for part in row]
     columns: list[list[Expression]] = [[] for _ in read]
-    for row in rows:
-        if not isinstance(row, exp.Tuple) or len(row.expressions) != len(read):
-            raise unknown(row)
-        only(row, "expressions")
-        for column, item in zip(columns, row.expressions, strict=True):
+    for listed in rows:
+        written = row_parts(listed)
+        if written is None or len(written) != len(read):
+            raise unknown(listed)
+        for column, item in zip(columns, written, strict=True):
             column.append(read_constant(item, scope))
     settled = []
     for operand, items in zip(read, columns, strict=True):
-        parts, meeting = with_listed([operand, *items], operands)
+        parts, meeting = compared([operand, *items], operands)
         no_condition_as_operand(operands, parts[0])
         if meeting is SqlType.OTHER:
             raise unknown(operands)
@@ -209,17 +212,24 @@ def _public_column(node: exp.Expr, scope: Scope) -> PublicColumn | None:
 
 
 def _between(node: exp.Expr, scope: Scope) -> Expression:
-    only(node, "this", "low", "high")
+    only(node, "this", "low", "high", "symmetric")
     operand = repeated(scope.read(node.this))
     parts = [operand, scope.read(node.args["low"]), scope.read(node.args["high"])]
     (operand, low, high), _ = compared(parts, node)
     no_condition_as_operand(node, operand, low, high)
-    ends = ((ir.Comparator.GE, low), (ir.Comparator.LE, high))
-    within = tuple(
-        by_label(comparator, operand, end, node, scope) or ir.Comparison(comparator, operand, end)
-        for comparator, end in ends
-    )
-    return ir.Connective("AND", within)
+
+    def between(first: Expression, last: Expression) -> Expression:
+        ends = ((ir.Comparator.GE, first), (ir.Comparator.LE, last))
+        within = tuple(
+            by_label(how, operand, end, node, scope) or ir.Comparison(how, operand, end)
+            for how, end in ends
+        )
+        return ir.Connective("AND", within)
+
+    if not node.args.get("symmetric"):
+        return between(low, high)
+    low, high = repeated(low), repeated(high)
+    return ir.Connective("OR", (between(low, high), between(high, low)))
 
 
 def _like(node: exp.Expr, scope: Scope) -> Expression:

@@ -8,10 +8,12 @@ from fractions import Fraction
 from sqlglot import exp
 
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.nodes.operands import number_operands, numbers_together, read_constant
+from proxy.query.bind.nodes.operands import number_operands, number_or_given, numbers_together
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.given_fields import MOST_BUCKETS, MOST_DIGITS
+from proxy.query.syntax.placeholders import ClientParameter
 
 _OPERATORS: Mapping[type[exp.Expr], ir.Operator] = {
     exp.Add: ir.Operator.ADD,
@@ -70,8 +72,12 @@ def _logarithm(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("expression") is None:
         (operand,), meeting = number_operands(node, node.this, scope=scope)
         return _real_call(ir.RealFunction.LOG, operand, Fraction(10), meeting, node)
-    base = _number(node.this, scope)
+    read = scope.read(node.this)
     (operand,), meeting = number_operands(node, node.expression, scope=scope)
+    if isinstance(read, ir.Parameter) and isinstance(read.source, ClientParameter):
+        numeric = SqlType.NUMERIC
+        return _real_call(ir.RealFunction.LOG, operand, None, numeric, node, read.source)
+    base = _constant_number(read)
     if base is None or base <= 0 or base == 1:
         raise unknown(node)
     # log10(x) is to the parser log(10, x), and of an integer double precision.
@@ -84,6 +90,12 @@ def _power(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
     (left, right), meeting = number_operands(node, node.this, node.expression, scope=scope)
     exponent, base = _constant_number(right), _constant_number(left)
+    for function, operand, held in (
+        (ir.RealFunction.POWER, left, right),
+        (ir.RealFunction.RAISED, right, left),
+    ):
+        if isinstance(held, ir.Parameter) and isinstance(held.source, ClientParameter):
+            return _real_call(function, operand, None, meeting, node, held.source)
     if exponent is not None:
         return _real_call(ir.RealFunction.POWER, left, exponent, meeting, node)
     if base is None or base <= 0:
@@ -97,20 +109,18 @@ def _real_call(
     constant: Fraction | None,
     kind: SqlType,
     node: exp.Expr,
+    given: ClientParameter | None = None,
 ) -> Expression:
     # Of integers PostgreSQL takes the functions of double precision (17 documentation, section 10.3).
     result = SqlType.NUMERIC if kind is SqlType.NUMERIC else SqlType.FLOAT8
-    return ir.RealCall(function, operand, constant, result, position_of(node))
+    fields: ir.Given = () if given is None else (("constant", given),)
+    return ir.RealCall(function, operand, constant, result, position_of(node), fields)
 
 
 def _constant_number(operand: Expression) -> Fraction | None:
     signed = _signed(operand)
     value = signed.value if isinstance(signed, ir.Constant) else None
     return value if isinstance(value, Fraction) else None
-
-
-def _number(node: exp.Expr, scope: Scope) -> Fraction | None:
-    return _constant_number(scope.read(node))
 
 
 _ROUNDINGS: Mapping[type[exp.Expr], ir.NumericFunction] = {
@@ -128,20 +138,16 @@ def _rounded(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "decimals")
     (operand,), meeting = numbers_together(node, scope.read(node.this))
     function = _ROUNDINGS[type(node)]
-    digits = 0
-    if node.args.get("decimals") is not None:
-        given = read_constant(node.args["decimals"], scope)
-        if (
-            not isinstance(given, ir.Constant)
-            or not isinstance(given.value, Fraction)
-            or given.value.denominator != 1
-            or not -20 <= given.value <= 20
-        ):
-            raise unknown(node)
-        digits = int(given.value)
     has_digits = node.args.get("decimals") is not None
     result = rounding_type(function, meeting, has_digits=has_digits)
-    return ir.NumericCall(function, operand, digits, result)
+    if not has_digits:
+        return ir.NumericCall(function, operand, 0, result)
+    digits = number_or_given(node.args["decimals"], scope)
+    if not isinstance(digits, Fraction):
+        return ir.NumericCall(function, operand, 0, result, given=(("digits", digits),))
+    if digits.denominator != 1 or abs(digits) > MOST_DIGITS:
+        raise unknown(node)
+    return ir.NumericCall(function, operand, int(digits), result)
 
 
 def rounding_type(function: ir.NumericFunction, operand: SqlType, *, has_digits: bool) -> SqlType:
@@ -159,21 +165,21 @@ def rounding_type(function: ir.NumericFunction, operand: SqlType, *, has_digits:
 def _bucket(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "min_value", "max_value", "num_buckets")
     operand = scope.read(node.this)
-    ends = [node.args.get(name) for name in ("min_value", "max_value", "num_buckets")]
-    values = [
-        getattr(read_constant(end, scope), "value", None) if end is not None else None
-        for end in ends
-    ]
-    low, high, count = values
     if operand.type is None or not operand.type.is_number:
         raise unknown(node)
-    if not (
-        isinstance(low, Fraction) and isinstance(high, Fraction) and isinstance(count, Fraction)
-    ):
+    fields = (("low", "min_value"), ("high", "max_value"), ("count", "num_buckets"))
+    if any(node.args.get(name) is None for _, name in fields):
         raise unknown(node)
-    if low >= high or count.denominator != 1 or not 1 <= count <= 10_000:
+    ends = {field: number_or_given(node.args[name], scope) for field, name in fields}
+    given = tuple((name, end) for name, end in ends.items() if not isinstance(end, Fraction))
+    low, high, count = (
+        end if isinstance(end, Fraction) else Fraction(place)
+        for place, end in enumerate(ends.values())
+    )
+    found = ir.Bucket(operand, low, high, int(count), given=given)
+    if not given and (low >= high or count.denominator != 1 or not 1 <= count <= MOST_BUCKETS):
         raise unknown(node)
-    return ir.Bucket(operand, low, high, int(count))
+    return found
 
 
 READERS: Readers = {

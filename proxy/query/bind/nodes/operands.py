@@ -17,6 +17,7 @@ from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import as_seconds
 from proxy.query.ir.times_of_day import as_seconds_of_day, is_time_of_day
+from proxy.query.syntax.placeholders import ClientParameter, WrittenText
 from proxy.query.syntax.tokens import too_complex
 
 _INSTEAD = "Write a literal or a parameter, not an expression on columns."
@@ -35,7 +36,7 @@ def together(
     """Operands brought to settled types that can meet, and the type in which they do."""
     known = [part.type for part in parts if part.type is not None]
     meeting = common(known or [SqlType.TEXT], position_of(node))
-    settled = [typing_rules.settle(part, meeting) for part in parts]
+    settled = [typing_rules.settle_literal(part, meeting) for part in parts]
     return settled, meeting
 
 
@@ -59,20 +60,20 @@ def read_constant(
 
 
 def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression], SqlType]:
-    """As `together`, of what is compared: intervals as the seconds by which they are, times of day too."""
-    if {SqlType.INTERVAL, SqlType.DURATION} & {part.type for part in parts}:
-        if any(part.type not in (None, SqlType.INTERVAL, SqlType.DURATION) for part in parts):
+    """As `together`, of what is compared: intervals as the seconds by which they are, times
+    of day too."""
+    kinds = {part.type for part in parts}
+    if {SqlType.INTERVAL, SqlType.DURATION} & kinds:
+        if kinds - {None, SqlType.INTERVAL, SqlType.DURATION}:
             raise unknown(node)
-        parts = [as_seconds(part) for part in parts]
-    return with_listed(parts, node)
-
-
-def with_listed(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression], SqlType]:
-    """As `together`, of what is compared with the elements of a list."""
-    if any(map(is_time_of_day, parts)):
+        parts = [as_seconds(typing_rules.settle_literal(part, SqlType.INTERVAL)) for part in parts]
+    elif any(map(is_time_of_day, parts)):
         if not all(part.type is None or is_time_of_day(part) for part in parts):
             raise unknown(node)
-        parts = [as_seconds_of_day(part) for part in parts]
+        parts = [
+            as_seconds_of_day(typing_rules.settle_literal(part, SqlType.TIME_OF_DAY))
+            for part in parts
+        ]
     return together(parts, node)
 
 
@@ -150,3 +151,29 @@ def _as_real(item: ir.Constant | ir.Parameter) -> ir.Constant | ir.Parameter:
     if not isinstance(value, Fraction) or not typing_rules.is_value_of(value, SqlType.FLOAT4):
         return item
     return ir.Constant(typing_rules.held(value, SqlType.FLOAT4), SqlType.FLOAT4, item.position)
+
+
+def constant_or_given(
+    node: exp.Expr, scope: Scope, wanted: SqlType
+) -> ir.Constant | ClientParameter | WrittenText:
+    """A constant, or what holds it until the statement is run."""
+    read = typing_rules.settle_literal(read_constant(node, scope), wanted)
+    if isinstance(read, ir.Parameter):
+        if not isinstance(read.source, ClientParameter | WrittenText):
+            raise unknown(node)
+        return read.source
+    assert isinstance(read, ir.Constant), "as read_constant gives it"
+    return read
+
+
+def number_or_given(node: exp.Expr, scope: Scope) -> Fraction | ClientParameter | WrittenText:
+    """As constant_or_given, of a number.
+
+    Refuses  as `unknown` of the node around, where it is none
+    """
+    read = constant_or_given(node, scope, SqlType.NUMERIC)
+    if not isinstance(read, ir.Constant):
+        return read
+    if not isinstance(read.value, Fraction):
+        raise unknown(node.parent or node)
+    return read.value

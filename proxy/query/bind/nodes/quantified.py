@@ -8,9 +8,9 @@ from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes.array_texts import plain_elements
 from proxy.query.bind.nodes.insides import among_elements, compound
 from proxy.query.bind.nodes.operands import (
+    compared,
     no_condition_as_operand,
     parameter_text,
-    with_listed,
 )
 from proxy.query.bind.scope import Scope, position_of, unknown
 from proxy.query.ir import expressions as ir
@@ -47,9 +47,9 @@ def _quantified(node: exp.Expr) -> tuple[str, exp.Expr] | None:
 
 def _in_written(node: exp.Expr, elements: list[str | None], scope: Scope) -> Expression:
     items: list[Expression] = [ir.Constant(text, None, position_of(node)) for text in elements]
-    (operand, *settled), _ = with_listed([scope.read(node.this), *items], node)
+    (operand, *settled), _ = compared([scope.read(node.this), *items], node)
     no_condition_as_operand(node, operand)
-    constants = tuple(item for item in settled if isinstance(item, ir.Constant))
+    constants = tuple(item for item in settled if isinstance(item, ir.Constant | ir.Parameter))
     is_negated = isinstance(node, exp.NEQ)
     if not constants:
         return ir.Constant(is_negated, SqlType.BOOL)
@@ -77,7 +77,7 @@ def _in_list(node: exp.Expr, listed: tuple[ClientArray, SqlType], scope: Scope) 
     array, kind = listed
     if not isinstance(node, exp.NEQ if array.is_all else exp.EQ):
         raise unknown(node.expression)
-    (operand, items), _ = with_listed([scope.read(node.this), ir.Parameter(array, kind)], node)
+    (operand, items), _ = compared([scope.read(node.this), ir.Parameter(array, kind)], node)
     no_condition_as_operand(node, operand)
     if not isinstance(items, ir.Parameter):
         raise unknown(node)

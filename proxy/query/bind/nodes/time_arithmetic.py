@@ -7,20 +7,21 @@ from fractions import Fraction
 from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
-from proxy.base.instants import seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan, is_simple, span_of
 from proxy.base.zones import UTC
 from proxy.query.bind.nodes.numbers import arithmetic
-from proxy.query.bind.nodes.written_bins import MOST_WIDTH, bin_in, week_of_day
+from proxy.query.bind.nodes.operands import constant_or_given
+from proxy.query.bind.nodes.written_bins import bin_in, week_of_day
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.given_fields import MOST_BIN_WIDTH, bin_origin, bin_width
 from proxy.query.ir.time_differences import checked_span, difference
 from proxy.query.ir.times_of_day import difference_of_day, is_time_of_day
-from proxy.query.syntax.placeholders import ClientParameter
+from proxy.query.syntax.placeholders import ClientParameter, WrittenText
 
 _SECOND = 10**6
 
@@ -63,7 +64,7 @@ def _sum(node: exp.Expr, scope: Scope) -> Expression:
         if not is_back:
             raise _not_these(node)
         meeting = typing_rules.common([k for k in kinds if k is not None], position_of(node))
-        left, right = (typing_rules.settle(side, meeting) for side in (left, right))
+        left, right = (typing_rules.settle_literal(side, meeting) for side in (left, right))
         return difference(left, right, meeting)
     return _shift(left, right, node, is_back=is_back)
 
@@ -77,14 +78,14 @@ def _shift(operand: Expression, by: Expression, node: exp.Expr, *, is_back: bool
     assert operand.type is not None
     is_days = operand.type is SqlType.DATE and by.type is not None and by.type.is_integer
     if by.type is None and operand.type is not SqlType.DATE:
-        by = typing_rules.settle(by, SqlType.INTERVAL)
+        by = typing_rules.settle_literal(by, SqlType.INTERVAL)
     if not is_days and by.type is not SqlType.INTERVAL:
         raise _not_these(node)
     kind = operand.type
     if kind is SqlType.DATE and not is_days:
         kind = SqlType.TIMESTAMP
-    if isinstance(by, ir.Parameter) and isinstance(by.source, ClientParameter):
-        return ir.Shift(operand, 0, 0, 0, kind, by.source, is_back)
+    if isinstance(by, ir.Parameter) and isinstance(by.source, ClientParameter | WrittenText):
+        return ir.Shift(operand, 0, 0, 0, kind, (("by", by.source),), is_back)
     span = _constant_span(by)
     if span is None:
         raise _not_these(node)
@@ -114,40 +115,37 @@ def _bin(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression", "unit")
     if node.args.get("unit") is None:
         raise unknown(node)
-    stride = typing_rules.settle(scope.read(node.this), SqlType.INTERVAL)
-    operand, origin = scope.read(node.expression), scope.read(node.args["unit"])
-    span = _constant_span(stride) if stride.type is SqlType.INTERVAL else None
+    start_at = _origin(node.args["unit"], scope)
+    operand, written = scope.read(node.expression), scope.read(start_at)
     if operand.type is SqlType.DATE:
         # PostgreSQL prefers timestamp with time zone where the origin does not say.
-        kind = SqlType.TIMESTAMP if origin.type is SqlType.TIMESTAMP else SqlType.TIMESTAMPTZ
+        kind = SqlType.TIMESTAMP if written.type is SqlType.TIMESTAMP else SqlType.TIMESTAMPTZ
         operand = ir.Cast(operand, kind)
-    if span is None or operand.type not in (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ):
+    if operand.type not in (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ):
         raise unknown(node)
-    origin = typing_rules.settle(origin, operand.type)
-    is_constant = isinstance(origin, ir.Constant) and origin.type is operand.type
-    is_named = operand.type is SqlType.TIMESTAMP or (
-        is_constant and typing_rules.names_its_zone(str(getattr(origin, "value", "")))
-    )
-    value = origin.value if isinstance(origin, ir.Constant) and is_constant else None
-    at = (
-        seconds_of(value, is_local=operand.type is SqlType.TIMESTAMP)
-        if isinstance(value, str)
-        else None
-    )
-    width = span.days * 86_400 * _SECOND + span.microseconds
-    if at is None or not is_named or span.months or not 0 < width <= MOST_WIDTH * _SECOND:
-        raise _no_bin(node)
-    return ir.TimeBin(operand, width, int(at * _SECOND), operand.type)
+    stride = constant_or_given(node.this, scope, SqlType.INTERVAL)
+    origin = constant_or_given(start_at, scope, operand.type)
+    given: ir.Given = ()
+    width = start = 0
+    if isinstance(stride, ir.Constant):
+        if stride.type is not SqlType.INTERVAL:
+            raise unknown(node)
+        width = bin_width(_constant_span(stride), position_of(node))
+    else:
+        given = (("width", stride),)
+    if isinstance(origin, ir.Constant):
+        is_alike = origin.type is operand.type
+        start = bin_origin(origin.value if is_alike else None, operand.type, position_of(node))
+    else:
+        given = (*given, ("origin", origin))
+    return ir.TimeBin(operand, width, start, operand.type, given)
 
 
-def _no_bin(node: exp.Expr) -> Refusal:
-    return Refusal(
-        Code.FUNCTION,
-        "date_bin() on protected columns takes a width of at most 31 days and a constant origin with its zone",
-        "Write date_bin('15 minutes', column, timestamp '2001-01-01') of a timestamp, timestamptz"
-        " '2001-01-01 00:00:00+00' of one with time zone.",
-        position_of(node),
-    )
+def _origin(node: exp.Expr, scope: Scope) -> exp.Expr:
+    """The parser takes a text for the name of a unit, as it does with a column's."""
+    names = {name.upper() for relation in scope.relations for name in relation.columns}
+    is_text = isinstance(node, exp.Var) and node.name[:1].isdigit() and node.name not in names
+    return exp.Literal.string(node.name) if is_text else node
 
 
 def _epoch_bin(node: exp.Expr, scope: Scope) -> Expression:
@@ -177,7 +175,7 @@ def _epoch_width(part: Expression) -> tuple[Expression, Fraction] | None:
                 ),
             ),
             right=ir.Constant(value=Fraction() as factor),
-        ) if divisor == factor and divisor.denominator == 1 and 0 < divisor <= MOST_WIDTH:
+        ) if divisor == factor and divisor.denominator == 1 and 0 < divisor <= MOST_BIN_WIDTH:
             return operand, divisor
         case _:
             return None

@@ -8,13 +8,14 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import span_of
-from proxy.base.zones import Zone, zone_named
+from proxy.base.zones import Zone
 from proxy.query.bind.nodes.operands import repeated
 from proxy.query.bind.nodes.written_bins import week_in
 from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.given_fields import CLOCK_FIELDS, FIELDS, constant_zone
 from proxy.query.ir.time_differences import age_field, interval_field
 from proxy.query.ir.times_of_day import INSTEAD, is_time_of_day, part_of_day
 from proxy.query.ir.typing_rules import (
@@ -22,30 +23,9 @@ from proxy.query.ir.typing_rules import (
     check_template,
     common,
     names_its_zone,
-    settle,
+    settle_literal,
 )
 from proxy.query.syntax.placeholders import ClientParameter
-
-_FIELDS = frozenset(
-    [
-        "year",
-        "month",
-        "day",
-        "quarter",
-        "dow",
-        "doy",
-        "isodow",
-        "week",
-        "isoyear",
-        "epoch",
-        "hour",
-        "minute",
-        "second",
-    ]
-)
-
-
-_CLOCK_FIELDS = frozenset({"hour", "minute", "second"})
 
 
 def _extract(node: exp.Expr, scope: Scope) -> Expression:
@@ -54,6 +34,11 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
     if isinstance(node.expression, exp.Anonymous) and node.expression.name.lower() == "age":
         return _age(node, name, scope)
     operand = scope.read(node.expression)
+    given = _text(node.this, scope) if isinstance(node.this, exp.Parameter) else None
+    if given is not None and given[1]:
+        if operand.type is None or not operand.type.is_time:
+            raise unknown(node)
+        return ir.Extract("", operand, given=(("field", given[1]),))
     if operand.type is SqlType.DURATION and isinstance(operand, ir.ColumnRef) and name == "epoch":
         where = position_of(node)
         return ir.Inside(ir.InsideLook.EPOCH, operand, (), (), SqlType.NUMERIC, where)
@@ -70,8 +55,8 @@ def _extract(node: exp.Expr, scope: Scope) -> Expression:
         if found is None or isinstance(operand, ir.Constant | ir.Parameter):
             raise unknown(node)
         return found
-    on_clock = name in _CLOCK_FIELDS and operand.type is SqlType.DATE
-    if name not in _FIELDS or operand.type is None or not operand.type.is_time or on_clock:
+    on_clock = name in CLOCK_FIELDS and operand.type is SqlType.DATE
+    if name not in FIELDS or operand.type is None or not operand.type.is_time or on_clock:
         raise unknown(node)
     return ir.Extract(name, operand)
 
@@ -104,7 +89,7 @@ def _age(node: exp.Expr, name: str, scope: Scope) -> Expression:
     if len(parts) == 2 and kinds and any(map(columns, parts)):
         meeting = common(kinds, position_of(node))
         later, earlier = (
-            part if part.type is meeting else ir.Cast(settle(part, meeting), meeting)
+            part if part.type is meeting else ir.Cast(settle_literal(part, meeting), meeting)
             for part in parts
         )
         if all(part.type in (None, *kinds) for part in parts):
@@ -123,18 +108,18 @@ def _age(node: exp.Expr, name: str, scope: Scope) -> Expression:
 def _at_zone(node: exp.Expr, scope: Scope) -> Expression:
     """AT TIME ZONE: between an instant and what a clock shows."""
     only(node, "this", "zone")
-    operand, zone = scope.read(node.this), _zone(node.args["zone"], node)
-    known = _known_in_zone(operand, zone)
+    operand, (zone, given) = scope.read(node.this), _zone(node.args["zone"], node, scope)
+    known = None if zone is None else _known_in_zone(operand, zone)
     if known is not None:
         return known
     if operand.type is SqlType.TIMESTAMPTZ:
-        return ir.Cast(operand, SqlType.TIMESTAMP, zone)
+        return ir.Cast(operand, SqlType.TIMESTAMP, zone, given)
     if operand.type is SqlType.TIMESTAMP:
-        return ir.Cast(operand, SqlType.TIMESTAMPTZ, zone)
+        return ir.Cast(operand, SqlType.TIMESTAMPTZ, zone, given)
     if (
         operand.type is SqlType.DATE
     ):  # whose midnight is the session's, as a timestamp with time zone
-        return ir.Cast(ir.Cast(operand, SqlType.TIMESTAMPTZ), SqlType.TIMESTAMP, zone)
+        return ir.Cast(ir.Cast(operand, SqlType.TIMESTAMPTZ), SqlType.TIMESTAMP, zone, given)
     raise unknown(node)
 
 
@@ -167,19 +152,14 @@ def timezone(node: exp.Expr, scope: Scope) -> Expression:
     return _at_zone(exp.AtTimeZone(this=operand, zone=zone), scope)
 
 
-def _zone(written: object, node: exp.Expr) -> Zone:
-    zone = None
-    if isinstance(written, exp.Literal) and written.is_string:
-        zone = zone_named(written.name)
-    # Elsewhere a name without a city can be an abbreviation to PostgreSQL: CET is then without summer time.
-    if zone is None or not (zone.is_utc or "/" in zone.name):
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "a time zone on a protected table is a constant name of the IANA time zone database",
-            "Write 'UTC', or a name with a region and a city: column AT TIME ZONE 'Europe/Berlin'.",
-            position_of(node),
-        )
-    return zone
+def _zone(written: exp.Expr, node: exp.Expr, scope: Scope) -> tuple[Zone | None, ir.Given]:
+    """A zone, or what holds its name until the statement is run."""
+    if isinstance(written, exp.Parameter):
+        text = _text(written, scope)
+        if text is not None and text[1] is not None:
+            return None, (("zone", text[1]),)
+    is_text = isinstance(written, exp.Literal) and written.is_string
+    return constant_zone(written.name if is_text else None, position_of(node)), ()
 
 
 def _text(node: exp.Expr, scope: Scope) -> tuple[str, ClientParameter | None] | None:
@@ -207,17 +187,18 @@ def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
     if written is None or operand.type is None or not operand.type.is_time:
         raise unknown(node)
     unit, given = written[0].lower(), written[1]
+    held: ir.Given = () if given is None else (("unit", given),)
     if given is None and unit not in TRUNCATIONS:
         raise unknown(node)
     result: SqlType = operand.type
     if node.args.get("zone") is not None:  # of a date or a local time: as an instant
         if operand.type is not SqlType.TIMESTAMPTZ:
             operand = ir.Cast(operand, SqlType.TIMESTAMPTZ)
-        zone = _zone(node.args["zone"], node)
-        return ir.DateTrunc(unit, operand, SqlType.TIMESTAMPTZ, zone, given)
+        zone, of_zone = _zone(node.args["zone"], node, scope)
+        return ir.DateTrunc(unit, operand, SqlType.TIMESTAMPTZ, zone, (*held, *of_zone))
     # date_trunc(date) is that of timestamptz (PostgreSQL 17 documentation, section 9.9.2)
     result = SqlType.TIMESTAMPTZ if result is SqlType.DATE else result
-    return ir.DateTrunc(unit, operand, result, None, given)
+    return ir.DateTrunc(unit, operand, result, None, held)
 
 
 def _date(node: exp.Expr, scope: Scope) -> Expression:
@@ -241,7 +222,8 @@ def _formatted(node: exp.Expr, scope: Scope) -> Expression:
         check_template(written[0], position_of(node))
     if operand.type is not SqlType.TIMESTAMP:  # PostgreSQL prints a date as its midnight
         operand = ir.Cast(operand, SqlType.TIMESTAMP)
-    return ir.FormattedTime(operand, written[0], given=written[1])
+    held: ir.Given = () if written[1] is None else (("template", written[1]),)
+    return ir.FormattedTime(operand, written[0], given=held)
 
 
 READERS: Readers = {

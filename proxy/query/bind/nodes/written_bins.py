@@ -18,10 +18,10 @@ from proxy.base.time_spans import TimeSpan, span_of
 from proxy.query.bind.scope import Scope
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
+from proxy.query.ir.given_fields import MOST_BIN_WIDTH
 
 _WEEK = 7
 _SECOND = 10**6
-MOST_WIDTH = 31 * 86_400  # seconds
 
 
 def week_of_day(day: Expression, less: Expression) -> Expression | None:
@@ -170,7 +170,7 @@ def _counted(part: Expression, origin: Expression, width: Fraction) -> Expressio
                 divisor=ir.Constant(value=Fraction() as divisor),
                 remainder=False,
             ),
-        ) if divisor == width and 0 < width <= MOST_WIDTH:
+        ) if divisor == width and 0 < width <= MOST_BIN_WIDTH:
             is_since = isinstance(origin, ir.Constant) and since.value == origin.value
             return time if is_since and time.type is SqlType.TIMESTAMP else None
         case _:

@@ -1,0 +1,104 @@
+"""Forms of standard SQL, and constants of every form: answered as by PostgreSQL, in each session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.live.served_database import served_database
+from tests.live.standard_statements import CONDITIONS, COUNT, SCRIPT, STATEMENTS, TABLES
+from tests.live_proxy import LiveProxy, start_proxy
+from tests.servers_fixture import servers
+
+_OWN_TYPE = 16_384  # FirstNormalObjectId: each server has its own numbers from there on
+_SESSIONS = (
+    (),
+    ("SET TimeZone = 'America/New_York'", "SET DateStyle = 'SQL, DMY'"),
+    ("SET IntervalStyle = 'iso_8601'",),
+)
+
+
+@pytest.fixture(scope="module")
+def standard() -> Iterator[LiveProxy]:
+    database = served_database(servers(), "standard", SCRIPT, TABLES, "auto", most="100")
+    proxy = start_proxy(servers(), [database])
+    yield proxy
+    proxy.stop()
+
+
+def _asked(connection: psycopg.Connection, sql: str, given: Sequence[Any]) -> Any:
+    """Columns with their types, and rows; parameters are texts of no stated type. An error is its message."""
+    values = [None if one is None else str(one).encode() for one in given]
+    result = connection.pgconn.exec_params(sql.encode(), values)
+    if result.status != psycopg.pq.ExecStatus.TUPLES_OK:
+        return result.error_message.decode().partition("\n")[0]
+    columns = [(result.fname(n), min(result.ftype(n), _OWN_TYPE)) for n in range(result.nfields)]
+    rows = [
+        tuple(result.get_value(row, n) for n in range(result.nfields))
+        for row in range(result.ntuples)
+    ]
+    return columns, sorted(row for row in rows if row[-1] != b"0")
+
+
+def _differences(proxy: LiveProxy, settings: Sequence[str], statements: Sequence[Any]) -> list[Any]:
+    analyst = proxy.servers.new_analyst()
+    with (
+        psycopg.connect(proxy.servers.protected.dsn("standard"), autocommit=True) as direct,
+        proxy.connect("standard", analyst=analyst) as connection,
+    ):
+        connection.execute("SET dp.epsilon = 100")
+        for each in (direct, connection):
+            for setting in settings:
+                each.execute(setting.encode())
+        differ = []
+        for statement in statements:
+            sql, given = (statement, ()) if isinstance(statement, str) else statement
+            wanted = _asked(direct, sql, given)
+            spent = proxy.spent(analyst)
+            found = _asked(connection, sql, given)
+            if found != wanted and not (isinstance(wanted, str) and isinstance(found, str)):
+                differ.append((sql, given, found, wanted))
+            if isinstance(found, str) and proxy.spent(analyst) != spent:
+                differ.append((sql, given, found, "an error after the charge"))
+        return differ
+
+
+@pytest.mark.parametrize("settings", _SESSIONS, ids=lambda one: one[0] if one else "as it is")
+@pytest.mark.parametrize("kind", CONDITIONS)
+def test_a_condition_means_what_it_means_to_postgresql(
+    kind: str, settings: Sequence[str], standard: LiveProxy
+) -> None:
+    conditions = CONDITIONS[kind]
+    asked = [
+        f"{COUNT} WHERE {one}" if isinstance(one, str) else (f"{COUNT} WHERE {one[0]}", one[1])
+        for one in conditions
+    ]
+    differ = _differences(standard, settings, asked)
+    assert differ == [], "\n".join(map(str, differ))
+
+
+@pytest.mark.parametrize("kind", STATEMENTS)
+def test_a_statement_means_what_it_means_to_postgresql(kind: str, standard: LiveProxy) -> None:
+    differ = _differences(standard, (), STATEMENTS[kind])
+    assert differ == [], "\n".join(map(str, differ))
+
+
+def test_infinity_is_taken_in_binary(standard: LiveProxy) -> None:
+    """As drivers send their largest date."""
+    given = ((1082, b"\x7f\xff\xff\xff"), (1082, b"\x80\x00\x00\x00"))
+    asked = f"{COUNT} WHERE until < $1 AND until > $2"
+    with (
+        psycopg.connect(standard.servers.protected.dsn("standard"), autocommit=True) as direct,
+        standard.connect("standard", analyst=standard.servers.new_analyst()) as connection,
+    ):
+        connection.execute("SET dp.epsilon = 100")
+        answers = [
+            each.pgconn.exec_params(
+                asked.encode(), [value for _, value in given], [kind for kind, _ in given], [1, 1]
+            ).get_value(0, 0)
+            for each in (direct, connection)
+        ]
+    assert answers[0] == answers[1] and answers[0] is not None
