@@ -17,9 +17,10 @@ from proxy.query.syntax.selects import Select, Span
 
 @dataclass(frozen=True, slots=True)
 class KeyValue:
-    """A GROUP BY key, written again."""
+    """A GROUP BY key, written again. cast_to: the type of what is written, where that of the key is another."""
 
     key: Key
+    cast_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
