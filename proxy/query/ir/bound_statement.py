@@ -138,10 +138,12 @@ class AggregateSubquery:
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """All aggregate subqueries of a statement; one whose answer stands in another comes before it."""
+    """All aggregate subqueries of a statement; one whose answer stands in another comes before it. offsets:
+    parameters that are an OFFSET of rows, which may skip none."""
 
     subqueries: tuple[AggregateSubquery, ...]
     scalars: tuple[Scalar, ...]
+    offsets: frozenset[int] = frozenset()
 
     @property
     def query(self) -> Query:
