@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from proxy.base.errors import Code, Refusal
@@ -39,6 +39,23 @@ def constants(
         for index, (text, kind) in enumerate(zip(arguments, types, strict=True), start=1)
         if kind is not SqlType.OTHER
     }
+
+
+def refuse_offsets(arguments: Sequence[str | None], offsets: Collection[int]) -> None:
+    """Refuse an OFFSET below an aggregate that skips rows: which they are would be the data's.
+
+    Args:
+        arguments: As of `constants`.
+        offsets: Numbers of the parameters.
+
+    >>> refuse_offsets(("0", None, "5"), {1, 2})
+    """
+    if any(arguments[number - 1] not in (None, "null", "0") for number in offsets):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "OFFSET is not available below an aggregate on a protected table",
+            "Pass 0, which skips no row.",
+        )
 
 
 def _read(text: str | None, kind: SqlType) -> Constant | tuple[Constant, ...]:

@@ -18,7 +18,7 @@ from proxy.drawing.answer_slots import CachedQuestion
 from proxy.drawing.drawer import Drawer
 from proxy.engine.account_documents import with_accounts
 from proxy.engine.advice import advice_for
-from proxy.engine.arguments import constants
+from proxy.engine.arguments import constants, refuse_offsets
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
@@ -378,6 +378,7 @@ class Engine:
         chosen = chosen if loss is None else replace(chosen, loss=loss)
         types = question.argument_types()
         values = constants(arguments, types)
+        refuse_offsets(arguments, question.reading.offsets)
         query = question.reading.query
         if not chosen.floats_are_exact and any(kind.is_float for kind in types):
             raise Refusal(

@@ -349,6 +349,8 @@ class Answers:
             return reword(payload, None, self._is_protected)
         hint = self._charged_hint(head, payload)
         if head.kind in (MessageKind.QUERY, MessageKind.SYNC):
+            if head.undo is not None:
+                head.undo()
             return reword(payload, head.wording, self._is_protected, hint)
         self.failed_ours = head.reply is not None
         self._answered = 0

@@ -73,17 +73,20 @@ def decoded_arguments(
     oids: Sequence[int],
     reply: ShadowReply,
     needs_relation: bool | None = None,
+    *,
+    held: Sequence[int] | None = None,
 ) -> Arguments | Verbatim | Refuse | Failed:
     """Verbatim where nothing is to be charged: the statement of that name is not the one we made any more
     (SQL's DEALLOCATE reaches it too), and is then forgotten, or the portal's name is taken. Refuse: more than
     is fetched.
 
-    Given    reply: to send_arguments; needs_relation: as of Arguments
+    Given    reply: to send_arguments; needs_relation: as of Arguments; held: types of the parameters of a
+             statement that is not of our making
     """
     if not succeeded(reply):
         return FAILED
     (_, described), *frames = reply.frames  # Describe comes first
-    if described != described_parameters((*oids, JSONB_OID)):
+    if described != described_parameters((*oids, JSONB_OID) if held is None else held):
         session.statements.pop(message.statement, None)
         return Verbatim()
     (state, *values) = (payload for tag, payload in frames if tag == _DATA_ROW)

@@ -31,9 +31,12 @@ ColumnHint = Callable[[str], str | None]
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Relay the statement as it is. column_hint: of a query in it, which is not asked yet."""
+    """Relay the statement as it is. column_hint: of a query in it, which is not asked yet. prepares: names of
+    statements that it may prepare or deallocate by SQL; deallocates: the name, where it does nothing else."""
 
     column_hint: ColumnHint | None = field(default=None, compare=False, repr=False)
+    prepares: tuple[str, ...] = ()
+    deallocates: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +277,19 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class LookUpPrepared:
-    """Answered by Prepared; None: no such statement, or one that cannot be read here."""
+    """Answered by Prepared; None: no such statement, or one that is simply relayed."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
+    """source: of an SQL-level PREPARE. types: OID and name of each parameter's type. looked: what a statement
+    holds that a Parse has named."""
+
     source: str
-    types: tuple[tuple[int, str], ...]  # OID and name of each parameter's type
+    types: tuple[tuple[int, str], ...]
+    looked: Inspect | ExecutePrepared | Refuse | None = None
 
 
 @dataclass(frozen=True, slots=True)

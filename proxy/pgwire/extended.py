@@ -7,6 +7,7 @@ and describes in between what it has parsed. Portals are the shadow's own busine
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
@@ -33,10 +34,18 @@ from proxy.pgwire.frames import (
     close_statement,
     decode_execute,
     decode_target,
+    describe_statement,
     parse,
 )
 from proxy.pgwire.plain_frames import BOUND, CLOSED, DESCRIBED, EXECUTED
-from proxy.pgwire.query_sequence import QuerySequence, Rewritten, answer, decide, run_prepared
+from proxy.pgwire.query_sequence import (
+    QuerySequence,
+    Rewritten,
+    answer,
+    decide,
+    run_bound,
+    run_prepared,
+)
 from proxy.pgwire.rehearsed_arguments import rehearsed_arguments
 from proxy.pgwire.session import (
     Conversation,
@@ -53,6 +62,7 @@ from proxy.pgwire.shadow_exchanges import (
     INTERNAL,
     JSONB_OID,
     bind_values,
+    look_up_prepared,
     parse_of,
     raise_refusal,
     session_settings,
@@ -124,7 +134,7 @@ def _parse(session: Session, message: Parse, inspect: Inspect) -> Conversation:
             statement = NO_PARAMETER if decided.parameter_oids else Substituted(decided)
         case Rewritten():
             statement = Substituted(decided)
-            text = decided.substitute.text.encode()
+            text = _held_text(decided.substitute.text, message.text)
             oids = (*decided.parameter_oids, JSONB_OID)
         case _:
             assert_never(decided)
@@ -133,7 +143,46 @@ def _parse(session: Session, message: Parse, inspect: Inspect) -> Conversation:
     session.send(parse(message.name, text, oids), expectation)
 
 
-def bind_message(session: Session, message: Bind, statement: Statement) -> Conversation:
+def _held_text(rewritten: str, written: bytes) -> bytes:
+    """What the shadow holds, with what the client wrote behind it: pg_prepared_statements shows that
+    (shadow_catalogue.sql)."""
+    return b"%s\n/*dp:%s*/" % (rewritten.encode(), b64encode(written))
+
+
+def bind_message(session: Session, message: Bind, statement: Statement | None) -> Conversation:
+    if message.statement in session.sql_names:
+        return _bind_shared(session, message)
+    assert statement is not None
+    return _bind_own(session, message, statement)
+
+
+def _bind_shared(session: Session, message: Bind) -> Conversation:
+    """Of a name that SQL may have prepared or deallocated."""
+    name = message.statement.decode()
+    prepared = yield from look_up_prepared(session, name)
+    if isinstance(prepared, Failed):
+        return
+    statement = session.statements.get(message.statement)
+    if statement is not None:
+        yield from _bind_own(session, message, statement)
+    elif prepared is None:
+        _relay_bind(session, message)  # PostgreSQL's own error, if it is gone (26000)
+    else:
+        oids = tuple(oid for oid, _ in prepared.types)
+        of = Message(
+            arguments=lambda step: rehearsed_arguments(session, message, step, held=oids),
+            portal=message.portal,
+            result_formats=message.result_formats,
+        )
+        decided = yield from perform(session, run_bound(prepared, name), of)
+        if isinstance(decided, ShadowStatement) and decided.relation is not None:
+            again = replace(message, statement=INTERNAL)
+            _bind_run(session, message, decided, again.with_appended(bind_values(decided)[-1]))
+        else:
+            yield from _bind_decided(session, message, decided)
+
+
+def _bind_own(session: Session, message: Bind, statement: Statement) -> Conversation:
     if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
         return _bind_substituted(session, message, statement)
     return _bind_other(session, message, statement)
@@ -201,7 +250,7 @@ def _bind_substituted(
             session.send(message.with_appended(None), BOUND)
         case Verbatim():
             # Another statement bears the name by now (DEALLOCATE, PREPARE): not ours any more.
-            _relay_bind(session, message)
+            yield from _bind_shared(session, message)
         case ShadowStatement() if run.text != statement.rewritten.substitute.text:
             again = replace(message, statement=INTERNAL)  # decided anew
             _bind_run(session, message, run, again.with_appended(bind_values(run)[-1]))
@@ -270,9 +319,12 @@ def _note_run(session: Session, message: Bind, run: ShadowStatement) -> None:
 
 
 def bind_frame(
-    session: Session, payload: bytes, statement: Statement
+    session: Session, payload: bytes, statement: Statement | None
 ) -> Expectation | Conversation:
-    """Gives  the expectation if the Bind passes as it is: PostgreSQL says what is wrong with it"""
+    """
+    Given    statement: None of a name that SQL has prepared or deallocated
+    Gives    the expectation if the Bind passes as it is: PostgreSQL says what is wrong with it
+    """
     if len(payload) > _BIND_BYTES:
         return refused(session, ARGUMENTS_TOO_LONG)
     try:
@@ -282,7 +334,7 @@ def bind_frame(
     return bind_message(session, message, statement)
 
 
-def named_frame(session: Session, tag: int, payload: bytes) -> Expectation:
+def named_frame(session: Session, tag: int, payload: bytes) -> Expectation | Conversation:
     """Of a Describe, Execute or Close, which may name a statement or portal of ours. Malformed ones pass."""
     match tag:
         case 0x44:  # D, Describe
@@ -293,12 +345,26 @@ def named_frame(session: Session, tag: int, payload: bytes) -> Expectation:
             return _closed(session, payload)
 
 
-def _described(session: Session, payload: bytes) -> Expectation:
+def _described(session: Session, payload: bytes) -> Expectation | Conversation:
     target = _target(payload)
-    if target is not None and target[0] == b"S":
-        statement = session.statements.get(target[1])
-        if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
-            return Expectation(MessageKind.DESCRIBE, hides_last_parameter=True)
+    if target is None or target[0] != b"S":
+        return DESCRIBED
+    if target[1] in session.sql_names and target[1] in session.statements:
+        return _describe_shared(session, target[1])
+    return _description(session, target[1])
+
+
+def _describe_shared(session: Session, name: bytes) -> Conversation:
+    """Of a name that SQL may have prepared or deallocated."""
+    prepared = yield from look_up_prepared(session, name.decode())
+    if not isinstance(prepared, Failed):
+        session.send(describe_statement(name), _description(session, name))
+
+
+def _description(session: Session, name: bytes) -> Expectation:
+    statement = session.statements.get(name)
+    if isinstance(statement, Substituted) and not statement.rewritten.substitute.as_literal:
+        return Expectation(MessageKind.DESCRIBE, hides_last_parameter=True)
     return DESCRIBED
 
 

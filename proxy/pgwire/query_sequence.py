@@ -9,6 +9,7 @@ refuses a step, that error is the client's answer, and the driver ends the seque
     answer         arguments, rehearse, evaluate, try, run (charged)   a Bind is this much
     run_statement  both, and what then runs on the shadow              a statement of a simple Query
     run_prepared   the same of what an EXECUTE of SQL names
+    run_bound      the same of what a Bind names, and SQL has prepared
 
 It stands in halves because the extended protocol has them: a statement is decided once, at Parse, when its
 client has no values yet, and answered at each Bind, with the settings of that moment. HTTP is a Parse and a
@@ -241,10 +242,20 @@ def run_prepared(execute: ExecutePrepared) -> ExecuteSequence[Verbatim | Refuse 
     prepared: Prepared | None = yield LookUpPrepared(execute.name)
     if prepared is None:
         return Verbatim()
-    looked: Looked = yield LookPrepared(prepared.source, execute.name)
+    looked: Looked | None = prepared.looked
+    if looked is None:
+        looked = yield LookPrepared(prepared.source, execute.name)
+    given, wants = len(execute.arguments), len(prepared.types)
     if isinstance(looked, Refuse):
         return _unplaced(looked)
-    if not isinstance(looked, Inspect) or len(execute.arguments) != len(prepared.types):
+    if given != wants and prepared.looked is not None:
+        return Refuse(
+            "42601",
+            f'wrong number of parameters for prepared statement "{execute.name}"',
+            f"Expected {wants} parameters but got {given}.",
+            None,
+        )
+    if not isinstance(looked, Inspect) or given != wants:
         return Verbatim()
     if execute.inside:
         return Refuse(
@@ -258,6 +269,23 @@ def run_prepared(execute: ExecutePrepared) -> ExecuteSequence[Verbatim | Refuse 
     if not isinstance(decided, Rewritten):
         return _unplaced(decided)
     wanted = Evaluate(execute.arguments, prepared.types, decided.settings)
+    return _unplaced((yield from answer(decided, wanted)))
+
+
+def run_bound(
+    prepared: Prepared, name: str
+) -> ExecuteSequence[Verbatim | Refuse | ShadowStatement]:
+    """A Bind of what an SQL-level PREPARE has named. Verbatim: it is none of ours."""
+    looked: Looked = yield LookPrepared(prepared.source, name)
+    if isinstance(looked, Refuse):
+        return _unplaced(looked)
+    if not isinstance(looked, Inspect):
+        return Verbatim()
+    oids = tuple(oid for oid, _ in prepared.types)
+    decided = yield from decide(looked, oids, is_placed=False)
+    if not isinstance(decided, Rewritten):
+        return _unplaced(decided)
+    wanted = ReadArguments(oids, decided.settings, decided.substitute.rehearsal)
     return _unplaced((yield from answer(decided, wanted)))
 
 

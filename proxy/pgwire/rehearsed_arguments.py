@@ -8,7 +8,7 @@ under the name, what the rehearsal of the old one says is shown once, and the ne
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from proxy.pgwire.argument_exchanges import decoded_arguments, send_arguments
@@ -22,8 +22,9 @@ _SHORT = 1_000
 
 
 def rehearsed_arguments(
-    session: Session, message: Bind, step: ReadArguments
+    session: Session, message: Bind, step: ReadArguments, held: Sequence[int] | None = None
 ) -> Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]:
+    """held: as of decoded_arguments."""
     oids = step.parameter_oids
     reply, sent = send_arguments(session, message, oids), None
     if step.rehearsal is not None and _goes_along(message, step.rehearsal):
@@ -33,14 +34,14 @@ def rehearsed_arguments(
     session.to_shadow.append(FLUSH)
     yield reply if sent is None else sent.last
     if sent is None:
-        return decoded_arguments(session, message, oids, reply)
+        return decoded_arguments(session, message, oids, reply, held=held)
     needed = rehearsed(session, sent)
     if isinstance(needed, Failed):
         decoded_arguments(
-            session, message, oids, reply
+            session, message, oids, reply, held=held
         )  # forgets a statement that is not ours any more
         return needed  # whatever else is wrong: the server skips until the client's Sync
-    return decoded_arguments(session, message, oids, reply, needed)
+    return decoded_arguments(session, message, oids, reply, needed, held=held)
 
 
 def _goes_along(message: Bind, rehearsal: Rehearsal) -> bool:

@@ -292,8 +292,13 @@ class Relay:
                 return self._parse(piece_of(self._client, start, end), pieces)
             case 0x42:  # B, Bind
                 return self._bind(start, end)
-            case 0x44 | 0x45 | 0x43 if session.statements or session.executions:
-                answers.expect(named_frame(session, tag, piece_of(self._client, start, end)))
+            case 0x44 | 0x45 | 0x43 if (
+                session.statements or session.executions or session.sql_names
+            ):
+                named = named_frame(session, tag, piece_of(self._client, start, end))
+                if not isinstance(named, Expectation):
+                    return named
+                answers.expect(named)
             case 0x44:  # D, Describe
                 answers.expect(DESCRIBED)
             case 0x45:  # E, Execute
@@ -360,9 +365,12 @@ class Relay:
             return None
         # A simple Query destroys the unnamed statement (PostgreSQL 17 documentation, section 55.2.3).
         session.statements.pop(b"", None)
+        for _, _, looked in pieces:
+            if isinstance(looked, Verbatim):
+                session.note_sql_names(looked.prepares)
         if any(not isinstance(looked, Verbatim) for _, _, looked in pieces):
             return simple_query(session, text, pieces)
-        session.answers.expect(_relayed(pieces))
+        session.answers.expect(_deallocated(session, pieces) or _relayed(pieces))
         return None
 
     def _parse(self, payload: bytes, known: Pieces | None) -> Conversation | None:
@@ -376,6 +384,8 @@ class Relay:
         if pieces is None:
             return None
         outcome = parse_message(session, message, pieces[0][2] if pieces else None)
+        if pieces and isinstance(looked := pieces[0][2], Verbatim):
+            session.note_sql_names(looked.prepares)
         if isinstance(outcome, Expectation):
             session.answers.expect(outcome)
             return None
@@ -385,14 +395,15 @@ class Relay:
         """Only the names are looked at, unless the statement is one of ours."""
         session = self._session
         session.answers.charged.end_statement()  # that of the Bind before
-        if session.statements or session.executions:
+        if session.statements or session.executions or session.sql_names:
             portal = self._client.find(b"\0", start, end)
             name = self._client.find(b"\0", portal + 1, end)
             if portal < 0 or name < 0:
                 session.answers.expect(BOUND)
                 return None
-            statement = session.statements.get(piece_of(self._client, portal + 1, name))
-            if statement is not None:
+            bound = piece_of(self._client, portal + 1, name)
+            statement = session.statements.get(bound)
+            if statement is not None or bound in session.sql_names:
                 outcome = bind_frame(session, piece_of(self._client, start, end), statement)
                 if not isinstance(outcome, Expectation):
                     return outcome
@@ -401,6 +412,19 @@ class Relay:
             session.executions.pop(piece_of(self._client, start, portal), None)
         session.answers.expect(BOUND)
         return None
+
+
+def _deallocated(session: Session, pieces: Pieces) -> Expectation | None:
+    """Of a DEALLOCATE by itself, of a statement that is not simply relayed."""
+    looked = pieces[0][2] if len(pieces) == 1 else None
+    if not isinstance(looked, Verbatim) or not looked.deallocates:
+        return None
+    name = looked.deallocates.encode()
+    if name not in session.statements:
+        return None
+    expectation = session.remember(name, None, MessageKind.QUERY)
+    session.note_sql_names(looked.prepares)
+    return expectation
 
 
 def _relayed(pieces: Pieces) -> Expectation:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,7 @@ Statement = Substituted | Executed | Stored | Refuse
 # A hint holds the words of its statement, about a megabyte. The shadow keeps as many statements as it is given.
 STORED_STATEMENTS = 32
 _PORTALS, _PORTAL_BYTES = 32, 256
+_SHARED_NAMES = 1_000
 
 
 class Failed:
@@ -97,6 +98,8 @@ class Session:
         self.reader = reader
         self.answers = Answers(client_encoding, reader.is_protected)
         self.statements: dict[bytes, Statement] = {}
+        # Names that PREPARE or DEALLOCATE of SQL has named last, not a Parse: the oldest make room.
+        self.sql_names: dict[bytes, None] = {}
         # portal -> what is expected of its Execute, where that is not the answer as it comes
         self.executions: dict[bytes, Expectation] = {}
         self.read_state: ReadState | None = None  # of the last Bind that was answered
@@ -112,7 +115,7 @@ class Session:
     @property
     def _has_own(self) -> bool:
         """Whether a name may be of a statement or portal that is not simply relayed."""
-        return bool(self.statements or self.executions or self.held)
+        return bool(self.statements or self.executions or self.held or self.sql_names)
 
     @property
     def at_rest(self) -> bool:
@@ -135,6 +138,13 @@ class Session:
             self.executions[portal] = expectation
         while len(self.executions) > _PORTALS:
             del self.executions[next(iter(self.executions))]
+
+    def note_sql_names(self, names: Sequence[str]) -> None:
+        """Each is looked up when it is bound: the shadow knows whose it is by then."""
+        for name in names:
+            self.sql_names[name.encode()] = None
+        while len(self.sql_names) > _SHARED_NAMES:
+            del self.sql_names[next(iter(self.sql_names))]
 
     def keeps_stored(self, name: bytes) -> bool:
         """Whether there is room for the hint of one more statement that is relayed."""
@@ -254,17 +264,21 @@ class Session:
         kind: MessageKind = MessageKind.PARSE,
         wording: Wording | None = None,
     ) -> Expectation:
-        """The expectation of a Parse (or Close) under the client's `name`, which holds `statement` from now on
-        (the client need not wait for ParseComplete); if it fails, what was there is back."""
-        before = self.statements.get(name)
+        """The expectation of a Parse (or Close, or DEALLOCATE) under the client's `name`, which holds
+        `statement` from now on (the client need not wait for ParseComplete); if it fails, what was there is
+        back."""
+        before, was_named_by_sql = self.statements.get(name), name in self.sql_names
+        self.sql_names.pop(name, None)
         if statement is None:
             self.statements.pop(name, None)
         else:
             self.statements[name] = statement
-        if before is None and statement is None:
+        if before is None and statement is None and not was_named_by_sql:
             return Expectation(kind, wording=wording)
 
         def undo() -> None:
+            if was_named_by_sql:
+                self.sql_names[name] = None
             if before is None:
                 self.statements.pop(name, None)
             else:

@@ -42,8 +42,10 @@ from proxy.pgwire.frames import (
 from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.session import (
     FAILED,
+    Executed,
     Failed,
     Session,
+    Substituted,
     Wait,
     json_in_ascii,
     succeeded,
@@ -65,11 +67,12 @@ ARGUMENTS_TOO_LONG = Refuse(
 _REQUESTED = (*SESSION_SETTINGS, "search_path", CLIENT_ENCODING)
 SETTINGS_SQL = ", ".join(f"pg_catalog.current_setting('{name}', true)" for name in _REQUESTED)
 # -1: no modifier. With NULL, character(n) would be "character", which is character(1).
+# The view of it shows clients what they wrote (shadow_catalogue.sql); this is what is held.
 _PREPARED_SQL = b"""\
-SELECT p.statement, u.type::pg_catalog.oid, pg_catalog.format_type(u.type, -1)
-FROM pg_catalog.pg_prepared_statements p
+SELECT p.statement, p.from_sql, u.type::pg_catalog.oid, pg_catalog.format_type(u.type, -1)
+FROM pg_catalog.pg_prepared_statement() p
 LEFT JOIN LATERAL pg_catalog.unnest(p.parameter_types) WITH ORDINALITY AS u(type, number) ON true
-WHERE p.name OPERATOR(pg_catalog.=) $1 AND p.from_sql ORDER BY u.number"""
+WHERE p.name OPERATOR(pg_catalog.=) $1 ORDER BY u.number"""
 
 _DATA_ROW, _ROW_DESCRIPTION, _PARAMETER_DESCRIPTION = b"DTt"
 
@@ -223,20 +226,35 @@ def session_settings(session: Session) -> Generator[Wait, Any, Arguments | Faile
 
 
 def look_up_prepared(session: Session, name: str) -> Generator[Wait, Any, Prepared | Failed | None]:
+    """Look up whose a name is: PREPARE of SQL and the protocol's Parse share one name space. What the session
+    knows of a name that SQL has taken is forgotten."""
     reply = session.send_all(run(_PREPARED_SQL, [TEXT_OID], [name.encode()]))
     session.to_shadow.append(FLUSH)
     yield reply
     if not succeeded(reply):
         return FAILED
-    rows = rows_of(reply)
+    rows, key = rows_of(reply), name.encode()
+    if not rows or rows[0][1] == b"t":
+        session.statements.pop(key, None)
     if not rows or (source := session.decode(rows[0][0] or b"")) is None:
         return None
     types = tuple(
         (int(oid), session.decode(name_of_type or b"") or "")
-        for _, oid, name_of_type in rows
+        for _, _, oid, name_of_type in rows
         if oid is not None
     )
-    return Prepared(source, types)
+    if rows[0][1] == b"t":
+        return Prepared(source, types)
+    match session.statements.get(key):
+        case Substituted(rewritten):
+            is_appended = not rewritten.substitute.as_literal
+            return Prepared("", types[:-1] if is_appended else types, rewritten.inspect)
+        case Executed(execute):
+            return Prepared("", types, execute)
+        case Refuse() as refuse:
+            return Prepared("", types, refuse)
+        case _:
+            return None
 
 
 def evaluate(session: Session, step: Evaluate) -> Generator[Wait, Any, Arguments | Refuse | Failed]:

@@ -161,8 +161,8 @@ class Startup:
         return Connect(user, database, packet, database in self._databases)
 
 
-def _refuse(sqlstate: str, message: str) -> StartupReply:
-    return StartupReply(fatal(sqlstate, message), close=True)
+def _refuse(sqlstate: str, message: str, hint: str = "") -> StartupReply:
+    return StartupReply(fatal(sqlstate, message, hint), close=True)
 
 
 def _parameters(packet: bytes) -> dict[str, str]:

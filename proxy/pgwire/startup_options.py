@@ -1,7 +1,9 @@
 """Which settings a StartupMessage may bring: an allow-list of names (PostgreSQL manual, chapter 20).
 
 What is on it, a session could SET anyway. It keeps out what acts on the connection or on the server's
-process (replication, command-line switches of `postgres`), and names that nobody sends.
+process (replication, command-line switches of `postgres`), and names that nobody sends. A name with a dot is
+a setting of the client's own (section 20.16, "Customized Options"): the shadow says what is wrong with it.
+Only those of dpproxy itself, dp.*, are on the list.
 """
 
 from __future__ import annotations
@@ -57,47 +59,59 @@ SETTINGS = frozenset(
     }
 )
 
-Trouble = tuple[str, str]  # SQLSTATE and message
+Trouble = tuple[str, str] | tuple[str, str, str]  # SQLSTATE, message and perhaps a hint
+
+_OWN = "dp."
+_LATER = "A session begins with few settings; SET changes others once it is connected."
 
 
 def refused_setting(name: str) -> Trouble | None:
     """
     >>> refused_setting("DateStyle")
-    >>> refused_setting("wal_level")
-    ('42704', 'unrecognized configuration parameter "wal_level"')
+    >>> refused_setting("my.thing")
+    >>> refused_setting("dp.secret")
+    ('42704', 'unrecognized configuration parameter "dp.secret"')
     """
     # _pq_. names are options of the protocol itself, negotiated by the server (PostgreSQL 17 documentation,
     # section 55.2.1).
-    if name in _CONNECTION or name.lower() in SETTINGS or name.startswith("_pq_."):
+    return None if name in _CONNECTION or name.startswith("_pq_.") else _unknown(name)
+
+
+def _unknown(name: str) -> Trouble | None:
+    folded = name.lower()
+    is_own = folded.startswith(_OWN)
+    if folded in SETTINGS or ("." in name and not is_own):
         return None
-    return "42704", f'unrecognized configuration parameter "{name}"'
+    trouble = "42704", f'unrecognized configuration parameter "{name}"'
+    return trouble if is_own else (*trouble, _LATER)
 
 
 def refused_option(options: str) -> Trouble | None:
     r"""`options`: switches of a postgres command line, of which -c NAME=VALUE and --NAME=VALUE pass.
 
-    >>> refused_option("-c search_path=shop -cjit=off --dp.epsilon=0.5")
+    >>> refused_option("-c search_path=shop -cjit=off --dp.epsilon=0.5 --my.thing=1")
     >>> refused_option("-d 5")
     ('42601', 'invalid command-line argument for server process: -d')
+    >>> refused_option("--my.thing")
+    ('42601', '--my.thing requires a value')
     """
     words = deque(_words(options))
     while words:
         word = words.popleft()
         if word == "-c" and words:
-            assignment = words.popleft()
+            switch, assignment = "-c ", words.popleft()
         elif word.startswith("--"):
-            # PostgreSQL reads dashes in such a name as underscores.
-            name, equals, value = word[2:].partition("=")
-            assignment = name.replace("-", "_") + equals + value
+            switch, assignment = "--", word[2:]
         elif word.startswith("-c"):
-            assignment = word[2:]
+            switch, assignment = "-c ", word[2:]
         else:
             return "42601", f"invalid command-line argument for server process: {word}"
         name, equals, _ = assignment.partition("=")
         if not equals or not name:
-            return "42601", f"-c {name} requires a value"
-        if name.lower() not in SETTINGS:
-            return "42704", f'unrecognized configuration parameter "{name}"'
+            return "42601", f"{switch}{assignment} requires a value"
+        # PostgreSQL reads dashes in a name as underscores (ParseLongOption).
+        if (trouble := _unknown(name.replace("-", "_"))) is not None:
+            return trouble
     return None
 
 

@@ -48,13 +48,15 @@ _WRITES = frozenset({"insert", "update", "delete", "merge"})
 class Reading:
     """query: what is asked, no blocks where the statement reads nothing (it is then not charged);
     accounts: dp.budget and dp.history, where they are named; error_columns: the places of the output columns
-    whose errors follow the result's own columns; preview: the protected table whose rows were asked for."""
+    whose errors follow the result's own columns; preview: the protected table whose rows were asked for;
+    offsets: as of BoundStatement."""
 
     query: Query
     rewritten: RewrittenStatement
     accounts: frozenset[TableName] = frozenset()
     error_columns: tuple[int, ...] = ()
     preview: TableName | None = None
+    offsets: frozenset[int] = frozenset()
 
     @property
     def text(self) -> str:
@@ -210,7 +212,8 @@ def _of_protected(
         settled = (*replaced, *settle_ctes(statement, found, protected, replaced))
         edits = (*zero_divisor_edits(statement, bound.subqueries, settled), *settled)
     rewritten = rewrite_statement(statement.text, edits, len(parameters))
-    return Reading(query, rewritten, error_columns=errors, preview=preview)
+    offsets = frozenset[int]() if bound is None else bound.offsets
+    return Reading(query, rewritten, error_columns=errors, preview=preview, offsets=offsets)
 
 
 def _is_select(statement: Statement) -> bool:

@@ -37,7 +37,7 @@ from proxy.pgwire.calls import (
     Trial,
     Verbatim,
 )
-from proxy.query.syntax.prepared_statements import prepared_query
+from proxy.query.syntax.prepared_statements import prepared_names, prepared_query
 from proxy.query.syntax.settled_literals import settled
 from proxy.query.syntax.statements import Execute, Statement, StatementKind, StoredQuery
 from proxy.servers.error_boundary import refuses, refuses_later
@@ -90,12 +90,14 @@ class EngineAdapter:
         found = self._statements.look(text)
         match found:
             case None:
-                return Verbatim()
+                names = prepared_names(text)
+                return Verbatim(prepares=names.names, deallocates=names.deallocated)
             case Execute():
                 arguments = tuple(map(settled, found.arguments))
                 return ExecutePrepared(found.name, arguments, found.inside)
             case StoredQuery():
-                return Verbatim(partial(_column_hint, self._statements, found.statement))
+                hint = partial(_column_hint, self._statements, found.statement)
+                return Verbatim(hint, prepared_names(text).names)
             case Statement():
                 hint = partial(_column_hint, self._statements, found)
                 return Inspect(found.relations, found.analysed_text(), found, hint)

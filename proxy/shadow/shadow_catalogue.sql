@@ -183,3 +183,30 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
+
+-- 6. Prepared statements, as their client wrote them: what is held for a query on protected tables ends in its text
+-- (proxy/pgwire/extended.py), and its last parameter is the noisy relation.
+DO $$
+DECLARE
+    columns text;
+    written CONSTANT text := 'substring(every.statement FROM ''\n/\*dp:([A-Za-z0-9+/=]*)\*/$'')';
+BEGIN
+    IF pg_get_viewdef('pg_catalog.pg_prepared_statements'::regclass) ~ 'dp:' THEN
+        RETURN;
+    END IF;
+    SELECT string_agg(
+        CASE attname
+            WHEN 'statement' THEN format(
+                'coalesce(convert_from(decode(%s, ''base64''), ''UTF8'') COLLATE "default", every.statement) AS statement', written)
+            WHEN 'parameter_types' THEN format(
+                'CASE WHEN %s IS NULL THEN every.parameter_types '
+                'ELSE every.parameter_types[:cardinality(every.parameter_types) - 1] END AS parameter_types', written)
+            ELSE format('every.%I', attname) END, ', ' ORDER BY attnum)
+    INTO columns
+    FROM pg_attribute
+    WHERE attrelid = 'pg_catalog.pg_prepared_statements'::regclass AND attnum > 0;
+    EXECUTE format(
+        'CREATE OR REPLACE VIEW pg_catalog.pg_prepared_statements AS SELECT %s FROM (%s) AS every '
+        'WHERE every.from_sql OR every.name <> ''_dpproxy''',
+        columns, rtrim(pg_get_viewdef('pg_catalog.pg_prepared_statements'::regclass), ';'));
+END $$;

@@ -130,18 +130,13 @@ def test_values_are_judged_before_the_charge(live: LiveProxy, analyst: str) -> N
 
 @pytest.mark.parametrize("is_broken", [False, True])
 def test_another_statement_under_the_name(live: LiveProxy, analyst: str, is_broken: bool) -> None:
-    """What SQL has put there is run, free of charge; where the old one could not be run any more, its error
-    comes once."""
+    """What SQL has put there is run, free of charge, also where the old one could not be run any more."""
     with live.connect(analyst=analyst) as connection:
         _prepare(connection, "shop.orders")
         if is_broken:
             connection.execute("DROP TABLE mine")
         connection.execute("DEALLOCATE s")
         connection.execute("PREPARE s(bigint) AS SELECT $1 + 1")
-        if is_broken:
-            refused = _error(_run(connection))
-            assert refused is not None
-            assert refused[0] == "42P01"
         result = _run(connection)
         assert (_error(result), result.get_value(0, 0)) == (None, b"6")
         assert live.spent(analyst)[0] == 0

@@ -242,8 +242,8 @@ def test_a_long_stored_statement_is_not_looked_at_in_a_turn() -> None:
     machine = Relay(reader)
     machine.from_client(frames.query(b"EXECUTE p"))
     stored = f"PREPARE p AS select count(*) from orders where a = '{'x' * LOOKED_AT_AT_ONCE}'"
-    row = frames.U16.pack(3) + frames.I32.pack(len(stored)) + stored.encode()
-    row += 2 * frames.I32.pack(-1)
+    row = frames.U16.pack(4) + frames.I32.pack(len(stored)) + stored.encode()
+    row += frames.I32.pack(1) + b"t" + 2 * frames.I32.pack(-1)
     reader.looked.clear()
     effects = machine.from_shadow(
         b"".join(

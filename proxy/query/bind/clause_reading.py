@@ -8,13 +8,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from proxy.base.errors import Refusal
-from proxy.base.sql_types import SqlType
 from proxy.query.bind.computed_join_keys import computed_keys
+from proxy.query.bind.declared_types import declared_type
 from proxy.query.bind.expression_reading import read_condition, read_expression
 from proxy.query.bind.join_conditions import conjuncts, with_equalities
 from proxy.query.bind.scope import ColumnType, Scope, column_name
 from proxy.query.bind.sources import Sources
-from proxy.query.bind.subquery_columns import all_columns, column_type, named_apart
+from proxy.query.bind.subquery_columns import all_columns, named_apart
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Relation
 from proxy.query.ir.typing_rules import ordinal
@@ -66,10 +66,9 @@ def outputs_of(
             expression = read_expression(node, scope)
         except Refusal as refusal:
             raise (refusal if refusal.position is not None else refusal.at(place)) from None
-        kind = expression.type or SqlType.TEXT
         named = output_name(sources.lexed, inner)
         name = alias or (NO_NAME if named is None else named.name)
-        found.append((name, expression, column_type(expression, kind, scope)))
+        found.append((name, expression, declared_type(node, expression, scope)))
     return named_apart(found)
 
 

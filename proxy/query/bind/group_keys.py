@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
-from proxy.base.sql_types import SqlType
+from proxy.query.bind.declared_types import declared_type
 from proxy.query.bind.expression_reading import read_expression
 from proxy.query.bind.select_context import SelectContext, placed
-from proxy.query.bind.subquery_columns import column_type
 from proxy.query.ir.bound_statement import Level
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import Key
@@ -64,9 +63,11 @@ def read_keys(context: SelectContext) -> WrittenKeys:
         node, place = _group_item(context, span)
         written = key_of(context, node, place)
         read[span] = written.key.expression
-        found.setdefault(written.key.expression, written)
+        if written.key.expression not in found or isinstance(node, exp.Column):
+            found[written.key.expression] = written
         there = {number for number, level in enumerate(sets) if span in level}
-        levels_of.setdefault((written.key, _item(context, node, place)), set()).update(there)
+        key = replace(written.key, type_name="")  # a cast that changes no value makes no other key
+        levels_of.setdefault((key, _item(context, node, place)), set()).update(there)
     _check_levels(levels_of)
     places = {expression: place for place, expression in enumerate(found)}
     levels = [tuple(sorted({places[read[span]] for span in level})) for level in sets]
@@ -188,6 +189,6 @@ def key_of(context: SelectContext, node: exp.Expr, span: Span) -> WrittenKey:
         expression = read_expression(node, context.scope)
     except Refusal as refusal:
         raise placed(refusal, lexeme) from None
-    kind = column_type(expression, expression.type or SqlType.TEXT, context.scope)
+    kind = declared_type(node, expression, context.scope)
     key = Key(expression, kind.type, kind.type_name, lexeme.position)
     return WrittenKey(key, context.words(span))

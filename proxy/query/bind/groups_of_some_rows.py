@@ -8,8 +8,11 @@ counts or adds up rows depends on how many there are, and is refused as ever.
 
 from __future__ import annotations
 
+from sqlglot import TokenType
+
 from proxy.base.errors import Refusal
 from proxy.query.bind.sources import Sources
+from proxy.query.ir.typing_rules import ordinal
 from proxy.query.syntax.from_clause import QueryItem
 from proxy.query.syntax.previews import may_aggregate
 from proxy.query.syntax.selects import Select, Span, is_call, own_lexemes
@@ -23,15 +26,26 @@ NO_LIMIT = "Leave it out: which rows it would keep is left open."
 
 def clauses_below(sources: Sources, select: Select) -> list[str]:
     """What would decide which rows of a SELECT stay. Not ORDER BY, which leaves them all: it is not read, and
-    is left out; but for one in which a SELECT stands."""
+    is left out; but for one in which a SELECT stands. Not OFFSET of a parameter, which is 0 at each run."""
     clauses = ("order", "limit", "offset", "fetch", "window", "for")
     found: list[str] = [name for name in clauses if name in select.clauses]
+    number = _parameter(sources, select.clauses.get("offset", (0, 0)))
+    if number is not None:
+        sources.offsets.add(number)
+        found.remove("offset")
     if found == ["limit"] and shows_groups_only(sources, select):
         return []
     first, last = select.clauses.get("order", (0, 0))
     if any(first <= one.keyword < last for one in sources.selects):
         return found
     return [name for name in found if name != "order"]
+
+
+def _parameter(sources: Sources, span: Span) -> int | None:
+    """$1, and nothing else."""
+    lexemes = sources.lexed.lexemes[slice(*span)]
+    is_one = len(lexemes) == 2 and lexemes[0].token.token_type is TokenType.PARAMETER
+    return ordinal(lexemes[1].token.text) if is_one else None
 
 
 def shows_groups_only(sources: Sources, select: Select) -> bool:

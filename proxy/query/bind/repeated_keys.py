@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
+from proxy.query.bind.declared_types import declared_type
 from proxy.query.bind.expression_reading import read_expression
 from proxy.query.bind.group_keys import WrittenKey
 from proxy.query.bind.select_context import SelectContext
@@ -70,7 +71,8 @@ def key_in_other_words(
         return None  # it may have aggregates in it
     for key in computed:
         if key.expression == expression:
-            return KeyValue(key)
+            name = declared_type(node, expression, context.scope).type_name
+            return KeyValue(key, "" if name == key.type_name else name)
     return None
 
 

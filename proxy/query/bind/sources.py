@@ -59,7 +59,8 @@ class Sources:
     result: the keyword of the SELECT that gives the statement's rows; consumed: keywords of SELECTs that became
     part of an aggregate subquery; items: by keyword, FROM as it is written or why it is refused; relations: by
     keyword, the relation that it is, until it is taken; joined: by keyword, FROM parted into rows and answers;
-    public_rows: whether a query gives rows of public tables alone; asked: subqueries that answer for others.
+    public_rows: whether a query gives rows of public tables alone; asked: subqueries that answer for others;
+    offsets: as of BoundStatement.
     """
 
     lexed: Lexed
@@ -82,6 +83,7 @@ class Sources:
     relations: dict[int, tuple[Relation, Scope]] = field(default_factory=dict)
     public_rows: dict[Span, bool] = field(default_factory=dict)
     joined: dict[int, JoinedFrom] = field(default_factory=dict)
+    offsets: set[int] = field(default_factory=set)
     _aliases: int = 0
 
     def alias(self) -> str:

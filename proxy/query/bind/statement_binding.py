@@ -69,7 +69,7 @@ def bind_statement(
             _refuse_rows(statement, select, protected)
     _refuse_misplaced(statement, sources.subqueries, idle)
     subqueries = _with_names_of_union(statement, found, sources.subqueries)
-    return BoundStatement(tuple(subqueries), tuple(sources.scalars))
+    return BoundStatement(tuple(subqueries), tuple(sources.scalars), frozenset(sources.offsets))
 
 
 def _with_names_of_union(

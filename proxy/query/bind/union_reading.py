@@ -5,6 +5,7 @@ from __future__ import annotations
 from proxy.base.result_columns import union_column
 from proxy.base.sql_types import SqlType
 from proxy.base.written_names import written_name
+from proxy.query.bind.declared_types import without_modifier
 from proxy.query.bind.scope import ColumnType
 from proxy.query.bind.sources import Sources
 from proxy.query.ir.exposed import unit_columns
@@ -105,4 +106,5 @@ def _common_type(kinds: tuple[ColumnType, ...]) -> ColumnType:
     if len(set(kinds)) == 1:
         return kinds[0]
     kind = _union(kinds[0].type)
-    return ColumnType(kind, kind.sql)
+    name = without_modifier(kinds[0].type_name) if kind is kinds[0].type else kind.sql
+    return ColumnType(kind, name)

@@ -17,9 +17,10 @@ from proxy.query.syntax.selects import Select, Span
 
 @dataclass(frozen=True, slots=True)
 class KeyValue:
-    """A GROUP BY key, written again."""
+    """A GROUP BY key, written again. cast_to: the type of what is written, where that of the key is another."""
 
     key: Key
+    cast_to: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +138,12 @@ class AggregateSubquery:
 
 @dataclass(frozen=True, slots=True)
 class BoundStatement:
-    """All aggregate subqueries of a statement; one whose answer stands in another comes before it."""
+    """All aggregate subqueries of a statement; one whose answer stands in another comes before it. offsets:
+    parameters that are an OFFSET of rows, which may skip none."""
 
     subqueries: tuple[AggregateSubquery, ...]
     scalars: tuple[Scalar, ...]
+    offsets: frozenset[int] = frozenset()
 
     @property
     def query(self) -> Query:

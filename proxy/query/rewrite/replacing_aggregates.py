@@ -34,7 +34,7 @@ from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.rewrite.edits import Edit, marker, quoted
 from proxy.query.rewrite.joined_text import joined_edits, summed
-from proxy.query.rewrite.noisy_from import groupings, noisy_rows
+from proxy.query.rewrite.noisy_from import groupings, noisy_rows, system_type
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.tokens import Lexed
@@ -143,7 +143,8 @@ def _column(subquery: AggregateSubquery, meaning: OneValue) -> str:
             number = len(block.aggregates) + block.expressions.index(meaning.expression) + 1
             return IntervalColumn(meaning.end, number).name
         case KeyValue():
-            return key_column(block.keys.index(meaning.key) + 1)
+            column = key_column(block.keys.index(meaning.key) + 1)
+            return f"{column}::{system_type(meaning.cast_to)}" if meaning.cast_to else column
         case GroupingValue():
             return grouping_column(groupings(subquery).index(meaning) + 1)
         case _:

@@ -95,7 +95,26 @@ def select_at(lexed: Lexed, keyword: int, last: int) -> Select:
                 name, start = _CLAUSES[kind], index + 1
         index += 1
     clauses[name] = (start, index)
+    for name in _CUTS:
+        if name in clauses and _cuts_nothing(lexed, clauses[name]):
+            del clauses[name]
     return Select(keyword, index, depth, clauses, distinct)
+
+
+_CUTS = ("limit", "offset")
+_OF_NOTHING = frozenset({("all",), ("null",), ("0",), ("0", "row"), ("0", "rows")})
+
+
+def _cuts_nothing(lexed: Lexed, span: Span) -> bool:
+    """LIMIT ALL, LIMIT NULL, OFFSET 0 and OFFSET NULL leave all rows, as if they were not written (PostgreSQL
+    17 documentation, section 7.6)."""
+    first, last = span
+    lexemes = lexed.lexemes
+    while last - first > 2 and lexed.partner[first] == last - 1:
+        first, last = first + 1, last - 1
+    words = tuple(x.word or x.token.text for x in lexemes[first:last])
+    is_limit = lexemes[span[0] - 1].token.token_type is TokenType.LIMIT
+    return words in _OF_NOTHING and (not is_limit or words[0] != "0")
 
 
 def joins_selects(lexed: Lexed, index: int) -> bool:

@@ -51,7 +51,7 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
         return label
     if target is not None and target.is_text:
         operand = as_label_text(operand, scope)
-    modifier = _modifier(wanted.expressions) if target in _MODIFIED else None
+    modifier = written_modifier(wanted.expressions) if target in _MODIFIED else None
     if target is None or (wanted.expressions and modifier is None):
         raise Refusal(
             Code.UNSUPPORTED,
@@ -131,7 +131,7 @@ _MODIFIED = (SqlType.NUMERIC, SqlType.VARCHAR)
 _DIGITS = 20  # as of round()
 
 
-def _modifier(written: Sequence[exp.Expr]) -> tuple[int, ...] | None:
+def written_modifier(written: Sequence[exp.Expr]) -> tuple[int, ...] | None:
     """(10, 2) of numeric(10, 2), as far as numbers are rounded to."""
     found = []
     for part in written:
