@@ -62,7 +62,7 @@ SETTINGS = frozenset(
 Trouble = tuple[str, str] | tuple[str, str, str]  # SQLSTATE, message and perhaps a hint
 
 _OWN = "dp."
-_LATER = "A session begins with few settings; SET changes others once it is connected."
+_LATER = "A session begins with few settings. Others are changed once it is connected."
 
 
 def refused_setting(name: str) -> Trouble | None:

@@ -23,9 +23,8 @@ from proxy.planner import calendar_clamps, tracking
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_binaries import Binaries
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.nodes import times
 from proxy.query.ir import expressions as ir
-from proxy.query.ir import function_names
+from proxy.query.ir import function_names, given_fields
 from proxy.query.ir.typing_rules import TRUNCATIONS
 from tests.never_raise import matrix
 from tests.never_raise.extremes import errors
@@ -74,7 +73,7 @@ def _kinds() -> frozenset[str]:
             for member in kind
             if kind.__module__ in (ir.__name__, function_names.__name__)
         }
-        | {f"extract {field}" for field in times._FIELDS}
+        | {f"extract {field}" for field in given_fields.FIELDS}
         | {f"date_trunc {unit}" for unit in TRUNCATIONS}
         | {f"cast to {kind}" for kind in ("integer", "numeric", "double precision", "date")}
         | {f"cast to timestamp {kind} time zone" for kind in ("with", "without")}
