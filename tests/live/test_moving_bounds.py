@@ -145,7 +145,7 @@ def test_psql_is_told_the_constant(
 def test_the_receipt_tells_the_constant(
     proxy: LiveProxy, served: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of each mechanism, and only where bounds move. In June the first statement had no group, and no receipt."""
+    """Of each mechanism, and only where bounds move. In June the first statement has no group, no receipt."""
     _set_clock(monkeypatch, served, "2026-11-17")
     analyst = proxy.servers.new_analyst()
     still = "SELECT count(*) FROM v.still"
