@@ -351,6 +351,15 @@ class Engine:
                 found = await self._turns.run(analyst, self._plan, *request)
             remembered.keep(*request, analyst, found)
         rounded = settled.text()
+        # A window that begins after that end is told as a condition beyond it.
+        ended = tuple(
+            line
+            for line in ended
+            if not any(
+                one.startswith(line.replace(" ends with ", " ends at ").partition(",")[0])
+                for one in found.unlisted
+            )
+        )
         times = (*ended, *(() if rounded is None else (rounded,)))
         return replace(found, times=(*found.times, *times)) if times else found
 

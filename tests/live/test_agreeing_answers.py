@@ -144,6 +144,16 @@ def test_the_reason_leads_and_nothing_is_advised(sales: LiveProxy, text: str, re
         assert "aise dp.epsilon" not in told and "max_epsilon" not in told
 
 
+@pytest.mark.parametrize("days", [10, 100_000])
+def test_the_end_of_bounds_before_now_is_told_once(sales: LiveProxy, days: int) -> None:
+    """A window that begins after it has no values, one that begins before it a part without."""
+    text = f"SELECT count(*) FROM w.sales WHERE at >= now() - interval '{days} days'"
+    _, told = _asked(sales, text, database="kept")
+    assert told.count("at ends ") == 1
+    assert (_ENDED in told) is (days == 10)
+    assert ("a window up to now() has no days after that end" in told) is (days != 10)
+
+
 _NO_GROUPS = (
     "SELECT region, count(*) FROM w.sales WHERE region IN ('Many', 'fw') GROUP BY 1",
     "SELECT region, avg(paid), max(paid) FROM w.sales WHERE region = 'Many' GROUP BY region",

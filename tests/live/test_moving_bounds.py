@@ -145,8 +145,8 @@ def test_psql_is_told_the_constant(
 def test_the_receipt_tells_the_constant(
     proxy: LiveProxy, served: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of each mechanism, and only where bounds move."""
-    _set_clock(monkeypatch, served, "2026-06-17")
+    """Of each mechanism, and only where bounds move. In June the first statement has no group, no receipt."""
+    _set_clock(monkeypatch, served, "2026-11-17")
     analyst = proxy.servers.new_analyst()
     still = "SELECT count(*) FROM v.still"
     answers_to(proxy, analyst, _BY_MONTH_OF_DATE, still, "SELECT max(day) FROM v.visits")
@@ -156,7 +156,7 @@ def test_the_receipt_tells_the_constant(
             " WHERE r.analyst = %s ORDER BY 1",
             [analyst],
         ).fetchall()
-        assert [day for _, day in told] == ["2026-06-17", None, "2026-06-17"]
+        assert [day for _, day in told] == ["2026-11-17", None, "2026-11-17"]
         for (composed,) in connection.execute("SELECT events FROM ledger.receipt"):
             events.check(composed)
 
