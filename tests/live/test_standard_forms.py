@@ -13,6 +13,11 @@ from tests.live.standard_statements import CONDITIONS, COUNT, SCRIPT, STATEMENTS
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
+_OWN = (
+    "CREATE TEMPORARY TABLE l (city text, grp text, num int)",
+    "INSERT INTO l VALUES ('Ulm', 'a', 1), ('Bonn', 'b', 7), ('Rome', 'b', 9)",
+    "CREATE TEMPORARY TABLE only_cities AS SELECT city FROM l",
+)
 _OWN_TYPE = 16_384  # FirstNormalObjectId: each server has its own numbers from there on
 _SESSIONS = (
     (),
@@ -51,7 +56,7 @@ def _differences(proxy: LiveProxy, settings: Sequence[str], statements: Sequence
     ):
         connection.execute("SET dp.epsilon = 100")
         for each in (direct, connection):
-            for setting in settings:
+            for setting in (*_OWN, *settings):
                 each.execute(setting.encode())
         differ = []
         for statement in statements:
