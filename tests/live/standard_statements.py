@@ -581,4 +581,36 @@ STATEMENTS: dict[str, tuple[str | tuple[str, Given], ...]] = {
         f"SELECT count(*) FILTER (WHERE city IN (SELECT city FROM l)) {FROM}",
         f"SELECT count(*) {FROM} WHERE city IN (SELECT DISTINCT city FROM l ORDER BY city LIMIT 1)",
     ),
+    "rows of constants": (
+        f"WITH p AS (SELECT date '2023-06-01' AS s) SELECT date_trunc('month', at) AS k, count(*) {FROM}, p"
+        " WHERE day >= p.s GROUP BY 1",
+        f"WITH p AS (SELECT date '2023-06-01' AS s, 'a' AS x) SELECT count(*) {FROM} CROSS JOIN p"
+        " WHERE day >= s AND kind = p.x",
+        f"WITH p(s, e) AS (VALUES (timestamptz '2023-06-01 00:00Z', timestamptz '2023-07-01 00:00Z'))"
+        f" SELECT count(*) {FROM} v, p WHERE v.at BETWEEN p.s AND p.e",
+        f"WITH p AS (SELECT date '2023-06-01' AS s), q AS (SELECT 50 AS n) SELECT count(*) {FROM} v, p, q AS r"
+        " WHERE v.day >= p.s AND v.n < r.n",
+        f"SELECT count(*) {FROM} v, (SELECT 5 + 5 AS least) p WHERE v.n >= p.least",
+        f"SELECT count(*) {FROM} v CROSS JOIN (VALUES (10, 'a')) AS p(n, k) WHERE v.n >= p.n AND kind = p.k",
+        "SELECT count(*) FROM (VALUES (10)) AS p CROSS JOIN s.visits v WHERE v.n >= p.column1",
+        f"WITH p AS (SELECT 30 AS n) SELECT kind, count(*) FILTER (WHERE v.n < p.n) {FROM} v, p GROUP BY kind",
+        f"WITH p AS (SELECT 30 AS n) SELECT kind, sum(CASE WHEN v.n < p.n THEN 1 ELSE 0 END) {FROM} v, p"
+        " GROUP BY 1",
+        "WITH p AS (SELECT 'June 1, 2023'::date AS s),"
+        " c AS (SELECT v.kind FROM s.visits v, p WHERE v.day >= p.s) SELECT kind, count(*) FROM c GROUP BY 1",
+        f"SELECT v.tier, count(*) {FROM} v JOIN s.lands l ON l.code = v.land, (SELECT 'Italy' AS name) p"
+        " WHERE l.name = p.name GROUP BY 1",
+        (
+            f"WITH p AS (SELECT $1::date AS s, $2::date AS e) SELECT kind, count(*) {FROM}, p"
+            " WHERE day >= p.s AND day < p.e GROUP BY kind",
+            ("2023-06-01", "2023-07-01"),
+        ),
+        (f"SELECT count(*) {FROM} v, (VALUES ($1::int)) AS p(n) WHERE v.n > p.n", ("50",)),
+        (
+            f"WITH p AS (SELECT now() - interval '100 years' AS s) SELECT count(*) {FROM}, p WHERE at > p.s",
+            (),
+        ),
+        f"SELECT w.x, count(*) {FROM} v JOIN (VALUES ('a', 1), ('b', 2)) AS w(k, x) ON w.k = v.kind"
+        " GROUP BY w.x",
+    ),
 }
