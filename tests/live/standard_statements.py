@@ -537,6 +537,8 @@ STATEMENTS: dict[str, tuple[str | tuple[str, Given], ...]] = {
             "lasted IN (VALUES (interval '30 minutes'), ('1:00'))",
             "day IN (SELECT d::date FROM generate_series(date '2023-06-01', '2023-06-05', '1 day') AS d)",
             "CASE WHEN kind IN (VALUES ('a')) THEN 1 ELSE 0 END = 1",
+            "lower(kind) IN (VALUES ('a'), ('c'))",
+            "(kind) NOT IN (VALUES ('a'))",
             "n BETWEEN 1 AND (SELECT max(x) FROM (VALUES (5), (7)) AS v(x))",
         )
     ),
@@ -590,6 +592,7 @@ STATEMENTS: dict[str, tuple[str | tuple[str, Given], ...]] = {
         f" SELECT count(*) {FROM} v, p WHERE v.at BETWEEN p.s AND p.e",
         f"WITH p AS (SELECT date '2023-06-01' AS s), q AS (SELECT 50 AS n) SELECT count(*) {FROM} v, p, q AS r"
         " WHERE v.day >= p.s AND v.n < r.n",
+        f"SELECT count(*) {FROM} v JOIN (SELECT 5 AS least) p ON true WHERE v.n >= p.least",
         f"SELECT count(*) {FROM} v, (SELECT 5 + 5 AS least) p WHERE v.n >= p.least",
         f"SELECT count(*) {FROM} v CROSS JOIN (VALUES (10, 'a')) AS p(n, k) WHERE v.n >= p.n AND kind = p.k",
         "SELECT count(*) FROM (VALUES (10)) AS p CROSS JOIN s.visits v WHERE v.n >= p.column1",

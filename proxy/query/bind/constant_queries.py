@@ -15,11 +15,12 @@ from proxy.query.syntax.constant_spans import Replaced
 from proxy.query.syntax.constant_types import own_type_at, type_at
 from proxy.query.syntax.rounded_now import words_of
 from proxy.query.syntax.selects import is_call, opens_query
-from proxy.query.syntax.statements import Statement
+from proxy.query.syntax.statements import Statement, split_commas
 from proxy.query.syntax.tokens import Lexed
 from proxy.query.syntax.with_clauses import WRITES, Visible, visible_ctes
 
 _AFTER_LIST = frozenset({"in", "any", "some", "all", "array"})
+_COMPARED = (TokenType.EQ, TokenType.NEQ)
 _WORDS = frozenset(
     {
         *("select", "values", "union", "all", "array", "cast", "as", "null", "true", "false"),
@@ -51,12 +52,27 @@ def constant_queries(statement: Statement, tables: Iterable[int]) -> Mapping[int
         if not _is_constant(lexed, span, named) or not all(cte in constant for cte in used):
             continue
         is_list = lexed.lexemes[index - 1].word in _AFTER_LIST
+        if is_list and _is_row(lexed, index - 2):
+            continue
         is_read = bool(used) or _reads_from(lexed, span)
         if not is_list and not (is_read and is_one_value(lexed, index)):
             continue
         if is_list or lexed.lexemes[index + 1].word == "select":
             found[index] = Replaced(_text(lexed, span, _needed(lexed, used, ctes)), is_list)
     return found
+
+
+def _is_row(lexed: Lexed, index: int) -> bool:
+    """Whether what is compared with a list, before IN or = ANY, is a row of several columns."""
+    lexemes = lexed.lexemes
+    while lexemes[index].word == "not" or lexemes[index].token.token_type in _COMPARED:
+        index -= 1
+    opening = lexed.partner[index]
+    if lexemes[index].token.token_type is not TokenType.R_PAREN:
+        return False
+    before = lexemes[opening - 1]
+    is_call = bool(before.name) and before.word not in ("where", "and", "or", "not", "when", "row")
+    return not is_call and len(split_commas(lexed, opening + 1, index)) > 1
 
 
 def _constant_ctes(

@@ -17,7 +17,7 @@ Leaf = TableItem | QueryItem
 
 
 def without_constant_rows(
-    item: Item, columns_of: Callable[[Leaf], ConstantColumns | None]
+    lexed: Lexed, item: Item, columns_of: Callable[[Leaf], ConstantColumns | None]
 ) -> tuple[Item, ConstantColumns]:
     """Take the leaves out of FROM that are one row of constants, joined with every row.
 
@@ -31,20 +31,21 @@ def without_constant_rows(
     constant = {leaf.span: found for leaf in every if (found := columns_of(leaf)) is not None}
     if not constant or len(constant) == len(every):
         return item, {}
-    left = _left(item, constant)
+    left = _left(lexed, item, constant)
     gone = {leaf.span for leaf in every} - {leaf.span for leaf in leaves(left)}
     return left, {key: span for at in gone for key, span in constant[at].items()}
 
 
-def _left(item: Item, constant: Mapping[Span, ConstantColumns]) -> Item:
+def _left(lexed: Lexed, item: Item, constant: Mapping[Span, ConstantColumns]) -> Item:
     if not isinstance(item, JoinItem) or item.left_outer or item.full:
         return item
-    if item.on is not None or item.using:
+    is_true = item.on is not None and [x.word for x in lexed.lexemes[slice(*item.on)]] == ["true"]
+    if item.using or not (item.on is None or is_true):
         return item
     for one, other in ((item.left, item.right), (item.right, item.left)):
         if not isinstance(one, JoinItem) and one.span in constant:
-            return _left(other, constant)
-    left, right = _left(item.left, constant), _left(item.right, constant)
+            return _left(lexed, other, constant)
+    left, right = (_left(lexed, each, constant) for each in (item.left, item.right))
     if left is item.left and right is item.right:
         return item
     return JoinItem(left, right, False, None, (), item.place, span=item.span)

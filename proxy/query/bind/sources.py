@@ -165,7 +165,7 @@ class Sources:
 
     def rows_item(self, select: Select) -> Item:
         """As `from_item`, without what is one row of constants."""
-        return without_constant_rows(self.from_item(select), self._columns_of)[0]
+        return without_constant_rows(self.lexed, self.from_item(select), self._columns_of)[0]
 
     def fixed_columns(self, select: Select) -> Mapping[tuple[str, str], Callable[[], Expression]]:
         """What the columns of rows of constants in FROM are."""
@@ -177,7 +177,7 @@ class Sources:
 
             return read
 
-        _, columns = without_constant_rows(self.from_item(select), self._columns_of)
+        _, columns = without_constant_rows(self.lexed, self.from_item(select), self._columns_of)
         found = {key: reader(span) for key, span in columns.items()}
         for read in found.values():
             read()  # what is no constant may be several rows
@@ -208,7 +208,11 @@ class Sources:
                 " where the protected table is aggregated inside.",
                 self.lexed.lexemes[item.first].position,
             )
-        self.refuse(item.first, "only tables of the policy can be joined with a protected table")
+        self.refuse(
+            item.first,
+            "only tables of the policy can be joined with a protected table",
+            "Write values of a table of your own as a list: column IN (1, 2), column = ANY ($1).",
+        )
 
     def refuse_recursion(self, cte: Visible) -> None:
         if (
