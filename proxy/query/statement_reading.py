@@ -13,6 +13,7 @@ from sqlglot import TokenType
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.query.bind.constant_queries import constant_queries
 from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
 from proxy.query.bind.output_columns import result_select
 from proxy.query.bind.public_scalars import public_scalars
@@ -89,8 +90,9 @@ def evaluated_parts(
         return ()
     queries = public_scalars(statement, named)
     lexed, first, last = statement.lexed, statement.first, statement.last
+    constant = constant_queries(statement, named)
     opaque = frozenset(n for n, kind in enumerate(parameters, 1) if kind is SqlType.OTHER)
-    return tuple(constant_spans(lexed, first, last, queries, present, opaque))
+    return tuple(constant_spans(lexed, first, last, queries, present, opaque, constant))
 
 
 def read_statement(

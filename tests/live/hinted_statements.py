@@ -112,6 +112,11 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT width_bucket(total, 100, 50 + 50, 10), count(*) {_ORDERS} GROUP BY 1",
         f"SELECT width_bucket(total, 0, 100, 10), count(*) {_ORDERS} GROUP BY 1",
     ),
+    "Write values of a table of your own as a list: column IN (1, 2), column = ANY ($1).": _case(
+        "SELECT count(*) FROM shop.orders o JOIN pg_type t ON t.typlen = o.quantity",
+        f"SELECT count(*) {_ORDERS} WHERE quantity IN (1, 2)",
+        f"SELECT count(*) {_ORDERS} WHERE quantity = ANY ('{{1,2}}')",
+    ),
     "Write column < 'Infinity', column = 'NaN', or pass a finite number.": _case(
         f"SELECT sum(total + 'NaN'::numeric) {_ORDERS}",
         f"SELECT count(*) {_ORDERS} WHERE total < 'Infinity'",

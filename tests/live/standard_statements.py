@@ -349,6 +349,7 @@ CONDITIONS: dict[str, tuple[str | tuple[str, Given], ...]] = {
     ),
 }
 
+_NAMES = "WITH p AS (SELECT 'a' AS s, 5 AS n), q(x) AS (VALUES ('a'), ('b'))"
 FROM = "FROM s.visits"
 _BY_MONTH = f"(SELECT date_trunc('month', at) AS k, count(*) AS n {FROM} GROUP BY 1)"
 STATEMENTS: dict[str, tuple[str | tuple[str, Given], ...]] = {
@@ -508,5 +509,111 @@ STATEMENTS: dict[str, tuple[str | tuple[str, Given], ...]] = {
             ("percentile_cont($1 / 100.0) WITHIN GROUP (ORDER BY amount)", ("73",)),
             ("(percentile_cont(ARRAY[1/4.0, $1]) WITHIN GROUP (ORDER BY n))[2]", ("0.73",)),
         )
+    ),
+    "lists of constants": tuple(
+        f"SELECT count(*) {FROM} WHERE {condition}"
+        for condition in (
+            "kind IN (VALUES ('a'), ('b'))",
+            "kind NOT IN (VALUES ('a'), ('b'))",
+            "n IN (VALUES (1), (2 + 5), (abs(-9)))",
+            "day IN (VALUES (date '2023-06-01'), ('June 2, 2023'))",
+            "kind = ANY (VALUES ('a'), ('b'))",
+            "kind <> ALL (VALUES ('a'), ('b'))",
+            "kind IN (SELECT unnest(ARRAY['a', 'b']))",
+            "n IN (SELECT unnest('{1,2,7}'::int[]))",
+            "n = ANY (SELECT unnest(ARRAY[1, 2]))",
+            "kind = ANY (ARRAY(SELECT unnest(ARRAY['a', 'b'])))",
+            "n = ANY (ARRAY(SELECT generate_series(1, 3)))",
+            "n IN (SELECT generate_series(10, 20, 5))",
+            "n IN (SELECT g FROM generate_series(10, 20, 5) AS g)",
+            "n IN (SELECT v.x FROM (VALUES (1), (2)) AS v(x) WHERE v.x > 1)",
+            "n IN (SELECT x + 1 FROM (VALUES (1), (2)) AS v(x))",
+            "kind IN (SELECT 'a' UNION SELECT 'c')",
+            "tier IN (SELECT unnest('{pro,free}'::s.tier[]))",
+            "land IN (SELECT unnest(ARRAY['DE', 'ITA']::char(3)[]))",
+            "n IN (VALUES (NULL::int), (7))",
+            "(n NOT IN (VALUES (NULL::int), (7))) IS NULL",
+            "n IN (SELECT 1 WHERE false)",
+            "lasted IN (VALUES (interval '30 minutes'), ('1:00'))",
+            "day IN (SELECT d::date FROM generate_series(date '2023-06-01', '2023-06-05', '1 day') AS d)",
+            "CASE WHEN kind IN (VALUES ('a')) THEN 1 ELSE 0 END = 1",
+            "lower(kind) IN (VALUES ('a'), ('c'))",
+            "(kind) NOT IN (VALUES ('a'))",
+            "n BETWEEN 1 AND (SELECT max(x) FROM (VALUES (5), (7)) AS v(x))",
+        )
+    ),
+    "parameters and names in lists": (
+        (f"SELECT count(*) {FROM} WHERE kind IN (VALUES ($1), ($2))", ("a", "b")),
+        (f"SELECT count(*) {FROM} WHERE kind IN (SELECT unnest($1::text[]))", ("{a,b}",)),
+        (f"SELECT count(*) {FROM} WHERE tier IN (SELECT unnest($1::s.tier[]))", ("{pro}",)),
+        (
+            f"SELECT count(*) {FROM} WHERE kind = ANY (SELECT unnest(string_to_array($1, ',')))",
+            ("a,b",),
+        ),
+        (f"SELECT kind, count(*) {FROM} WHERE kind IN (VALUES ('a'), ($1)) GROUP BY kind", ("b",)),
+        f"SELECT kind, count(*) FILTER (WHERE n IN (VALUES (1), (2))) {FROM} GROUP BY kind",
+        f"{_NAMES} SELECT count(*) {FROM} WHERE kind IN (SELECT x FROM q)",
+        f"{_NAMES} SELECT count(*) {FROM} WHERE kind NOT IN (SELECT x FROM q WHERE x > 'a')",
+        f"{_NAMES} SELECT count(*) {FROM} WHERE kind = ANY (SELECT q.x FROM q)",
+        f"{_NAMES} SELECT count(*) {FROM} WHERE kind = ANY (ARRAY(SELECT x FROM q))",
+        f"{_NAMES} SELECT count(*) {FROM} WHERE kind = ANY (ARRAY(TABLE q))",
+        f"{_NAMES} SELECT count(*) {FROM} WHERE kind = (SELECT s FROM p)",
+        f"{_NAMES} SELECT count(*) {FROM} WHERE n > (SELECT n FROM p) AND kind <> (SELECT p.s FROM p)",
+        f"{_NAMES} SELECT count(*) {FROM} WHERE n > (SELECT n + 1 FROM p) * 2",
+        f"{_NAMES} SELECT kind, count(*) {FROM} WHERE kind IN (TABLE q) GROUP BY 1",
+        "WITH p AS (SELECT date '2023-06-01' AS s), r AS (SELECT s + 7 AS e FROM p)"
+        f" SELECT count(*) {FROM} WHERE day >= (SELECT s FROM p) AND day < (SELECT e FROM r)",
+        f"WITH c AS (SELECT * {FROM} WHERE kind IN (VALUES ('a')))"
+        " SELECT count(*) FROM c WHERE n IN (VALUES (4), (8))",
+        (
+            "WITH p AS (SELECT $1::date AS s) SELECT count(*) "
+            f"{FROM} WHERE day >= (SELECT s FROM p)",
+            ("2023-06-01",),
+        ),
+    ),
+    "tables of one's own": (
+        f"SELECT count(*) {FROM} WHERE city IN (SELECT city FROM l)",
+        f"SELECT count(*) {FROM} WHERE city NOT IN (SELECT city FROM l WHERE grp = 'a')",
+        f"SELECT count(*) {FROM} WHERE city = ANY (SELECT l.city FROM l)",
+        f"SELECT count(*) {FROM} WHERE city = ANY (ARRAY(SELECT city FROM pg_temp.l))",
+        f"SELECT count(*) {FROM} WHERE city IN (TABLE only_cities)",
+        f"SELECT kind, count(*) {FROM} WHERE n IN (SELECT x.num FROM l AS x WHERE x.num > 1) GROUP BY kind",
+        f"WITH c AS (SELECT city FROM l) SELECT count(*) {FROM} WHERE city IN (SELECT city FROM c)",
+        f"SELECT count(*) {FROM} WHERE city IN (SELECT city FROM l WHERE false)",
+        f"SELECT count(*) FILTER (WHERE city IN (SELECT city FROM l)) {FROM}",
+        f"SELECT count(*) {FROM} WHERE city IN (SELECT DISTINCT city FROM l ORDER BY city LIMIT 1)",
+    ),
+    "rows of constants": (
+        f"WITH p AS (SELECT date '2023-06-01' AS s) SELECT date_trunc('month', at) AS k, count(*) {FROM}, p"
+        " WHERE day >= p.s GROUP BY 1",
+        f"WITH p AS (SELECT date '2023-06-01' AS s, 'a' AS x) SELECT count(*) {FROM} CROSS JOIN p"
+        " WHERE day >= s AND kind = p.x",
+        f"WITH p(s, e) AS (VALUES (timestamptz '2023-06-01 00:00Z', timestamptz '2023-07-01 00:00Z'))"
+        f" SELECT count(*) {FROM} v, p WHERE v.at BETWEEN p.s AND p.e",
+        f"WITH p AS (SELECT date '2023-06-01' AS s), q AS (SELECT 50 AS n) SELECT count(*) {FROM} v, p, q AS r"
+        " WHERE v.day >= p.s AND v.n < r.n",
+        f"SELECT count(*) {FROM} v JOIN (SELECT 5 AS least) p ON true WHERE v.n >= p.least",
+        f"SELECT count(*) {FROM} v, (SELECT 5 + 5 AS least) p WHERE v.n >= p.least",
+        f"SELECT count(*) {FROM} v CROSS JOIN (VALUES (10, 'a')) AS p(n, k) WHERE v.n >= p.n AND kind = p.k",
+        "SELECT count(*) FROM (VALUES (10)) AS p CROSS JOIN s.visits v WHERE v.n >= p.column1",
+        f"WITH p AS (SELECT 30 AS n) SELECT kind, count(*) FILTER (WHERE v.n < p.n) {FROM} v, p GROUP BY kind",
+        f"WITH p AS (SELECT 30 AS n) SELECT kind, sum(CASE WHEN v.n < p.n THEN 1 ELSE 0 END) {FROM} v, p"
+        " GROUP BY 1",
+        "WITH p AS (SELECT 'June 1, 2023'::date AS s),"
+        " c AS (SELECT v.kind FROM s.visits v, p WHERE v.day >= p.s) SELECT kind, count(*) FROM c GROUP BY 1",
+        f"SELECT v.tier, count(*) {FROM} v JOIN s.lands l ON l.code = v.land, (SELECT 'Italy' AS name) p"
+        " WHERE l.name = p.name GROUP BY 1",
+        (
+            f"WITH p AS (SELECT $1::date AS s, $2::date AS e) SELECT kind, count(*) {FROM}, p"
+            " WHERE day >= p.s AND day < p.e GROUP BY kind",
+            ("2023-06-01", "2023-07-01"),
+        ),
+        (f"SELECT count(*) {FROM} v, (VALUES ($1::int)) AS p(n) WHERE v.n > p.n", ("50",)),
+        (
+            f"WITH p AS (SELECT now() - interval '100 years' AS s) SELECT count(*) {FROM}, p WHERE at > p.s",
+            (),
+        ),
+        f"SELECT w.x, count(*) {FROM} v JOIN (VALUES ('a', 1), ('b', 2)) AS w(k, x) ON w.k = v.kind"
+        " GROUP BY w.x",
     ),
 }

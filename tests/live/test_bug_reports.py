@@ -49,7 +49,7 @@ def _cases(file: Path) -> Iterator[_Case]:
 
 _SQL = sorted(_FOLDER.glob("*.sql")) if _FOLDER.exists() else []
 # Kinds that are not closed yet.
-_OPEN = frozenset(f"{number:02}" for number in (31, 37))
+_OPEN = frozenset(f"{number:02}" for number in ())
 
 
 def _marks(kind: str) -> list[pytest.MarkDecorator]:

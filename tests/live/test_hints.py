@@ -112,8 +112,10 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT e FROM (SELECT dp.error(count(*)) AS e {_ORDERS}) q",
     ),
     "A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a"
-    " public table.{}": (
+    " public table. Values of a table of your own are a list: column IN (1, 2), column = ANY ($1).{}": (
         f"{_COUNT} WHERE total > (SELECT avg(total) FROM shop.orders)",
+        f"{_COUNT} WHERE quantity IN (1, 2)",
+        f"{_COUNT} WHERE quantity = ANY ('{{1,2}}')",
         f"{_COUNT} WHERE product_id IN (SELECT id FROM shop.products)",
     ),
     " Where people are to have a row there, join it: SELECT count(DISTINCT a.{}) FROM {} a JOIN {} b ON"

@@ -13,6 +13,11 @@ from tests.live.standard_statements import CONDITIONS, COUNT, SCRIPT, STATEMENTS
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 
+_OWN = (
+    "CREATE TEMPORARY TABLE l (city text, grp text, num int)",
+    "INSERT INTO l VALUES ('Ulm', 'a', 1), ('Bonn', 'b', 7), ('Rome', 'b', 9)",
+    "CREATE TEMPORARY TABLE only_cities AS SELECT city FROM l",
+)
 _OWN_TYPE = 16_384  # FirstNormalObjectId: each server has its own numbers from there on
 _SESSIONS = (
     (),
@@ -51,7 +56,7 @@ def _differences(proxy: LiveProxy, settings: Sequence[str], statements: Sequence
     ):
         connection.execute("SET dp.epsilon = 100")
         for each in (direct, connection):
-            for setting in settings:
+            for setting in (*_OWN, *settings):
                 each.execute(setting.encode())
         differ = []
         for statement in statements:
@@ -102,3 +107,40 @@ def test_infinity_is_taken_in_binary(standard: LiveProxy) -> None:
             for each in (direct, connection)
         ]
     assert answers[0] == answers[1] and answers[0] is not None
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM s.visits v, (SELECT unnest(ARRAY[1, 2]) AS x) p",
+        "SELECT count(*) FROM s.visits v, (SELECT generate_series(1, 3) AS x) p WHERE n > x",
+        "SELECT count(*) FROM s.visits v, (SELECT random() AS x) p WHERE n > p.x",
+        "SELECT count(*) FROM s.visits WHERE kind COLLATE \"C\" < 'b'",
+        "SELECT count(*) FROM s.visits WHERE lower(kind COLLATE \"C\") = 'b'",
+        "SELECT count(*) FROM s.visits WHERE kind || 'x' OPERATOR(pg_catalog.=) 'ax'",
+        "SELECT count(*) FROM s.visits WHERE sum(n + 'NaN'::numeric) > 1",
+        "SELECT sum(least(odd, 'Infinity')) FROM s.visits",
+        "SELECT date_part($1, at) AS k, count(*) FROM s.visits GROUP BY 1",
+        "SELECT count(*) FROM s.visits WHERE city LIKE 'a!' ESCAPE '!'",
+        "SELECT count(*) FROM s.visits WHERE lasted < 'infinity'",
+        "SELECT count(*) FROM s.visits WHERE (city, n) IN (SELECT city, num FROM l)",
+        "SELECT count(*) FROM s.visits WHERE (kind, n) IN (VALUES ('a', 4), ('b', 5))",
+        "SELECT count(*) FROM s.visits v JOIN l ON l.city = v.city",
+        "SELECT count(*) FROM s.visits v WHERE EXISTS (SELECT 1 FROM l WHERE l.city = v.city)",
+        "SELECT count(*) FROM s.visits v WHERE city IN (SELECT city FROM l WHERE l.num = v.n)",
+        "SELECT count(*) FROM s.visits WHERE kind IN (VALUES (city))",
+        "SELECT count(*) FROM s.visits WHERE kind IN (SELECT unnest(ARRAY[kind]))",
+        "SELECT count(*) FROM s.visits WHERE n IN (SELECT n FROM s.visits)",
+        "SELECT count(*) FROM s.visits WHERE n IN (WITH d AS (DELETE FROM l RETURNING num) SELECT num FROM d)",
+        "SELECT count(*) FROM s.visits WHERE kind = ANY (ARRAY(SELECT kind FROM s.visits))",
+    ],
+)
+def test_the_rest_is_refused_and_costs_nothing(sql: str, standard: LiveProxy) -> None:
+    analyst = standard.servers.new_analyst()
+    with standard.connect("standard", analyst=analyst) as connection:
+        for statement in _OWN:
+            connection.execute(statement.encode())
+        found = _asked(connection, sql, ("nothing",) if "$1" in sql else ())
+        assert isinstance(found, str) and "could not be run" not in found, found
+        assert connection.execute("SELECT count(*) FROM l").fetchall() == [(3,)]
+    assert standard.spent(analyst)[0] == 0

@@ -35,10 +35,11 @@ class Evaluated:
 
 _INTERVALS = {1186: SqlType.INTERVAL}  # which columns of that type are not
 # As proxy.base.time_spans has it: the same in every IntervalStyle.
+# Of infinite ones, which have no such parts, as PostgreSQL prints them: they are not read.
 _INTERVAL = (
-    "pg_catalog.to_jsonb('P' || (extract(year FROM v) * 12 + extract(month FROM v)) || 'M'"
+    "pg_catalog.to_jsonb(coalesce('P' || (extract(year FROM v) * 12 + extract(month FROM v)) || 'M'"
     " || extract(day FROM v) || 'DT' || (extract(hour FROM v) * 3600 + extract(minute FROM v) * 60"
-    " + extract(second FROM v)) || 'S')"
+    " + extract(second FROM v)) || 'S', v::pg_catalog.text))"
 )
 _INTERVAL_TEXT = f"(SELECT {_INTERVAL} FROM (SELECT ({{text}})::pg_catalog.interval AS v) AS s)"  # noqa: S608
 _INTERVALS_TEXT = (

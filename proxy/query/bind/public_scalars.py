@@ -45,13 +45,14 @@ def _found(statement: Statement, tables: Mapping[int, Exposed]) -> Iterator[int]
             continue
         close = lexed.partner[index]
         inside = [at for at in tables if index < at < close]
-        if len(inside) != 1 or tables[inside[0]].protected or not _is_one_value(lexed, index):
+        if len(inside) != 1 or tables[inside[0]].protected or not is_one_value(lexed, index):
             continue
         if _is_of(lexed, index, inside[0], tables[inside[0]]):
             yield index
 
 
-def _is_one_value(lexed: Lexed, index: int) -> bool:
+def is_one_value(lexed: Lexed, index: int) -> bool:
+    """Whether a subquery in this bracket stands where one value is meant."""
     if is_relation(lexed, index) and not _is_listed(lexed, index):
         return False
     while index > 0 and lexed.lexemes[index - 1].token.token_type is TokenType.L_PAREN:

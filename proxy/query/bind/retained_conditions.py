@@ -72,7 +72,7 @@ def parted_conditions(sources: Sources, select: Select, scope: Scope) -> Conditi
 
 def retained_spans(sources: Sources, select: Select) -> Iterator[Span]:
     """What stays in the text of a SELECT on protected rows: its subqueries are answered there."""
-    items = leaves(sources.from_item(select))
+    items = leaves(sources.rows_item(select))
     has_query = any(isinstance(item, QueryItem) or sources.cte(item) for item in items)
     where = select.clauses.get("where")
     if not (len(items) > 1 and has_query) and (
@@ -146,7 +146,7 @@ def _row_subqueries(sources: Sources, span: Span, scope: Scope) -> Iterator[tupl
         if not isinstance(placeholder, RowSubquery):
             continue
         select = sources.of_rows[placeholder.index]
-        own = set(_aliases(leaves(sources.from_item(select))))
+        own = set(_aliases(leaves(sources.rows_item(select))))
         named = set(_qualifiers(sources, (select.keyword, select.end))) - own
         answers = set(
             _aliases(

@@ -80,7 +80,8 @@ class Scope:
     readers: how each kind of node is read; what is not in it is refused;
     constants: of what the shadow evaluates, by number;
     outer: of the SELECT around a subquery that is asked of each of its rows; lookups: reads such subqueries,
-    where they can stand; star: what * stands for, None: the columns of the relations, one after the other.
+    where they can stand; star: what * stands for, None: the columns of the relations, one after the other;
+    fixed: columns of rows of constants, by alias and name.
     """
 
     relations: tuple[Named, ...]
@@ -93,6 +94,18 @@ class Scope:
     outer: Scope | None = None
     lookups: Lookups | None = None
     star: tuple[StarColumn, ...] | None = None
+    fixed: Mapping[tuple[str, str], Callable[[], Expression]] = field(default_factory=dict)
+
+    def constant_at(self, qualifier: tuple[str, ...], name: str) -> Expression | None:
+        """The column of a row of constants in FROM; None: there is no such column, or several."""
+        found = [
+            read
+            for (alias, column), read in self.fixed.items()
+            if column == name and qualifier in ((), (alias,))
+        ]
+        if not found and self.outer is not None:
+            return self.outer.constant_at(qualifier, name)
+        return found[0]() if len(found) == 1 else None
 
     def find(self, qualifier: tuple[str, ...], name: str) -> ir.ColumnRef | None:
         """The one column of this name, or None: of the innermost SELECT that has one (PostgreSQL 17

@@ -200,7 +200,7 @@ def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
 
 
 def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
-    item = sources.from_item(select)
+    item = sources.rows_item(select)
     known: _Leaves = {}
     for leaf in leaves(item):
         if not gives_answers(sources, leaf):
@@ -209,7 +209,7 @@ def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     sources.joined[select.keyword] = found
     relation, scope = _relation(sources, found.rows, known)
     lookups = RowLookups(sources, relation, take_source, _rows)
-    return relation, replace(scope, lookups=lookups)
+    return relation, replace(scope, lookups=lookups, fixed=sources.fixed_columns(select))
 
 
 _Leaves = dict[Span, tuple[Relation, tuple[Named, ...]]]  # that have been read, by where they stand

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NoReturn
@@ -15,14 +15,20 @@ from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
 from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.query.bind.answer_joins import JoinedFrom
+from proxy.query.bind.constant_rows import (
+    ConstantColumns,
+    row_columns,
+    without_constant_rows,
+)
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.scope import ConstantType, Named, PublicColumn, Scope
 from proxy.query.ir.bound_statement import AggregateSubquery
 from proxy.query.ir.exposed import Exposed
-from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import Relation
-from proxy.query.syntax.from_clause import Item, TableItem, read_from
+from proxy.query.ir.typing_rules import settle_literal
+from proxy.query.syntax.from_clause import Item, QueryItem, TableItem, read_from
 from proxy.query.syntax.placeholders import (
     EvaluatedConstant,
     Placeholder,
@@ -31,7 +37,7 @@ from proxy.query.syntax.placeholders import (
     ScalarAnswer,
 )
 from proxy.query.syntax.selects import Select, Span, is_relation
-from proxy.query.syntax.slices import HINT
+from proxy.query.syntax.slices import HINT, parse
 from proxy.query.syntax.tokens import Lexed, too_complex
 from proxy.query.syntax.with_clauses import Visible
 
@@ -142,6 +148,41 @@ class Sources:
             raise known
         return known
 
+    def _columns_of(self, leaf: TableItem | QueryItem) -> ConstantColumns | None:
+        """Of a leaf of FROM that is one row of constants."""
+        query, alias, names = (0, 0), leaf.alias, leaf.columns
+        if isinstance(leaf, QueryItem):
+            query = leaf.query
+        else:
+            cte = self.cte(leaf)
+            if cte is None:
+                return None
+            query, alias = cte.body, alias or cte.name
+            names = (*names, *cte.columns[len(names) :])
+        if alias is None or any(query[0] <= index < query[1] for index in self.tables):
+            return None
+        return row_columns(self.lexed, query, self.selects, alias, names)
+
+    def rows_item(self, select: Select) -> Item:
+        """As `from_item`, without what is one row of constants."""
+        return without_constant_rows(self.lexed, self.from_item(select), self._columns_of)[0]
+
+    def fixed_columns(self, select: Select) -> Mapping[tuple[str, str], Callable[[], Expression]]:
+        """What the columns of rows of constants in FROM are."""
+
+        def reader(span: Span) -> Callable[[], Expression]:
+            def read() -> Expression:
+                node = parse(self.lexed, span, self.placeholders)
+                return settle_literal(self.scope((), {}).read(node), SqlType.TEXT)
+
+            return read
+
+        _, columns = without_constant_rows(self.lexed, self.from_item(select), self._columns_of)
+        found = {key: reader(span) for key, span in columns.items()}
+        for read in found.values():
+            read()  # what is no constant may be several rows
+        return found
+
     def cte(self, item: TableItem) -> Visible | None:
         if len(item.chain) > 1:
             return None
@@ -167,7 +208,11 @@ class Sources:
                 " where the protected table is aggregated inside.",
                 self.lexed.lexemes[item.first].position,
             )
-        self.refuse(item.first, "only tables of the policy can be joined with a protected table")
+        self.refuse(
+            item.first,
+            "only tables of the policy can be joined with a protected table",
+            "Write values of a table of your own as a list: column IN (1, 2), column = ANY ($1).",
+        )
 
     def refuse_recursion(self, cte: Visible) -> None:
         if (

@@ -69,7 +69,8 @@ def _bind_scalars(sources: Sources, span: Span, clause: str, retained: Sequence[
                 Code.UNSUPPORTED,
                 "this subquery inside a condition on a protected table is not available",
                 "A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), "  # noqa: S608
-                f"or after IN a column of a public table.{_joined_instead(sources, index)}",
+                "or after IN a column of a public table. Values of a table of your own are a list:"
+                f" column IN (1, 2), column = ANY ($1).{_joined_instead(sources, index)}",
                 lexed.lexemes[index].position,
             )
         aggregate = read_scalar(sources, nested)

@@ -8,7 +8,7 @@ does (PostgreSQL 17 documentation, section 4.1.6). What the reader of expression
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -123,6 +123,22 @@ class ConstantSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """A query of constants.
+
+    Attributes:
+        text: In brackets, with the CTEs that it names.
+        is_list: It stands after IN, ANY, ALL or ARRAY.
+    """
+
+    text: str
+    is_list: bool
+
+
+NOTHING_REPLACED: Mapping[int, Replaced] = {}
+
+
+@dataclass(frozen=True, slots=True)
 class PresentRule:
     """How the words of the present are read.
 
@@ -145,19 +161,28 @@ def constant_spans(
     queries: frozenset[int] = frozenset(),
     present: PresentRule = EXACT_PRESENT,
     opaque: frozenset[int] = frozenset(),
+    replaced: Mapping[int, Replaced] = NOTHING_REPLACED,
 ) -> Iterator[ConstantSpan]:
     """In the order of the text; none within another.
 
     Given    queries: opening brackets of scalar subqueries that are constant; opaque: the numbers of parameters
-             whose values are read only when they are evaluated
+             whose values are read only when they are evaluated; replaced: by its opening bracket, each query
+             of constants
     """
-    found = _Finder(lexed, last, queries, opaque)
+    scalars = frozenset(at for at, query in replaced.items() if not query.is_list)
+    found = _Finder(lexed, last, queries | scalars, opaque, replaced)
     index = first
     while index < last:
-        end = found.list_at(index) if index > first else None
-        if end is not None:
-            yield _span(lexed, (index, end), present, is_list=True)
+        query = replaced.get(index)
+        if query is not None and query.is_list and found.word(index - 1) != "array":
+            end = lexed.partner[index] + 1
+            yield ConstantSpan((index, end), f"ARRAY{query.text}", is_list=True)
             index = end
+            continue
+        listed = found.list_at(index) if index > first else None
+        if listed is not None:
+            yield _span(lexed, (index, listed), present, replaced, is_list=True)
+            index = listed
             continue
         pattern = found.pattern_at(index) if index > first else None
         if pattern is not None:
@@ -169,7 +194,7 @@ def constant_spans(
         if taken is None or taken[1] is not _Form.MADE or not found.may_end(taken[0]):
             index += 1
             continue
-        yield _span(lexed, (index, taken[0]), present)
+        yield _span(lexed, (index, taken[0]), present, replaced)
         index = taken[0]
 
 
@@ -180,11 +205,24 @@ def _pattern(lexed: Lexed, pattern: Span, mark: Span) -> ConstantSpan:
     return ConstantSpan((pattern[0], mark[1]), f"pg_catalog.like_escape({given})")
 
 
-def _span(lexed: Lexed, span: Span, present: PresentRule, *, is_list: bool = False) -> ConstantSpan:
+def _span(
+    lexed: Lexed,
+    span: Span,
+    present: PresentRule,
+    replaced: Mapping[int, Replaced],
+    *,
+    is_list: bool = False,
+) -> ConstantSpan:
     """Word by word, so that no comment is in it."""
+    inside = sorted(at for at in replaced if span[0] <= at < span[1])
 
     def text(instant: str | None) -> str:
-        return "".join(words_of(lexed, *span, instant)).rstrip(" ")
+        parts, start = list[str](), span[0]
+        for at in inside:
+            if at >= start:
+                parts += [*words_of(lexed, start, at, instant), replaced[at].text, " "]
+                start = lexed.partner[at] + 1
+        return "".join([*parts, *words_of(lexed, start, span[1], instant)]).rstrip(" ")
 
     always = None if present.step is None else utc_step(present.step)
     slots = present.slots if names_present(lexed, *span) else ()
@@ -198,6 +236,7 @@ class _Finder:
     last: int
     queries: frozenset[int]
     opaque: frozenset[int]
+    replaced: Mapping[int, Replaced]
     takes_own_types: bool = False
 
     def word(self, index: int) -> str:
@@ -385,6 +424,8 @@ class _Finder:
         return (close + 1, _Form.MADE) if is_value and self._is_whole((index + 2, close)) else None
 
     def _array(self, index: int) -> _Found | None:
+        if index in self.replaced:
+            return self.lexed.partner[index] + 1, _Form.MADE
         if self.kind(index) is not TokenType.L_BRACKET:
             return None
         close = self.lexed.partner[index]

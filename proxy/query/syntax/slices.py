@@ -30,6 +30,7 @@ _POSTGRES = _Trees()
 HINT = "Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column."
 
 EXPRESSION_HINT = "Use plain comparisons, arithmetic and CASE on the columns of the table."
+_BEFORE_LIST = frozenset({"in", "any", "some", "all"})
 _FIELDS = frozenset({"year", "month", "day", "hour", "minute", "second"})
 
 
@@ -149,7 +150,9 @@ def _tokens(lexed: Lexed, span: Span, placeholders: Placeholders) -> list[Token]
             continue
         place = lexed.lexemes[index].token
         put = [(TokenType.PARAMETER, "$"), (TokenType.NUMBER, token_text(placeholder))]
-        is_list = isinstance(placeholder, RowSubquery) and lexed.lexemes[index - 1].word == "in"
+        before = lexed.lexemes[index - 1].word
+        is_list = isinstance(placeholder, RowSubquery) and before == "in"
+        is_list |= isinstance(placeholder, EvaluatedConstant) and before in _BEFORE_LIST
         if isinstance(placeholder, PublicSubquery) or is_list:  # IN wants a list
             put = [(TokenType.L_PAREN, "("), *put, (TokenType.R_PAREN, ")")]
         for kind, text in put:

@@ -82,14 +82,14 @@ SELECT sum((SELECT 1)) FROM people
 -- => refused
 -- UNSUPPORTED at 12: (SELECT
 -- this subquery inside a condition on a protected table is not available
--- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table. Values of a table of your own are a list: column IN (1, 2), column = ANY ($1).
 
 -- case: exists
 SELECT count(*) FROM people WHERE EXISTS (SELECT 1)
 -- => refused
 -- UNSUPPORTED at 42: (SELECT
 -- this subquery inside a condition on a protected table is not available
--- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table. Values of a table of your own are a list: column IN (1, 2), column = ANY ($1).
 
 -- case: kinds that do not meet
 SELECT count(*) FROM people WHERE i4 = 'x' OR s = 5
@@ -182,7 +182,7 @@ SELECT count(*) FROM people WHERE t IN (SELECT code FROM places ORDER BY 1 LIMIT
 -- => refused
 -- UNSUPPORTED at 40: (SELECT
 -- this subquery inside a condition on a protected table is not available
--- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table. Values of a table of your own are a list: column IN (1, 2), column = ANY ($1).
 
 -- case: an aggregate of a public table as a list
 SELECT count(*) FROM people WHERE t IN (SELECT max(code) FROM places)
@@ -217,18 +217,18 @@ SELECT count(*) FROM people WHERE t IN (SELECT code FROM places UNION VALUES ('x
 -- => refused
 -- UNSUPPORTED at 40: (SELECT
 -- this subquery inside a condition on a protected table is not available
--- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table. Values of a table of your own are a list: column IN (1, 2), column = ANY ($1).
 
 -- case: values of what only has a public table's name
 WITH places(code) AS (VALUES ('x')) SELECT count(*) FROM people WHERE t IN (SELECT code FROM places)
 -- => refused
 -- UNSUPPORTED at 76: (SELECT
 -- this subquery inside a condition on a protected table is not available
--- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table. Values of a table of your own are a list: column IN (1, 2), column = ANY ($1).
 
 -- case: values of a public table that depend on their order
 SELECT count(*) FROM people WHERE t IN (SELECT DISTINCT ON (zone) code FROM places)
 -- => refused
 -- UNSUPPORTED at 40: (SELECT
 -- this subquery inside a condition on a protected table is not available
--- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table. Values of a table of your own are a list: column IN (1, 2), column = ANY ($1).

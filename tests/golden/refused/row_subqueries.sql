@@ -171,7 +171,7 @@ SELECT max((SELECT c.i4 FROM calls c WHERE c.uid = m.uid ORDER BY c.d LIMIT 1)) 
 -- => refused
 -- UNSUPPORTED at 12: (SELECT
 -- this subquery inside a condition on a protected table is not available
--- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table.
+-- A subquery in a condition is one aggregate, (SELECT avg(column) FROM table), or after IN a column of a public table. Values of a table of your own are a list: column IN (1, 2), column = ANY ($1).
 
 -- case: a scalar subquery with a column of the row around it
 SELECT max((SELECT m.i4 + count(*) FROM calls c WHERE c.uid = m.uid)) FROM members m

@@ -37,6 +37,9 @@ def _column(node: exp.Expr, scope: Scope) -> Expression:
     qualifier = tuple(identifier(part) for part in parts if part is not None)
     known = scope.find(qualifier, name)
     if known is None:
+        fixed = scope.constant_at(qualifier, name)
+        if fixed is not None:
+            return fixed
         if not qualifier:
             _refuse_whole_row(node, name, scope)
         elif not _is_relation(qualifier, scope):

@@ -24,7 +24,12 @@ from proxy.query.bind.nodes.operands import (
     together,
     typed,
 )
-from proxy.query.bind.nodes.quantified import list_of, quantified_comparison
+from proxy.query.bind.nodes.quantified import (
+    constant_array,
+    in_list,
+    list_of,
+    quantified_comparison,
+)
 from proxy.query.bind.nodes.row_comparisons import row_parts, written_out
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
@@ -32,6 +37,7 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.syntax.placeholders import (
+    ClientArray,
     PublicSubquery,
     RowSubquery,
     of_token,
@@ -161,6 +167,8 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
             raise unknown(node)
         no_condition_as_operand(node, operand)
         return ir.InPublic(operand, public.table, public.alias, output, public.condition)
+    if len(node.expressions) == 1 and (array := constant_array(node.expressions[0], scope)):
+        return in_list(node, ClientArray(array[0]), array[1], scope)
     row = row_parts(node.this)
     if row is not None:
         return _in_rows(node.this, row, node.expressions, scope)

@@ -63,13 +63,19 @@ def list_of(node: exp.Expr, scope: Scope) -> tuple[ClientArray, SqlType] | None:
     if found is None:
         return None
     word, inner = found
-    placeholder = of_token(parameter_text(inner)) if isinstance(inner, exp.Parameter) else None
+    known = constant_array(inner, scope)
+    if known is None or word not in ("any", "some", "all"):
+        return None
+    return ClientArray(known[0], word == "all"), known[1]
+
+
+def constant_array(node: exp.Expr, scope: Scope) -> tuple[int, SqlType] | None:
+    """The number of an array that the shadow evaluates, and the type of its elements."""
+    placeholder = of_token(parameter_text(node)) if isinstance(node, exp.Parameter) else None
     if not isinstance(placeholder, EvaluatedConstant):
         return None
     known = scope.constants.get(placeholder.index)
-    if known is None or not known.is_list or word not in ("any", "some", "all"):
-        return None
-    return ClientArray(placeholder.index, word == "all"), known.type
+    return (placeholder.index, known.type) if known is not None and known.is_list else None
 
 
 def _in_list(node: exp.Expr, listed: tuple[ClientArray, SqlType], scope: Scope) -> Expression:
@@ -77,9 +83,14 @@ def _in_list(node: exp.Expr, listed: tuple[ClientArray, SqlType], scope: Scope) 
     array, kind = listed
     if not isinstance(node, exp.NEQ if array.is_all else exp.EQ):
         raise unknown(node.expression)
+    found = in_list(node, array, kind, scope)
+    return ir.Not(found) if array.is_all else found
+
+
+def in_list(node: exp.Expr, array: ClientArray, kind: SqlType, scope: Scope) -> Expression:
+    """Whether what stands on the left is an element of the array."""
     (operand, items), _ = compared([scope.read(node.this), ir.Parameter(array, kind)], node)
     no_condition_as_operand(node, operand)
     if not isinstance(items, ir.Parameter):
         raise unknown(node)
-    found = ir.In(operand, (items,))
-    return ir.Not(found) if array.is_all else found
+    return ir.In(operand, (items,))

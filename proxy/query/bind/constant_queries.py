@@ -1,0 +1,194 @@
+"""Queries that read no table of the policy: VALUES, unnest(), CTEs of constants, tables of one's own.
+
+The shadow evaluates them in the analyst's session, who can run them there by themselves: after IN, ANY and ALL
+they are lists of constants, beside a comparison one constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from sqlglot import TokenType
+
+from proxy.query.bind.public_scalars import is_one_value
+from proxy.query.syntax.constant_spans import Replaced
+from proxy.query.syntax.constant_types import own_type_at, type_at
+from proxy.query.syntax.rounded_now import words_of
+from proxy.query.syntax.selects import is_call, opens_query
+from proxy.query.syntax.statements import Statement, split_commas
+from proxy.query.syntax.tokens import Lexed
+from proxy.query.syntax.with_clauses import WRITES, Visible, visible_ctes
+
+_AFTER_LIST = frozenset({"in", "any", "some", "all", "array"})
+_COMPARED = (TokenType.EQ, TokenType.NEQ)
+_WORDS = frozenset(
+    {
+        *("select", "values", "union", "all", "array", "cast", "as", "null", "true", "false"),
+        *("interval", "extract", "from", "case", "when", "then", "else", "end", "and", "or"),
+        *("not", "between", "is", "limit", "offset", "year", "month", "day", "hour", "minute"),
+        *("second", "current_date", "current_timestamp", "localtimestamp", "distinct"),
+        *("pg_catalog", "row", "at", "time", "zone", "order", "order by", "by", "where"),
+    }
+)
+
+
+def constant_queries(statement: Statement, tables: Iterable[int]) -> Mapping[int, Replaced]:
+    """
+    Args:
+        tables: First lexemes of what names tables of the policy.
+
+    Returns:
+        By the opening bracket of each such query, its text in brackets, the CTEs that it names before it.
+    """
+    lexed, named = statement.lexed, frozenset(tables)
+    ctes = visible_ctes(lexed)
+    constant = _constant_ctes(lexed, ctes, named)
+    found: dict[int, Replaced] = {}
+    for index in range(statement.first, statement.last):
+        if not opens_query(lexed, index):
+            continue
+        span = (index + 1, lexed.partner[index])
+        used = _used(lexed, span, ctes)
+        if not _is_constant(lexed, span, named) or not all(cte in constant for cte in used):
+            continue
+        is_list = lexed.lexemes[index - 1].word in _AFTER_LIST
+        if is_list and _is_row(lexed, index - 2):
+            continue
+        is_read = bool(used) or _reads_from(lexed, span)
+        if not is_list and not (is_read and is_one_value(lexed, index)):
+            continue
+        if is_list or lexed.lexemes[index + 1].word == "select":
+            found[index] = Replaced(_text(lexed, span, _needed(lexed, used, ctes)), is_list)
+    return found
+
+
+def _is_row(lexed: Lexed, index: int) -> bool:
+    """Whether what is compared with a list, before IN or = ANY, is a row of several columns."""
+    lexemes = lexed.lexemes
+    while lexemes[index].word == "not" or lexemes[index].token.token_type in _COMPARED:
+        index -= 1
+    opening = lexed.partner[index]
+    if lexemes[index].token.token_type is not TokenType.R_PAREN:
+        return False
+    before = lexemes[opening - 1]
+    is_call = bool(before.name) and before.word not in ("where", "and", "or", "not", "when", "row")
+    return not is_call and len(split_commas(lexed, opening + 1, index)) > 1
+
+
+def _constant_ctes(
+    lexed: Lexed, ctes: Iterable[Visible], tables: frozenset[int]
+) -> tuple[Visible, ...]:
+    """Those of constants, and of others before them that are."""
+    found: list[Visible] = []
+    for cte in ctes:
+        is_recursive = cte.span[0] <= cte.body[0]
+        used = _used(lexed, cte.body, ctes)
+        if (
+            not is_recursive
+            and all(one in found for one in used)
+            and _is_constant(lexed, cte.body, tables)
+        ):
+            found.append(cte)
+    return tuple(found)
+
+
+def _used(lexed: Lexed, span: tuple[int, int], ctes: Iterable[Visible]) -> list[Visible]:
+    """CTEs of the query around that are named in a span."""
+    names = {lexed.lexemes[index].name for index in range(*span)}
+    return [
+        cte
+        for cte in ctes
+        if cte.name in names
+        and cte.span[0] <= span[0] < cte.span[1]
+        and not span[0] <= cte.body[0] < span[1]
+    ]
+
+
+def _needed(lexed: Lexed, used: list[Visible], ctes: Iterable[Visible]) -> list[Visible]:
+    """With those that they name, in order."""
+    found = list(used)
+    for cte in found:
+        found += [one for one in _used(lexed, cte.body, ctes) if one not in found]
+    return sorted(found, key=lambda cte: cte.body)
+
+
+def _text(lexed: Lexed, span: tuple[int, int], ctes: list[Visible]) -> str:
+    def text(of: tuple[int, int]) -> str:
+        return "".join(words_of(lexed, *of, None)).rstrip(" ")
+
+    heads = [f"{_quoted(cte.name)}{_columns(cte)} AS ({text(cte.body)})" for cte in ctes]
+    query = f"({text(span)})"
+    return f"(WITH {', '.join(heads)} {query})" if heads else query
+
+
+def _columns(cte: Visible) -> str:
+    return f"({', '.join(map(_quoted, cte.columns))})" if cte.columns else ""
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _is_constant(lexed: Lexed, span: tuple[int, int], tables: frozenset[int]) -> bool:
+    if any(span[0] <= index < span[1] for index in tables):
+        return False
+    words = {lexed.lexemes[index].word for index in range(*span)}
+    if words & WRITES or "into" in words:
+        return False
+    if _reads_from(lexed, span):
+        return not (set(_qualifiers(lexed, span)) - set(_declared(lexed, span)))
+    return _is_closed(lexed, span)
+
+
+def _reads_from(lexed: Lexed, span: tuple[int, int]) -> bool:
+    """Whether there is a FROM clause, as against that of extract()."""
+    lexemes = lexed.lexemes
+    if lexemes[span[0]].word == "table":
+        return True
+    depths = {lexemes[at].depth for at in range(*span) if lexemes[at].word == "select"}
+    return any(
+        lexemes[index].word == "from" and lexemes[index].depth in depths for index in range(*span)
+    )
+
+
+def _is_dot(lexed: Lexed, index: int) -> bool:
+    return lexed.lexemes[index].token.token_type is TokenType.DOT
+
+
+def _qualifiers(lexed: Lexed, span: tuple[int, int]) -> Iterator[str]:
+    """What stands before the name of a column, and in front of no relation."""
+    for index in range(span[0], span[1] - 1):
+        name = lexed.lexemes[index].name
+        before = lexed.lexemes[index - 1]
+        is_first = name and _is_dot(lexed, index + 1) and not _is_dot(lexed, index - 1)
+        of_relation = before.word in ("from", "join") or before.token.token_type is TokenType.DCOLON
+        if is_first and not of_relation and lexed.lexemes[index].word != "pg_catalog":
+            yield name
+
+
+def _declared(lexed: Lexed, span: tuple[int, int]) -> Iterator[str]:
+    """Names of relations and aliases: all that are before no dot."""
+    for index in range(*span):
+        is_last = index + 1 >= span[1] or not _is_dot(lexed, index + 1)
+        if lexed.lexemes[index].name and is_last:
+            yield lexed.lexemes[index].name
+
+
+def _is_closed(lexed: Lexed, span: tuple[int, int]) -> bool:
+    """Whether no name in it can be a column's: of a query without FROM."""
+    index, last = span
+    while index < last:
+        lexeme = lexed.lexemes[index]
+        typed = type_at(lexed, index)
+        if lexeme.token.token_type is TokenType.DCOLON:
+            own = own_type_at(lexed, index + 1) if type_at(lexed, index + 1) is None else None
+            index = own.end if own is not None else index + 1
+        elif typed is not None:
+            index = typed.end
+        elif lexeme.word == "as" and lexed.lexemes[index + 1].name:
+            index += 2
+        elif lexeme.name and lexeme.word not in _WORDS and not is_call(lexed, index):
+            return False
+        else:
+            index += 1
+    return True
