@@ -100,7 +100,7 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = 
 SELECT count(*), EXISTS (SELECT 1 FROM calls c WHERE c.b) FROM orders
 -- => refused
 -- RAW_ROWS at 40: calls
--- rows of the protected table w.calls cannot be returned
+-- rows of the protected table w.calls cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.calls
 -- Use aggregates, e.g. SELECT count(*) FROM w.calls. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: exists in on
