@@ -179,6 +179,8 @@ def _of_protected(
     with_errors: bool = False,
 ) -> Reading | None:
     protected = {i: t for i, t in occurrences.items() if t.protected}
+    if statement.kind is StatementKind.VIEW:
+        raise _no_view(statement, protected)
     if statement.kind is StatementKind.TABLE:
         whole = _preview_of_whole_table(statement, protected)
         if whole is None:
@@ -252,6 +254,17 @@ def _is_cte(statement: Statement, index: int, hidden: tuple[Visible, ...]) -> bo
     qualified = index + 1 < len(lexemes) and lexemes[index + 1].token.token_type is TokenType.DOT
     return not qualified and any(
         cte.name == lexemes[index].name and cte.span[0] <= index < cte.span[1] for cte in hidden
+    )
+
+
+def _no_view(statement: Statement, protected: Mapping[int, Exposed]) -> Refusal:
+    index, table = next(iter(protected.items()))
+    return Refusal(
+        Code.UNSUPPORTED,
+        f"a view over the protected table {table.name} could not be read: each of its answers is charged",
+        "Keep the answers, CREATE TEMPORARY TABLE t AS SELECT count(*) FROM ..., or write the query into WITH"
+        " where it is used.",
+        statement.lexed.lexemes[index].position,
     )
 
 
