@@ -125,11 +125,13 @@ def _refuse_rows(
     if "group" in select.clauses or select.distinct:  # without the unit an aggregate subquery
         name = written_name(*protected[index].name)
         unit = written_name(protected[index].unit or "unit")
+        aggregated = (
+            f"SELECT avg(n) FROM (SELECT {unit}, count(*) AS n FROM {name} GROUP BY {unit}) q"  # noqa: S608
+        )
         raise Refusal(
             Code.RAW_ROWS,
-            "the privacy unit cannot be a GROUP BY key of the result",
-            "GROUP BY it in a subquery and aggregate that: "  # noqa: S608
-            f"SELECT avg(n) FROM (SELECT {unit}, count(*) AS n FROM {name} GROUP BY {unit}) q.",
+            f"the privacy unit cannot be a GROUP BY key of the result, but of a subquery: {aggregated}",
+            f"GROUP BY it in a subquery and aggregate that: {aggregated}.",
             statement.lexed.lexemes[select.clauses.get("group", select.items)[0]].position,
         )
     probe = _probe(statement, select)
