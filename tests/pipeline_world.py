@@ -362,6 +362,8 @@ def read(
         return None
     resolved = tuple(map(resolve, statement.relations))
     reading = read_statement(statement, resolved, EXPOSED, types, with_errors)
+    if reading is not None and reading.preview is not None:
+        raise reading.preview.refusal  # as in a session that refuses previews
     return None if reading is None else (statement, reading)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 DP_SETTINGS = (
     *("dp.epsilon", "dp.delta", "dp.notice", "dp.round"),
-    *("dp.fresh", "dp.accept_error", "dp.published", "dp.trial", "dp.mechanism"),
+    *("dp.fresh", "dp.accept_error", "dp.published", "dp.trial", "dp.mechanism", "dp.previews"),
 )
 # Those by which PostgreSQL reads constants otherwise than the reader of this process does, with the values at
 # which everything is answered that can be. An HTTP request, which cannot set them, has these.

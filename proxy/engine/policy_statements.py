@@ -14,12 +14,11 @@ from proxy.base.sql_types import SqlType, by_oid
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.session_zone import in_session_zone
-from proxy.engine.settings import check_assignment, check_meaning
+from proxy.engine.settings import check_assignment, check_meaning, shows_empty_previews
 from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import (
     IdentifierUnit,
     Policy,
-    Previews,
     ProtectedTable,
     PublicTable,
 )
@@ -93,7 +92,7 @@ class ProtectedQuery:
         """What the analyst is told of a preview, which has no rows whatever there is."""
         if self.reading.preview is None:
             return ()
-        return (_EMPTY.format(table=written_name(*self.reading.preview)),)
+        return (_EMPTY.format(table=written_name(*self.reading.preview.table)),)
 
     def argument_types(self) -> tuple[SqlType, ...]:
         """Of what comes with a run: the client's arguments, and what the shadow has evaluated."""
@@ -123,7 +122,7 @@ class PolicyStatements:
         self.read_as = dict(read_as or {})
         self._privacy = policy.privacy
         self._mechanisms = allowed_mechanisms(policy)
-        self._empty_previews = policy.previews is Previews.EMPTY
+        self._previews = policy.previews
         self._present = EXACT_PRESENT
         if policy.reuse is not None:
             self._present = PresentRule(policy.reuse.step, policy.reuse.present_slots)
@@ -191,6 +190,8 @@ class PolicyStatements:
         question = self._read(statement, relation_oids, parameter_oids, with_errors, constant_oids)
         if isinstance(question, ConstantsNeeded):
             raise question.refusal.at(question.refusal.position)
+        if question is not None:
+            self.check_preview(question, settings or {})
         # What is only of dp.budget and dp.history means the same whatever is set.
         of_data = question is not None and not (
             question.reads_nothing and question.reading.accounts
@@ -200,6 +201,16 @@ class PolicyStatements:
             for block in question.reading.query.blocks:
                 in_session_zone(block, settings)
         return question
+
+    def check_preview(self, question: ProtectedQuery, settings: Mapping[str, str]) -> None:
+        """Refuse a preview in a session that wants none of no rows.
+
+        Raises:
+            Refusal: RAW_ROWS, SETTING.
+        """
+        preview = question.reading.preview
+        if preview is not None and not shows_empty_previews(settings, self._previews):
+            raise preview.refusal.at(preview.refusal.position)
 
     def in_force(self, question: ProtectedQuery) -> ProtectedQuery:
         """The question as this policy reads it. What was read under an earlier one is read again, under the
@@ -273,9 +284,7 @@ class PolicyStatements:
             oids = tuple(self.read_as.get(oid, oid) for oid in constant_oids)
             found = evaluated(parts(), oids, len(types))
         try:
-            reading = read_statement(
-                statement, resolved, self._exposed, types, with_errors, found, self._empty_previews
-            )
+            reading = read_statement(statement, resolved, self._exposed, types, with_errors, found)
         except Refusal as refusal:
             spans = parts() if constant_oids is None else ()
             if not spans:

@@ -179,6 +179,7 @@ class Engine:
         day: int | None,
     ) -> NoisyAnswer:
         if question.reads_nothing:
+            self.statements.check_preview(question, settings)
             return NoisyAnswer("{}", NOTHING, None, None, None, False, question.why_empty)
         day = await self.day_of(question) if day is None else day
         found = await self._prepared(question, arguments, settings, analyst, day)

@@ -18,7 +18,7 @@ from proxy.base.session_settings import (
     how_to_set,
 )
 from proxy.mechanisms.loss import Loss
-from proxy.policy.policy_model import Mechanism, Privacy
+from proxy.policy.policy_model import Mechanism, Previews, Privacy
 from proxy.query.ir.typing_rules import number
 
 _LEAST_EPSILON = Fraction(1, 10**6)  # as in policies; below it noise leaves every type's range
@@ -66,6 +66,7 @@ def read_settings(
         if name not in SESSION_SETTINGS:
             raise _bad(name, "is not known", f"The settings are {', '.join(DP_SETTINGS)}.")
     check_meaning(given)
+    shows_empty_previews(given, Previews.REFUSE)
     epsilon = _amount("dp.epsilon", given, privacy.epsilon, privacy.max_epsilon)
     delta = _amount("dp.delta", given, privacy.delta, privacy.max_delta)
     if epsilon < _LEAST_EPSILON:
@@ -140,6 +141,22 @@ def _mechanism(given: Mapping[str, str], allowed: Sequence[Mechanism]) -> Mechan
     words = ", ".join((BY_POLICY, *(one.value for one in allowed)))
     hint = how_to_set("dp.mechanism", Mechanism.SMOOTH_MEDIAN.value)
     raise _bad("dp.mechanism", what, f"{hint}. Allowed are {words}.")
+
+
+def shows_empty_previews(given: Mapping[str, str], default: Previews) -> bool:
+    """Read dp.previews.
+
+    Args:
+        given: Settings of the session.
+        default: The policy's `previews`, where the session has not SET it.
+
+    Raises:
+        Refusal: SETTING, another word than those of the policy.
+    """
+    word = given.get("dp.previews", default.value).strip().lower()
+    if word not in (one.value for one in Previews):
+        raise _bad("dp.previews", "must be empty or refuse", how_to_set("dp.previews", "empty"))
+    return word == Previews.EMPTY.value
 
 
 def _switch(name: str, given: Mapping[str, str], *, default: bool) -> bool:

@@ -56,6 +56,8 @@ SETTINGS = frozenset(
         "dp.round",
         "dp.trial",
         "dp.mechanism",
+        "dp.accept_error",
+        "dp.previews",
     }
 )
 

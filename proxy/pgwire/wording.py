@@ -45,6 +45,14 @@ def denied_table(fields: Mapping[bytes, bytes]) -> bytes | None:
     return table if is_denied and not table.startswith(b"pg_") else None
 
 
+def protected_denial(table: bytes) -> bytes:
+    """
+    >>> protected_denial(b"orders").decode()
+    'permission denied for table orders, which answers aggregates alone, e.g. SELECT count(*) FROM orders'
+    """
+    return b"%s%s, which answers aggregates alone, e.g. %s" % (_DENIED, table, _count_of(table))
+
+
 def protected_hint(table: bytes) -> bytes:
     """
     >>> protected_hint(b"orders")
@@ -52,10 +60,13 @@ def protected_hint(table: bytes) -> bytes:
     >>> protected_hint(b"Orders")[43:]
     b'SELECT count(*) FROM "Orders"; none can be written.'
     """
-    return (
-        b"A protected table answers aggregates, e.g. SELECT count(*) FROM %s; none can be written."
-        % (table if _PLAIN.fullmatch(table) else b'"%s"' % table.replace(b'"', b'""'))
-    )
+    answers = b"A protected table answers aggregates, e.g. %s; none can be written."
+    return answers % _count_of(table)
+
+
+def _count_of(table: bytes) -> bytes:
+    name = table if _PLAIN.fullmatch(table) else b'"%s"' % table.replace(b'"', b'""')
+    return b"SELECT count(*) FROM " + name
 
 
 def reword_denied(
@@ -80,6 +91,7 @@ def reword_denied(
         fields[b"C"], fields[b"M"] = TOO_LONG.sqlstate.encode(), TOO_LONG.message.encode()
         fields[b"H"] = (TOO_LONG.hint or "").encode()
     else:
+        fields[b"M"] = protected_denial(table)
         fields.setdefault(b"H", protected_hint(table))
     return True
 

@@ -122,7 +122,7 @@ def _time(key: Expression) -> _Time | None:
         case DateTrunc(unit=unit, operand=operand):
             zone = key.zone or UTC
             is_instant = key.type is SqlType.TIMESTAMPTZ
-            if is_instant and unit in ("hour", "minute") and not zone.is_utc:
+            if is_instant and unit in ("hour", "minute", "second") and not zone.is_utc:
                 return None  # the hour before a change is shown twice
             below = _read(operand, zone)
             return None if below is None else _truncated(below, unit, zone if is_instant else None)

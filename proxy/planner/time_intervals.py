@@ -63,6 +63,7 @@ def starts(unit: str, low: Fraction, high: Fraction) -> Iterator[datetime]:
 
 
 _FIXED = {
+    "second": timedelta(seconds=1),
     "minute": timedelta(minutes=1),
     "hour": timedelta(hours=1),
     "day": timedelta(days=1),
@@ -74,6 +75,8 @@ _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 def start_of(at: datetime, unit: str) -> datetime:
     day = datetime(at.year, at.month, at.day, tzinfo=timezone.utc)
     match unit:
+        case "second":
+            return at.replace(microsecond=0)
         case "minute":
             return at.replace(second=0, microsecond=0)
         case "hour":
@@ -224,7 +227,7 @@ def _truncated_within(node: DateTrunc, of: Within) -> Within:
     if node.operand.type is SqlType.TIMESTAMPTZ:
         of = _displayed(zone, of)
     of = _ends(of, lambda at: _truncated(node.unit, at))
-    if node.unit not in ("minute", "hour"):
+    if node.unit not in ("second", "minute", "hour"):
         return _meant(zone, of)
     # By the clock as it went then, which shows the hour before a change twice.
     is_known = all(end is None or _known(zone, end) for end in (of.low, of.high))

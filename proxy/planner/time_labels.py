@@ -312,7 +312,7 @@ def _unit_starts(key: DateTrunc, ends: _TimeEnds) -> Iterator[Fraction]:
         return map(seconds_at, _starts(key.unit, ends))
     if key.operand.type is SqlType.DATE:
         return (zone.instant(seconds_at(at)) for at in _starts(key.unit, ends))
-    if key.unit in ("minute", "hour"):
+    if key.unit in ("second", "minute", "hour"):
         # Truncated as the clock went then, which shows the hour before a change twice.
         return (
             seconds_at(at) - offset

@@ -23,7 +23,7 @@ from proxy.query.ir.query import Query
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS, account_edits
 from proxy.query.rewrite.ctes_left import settle_ctes
 from proxy.query.rewrite.edits import Edit
-from proxy.query.rewrite.empty_twins import on_twins
+from proxy.query.rewrite.empty_twins import on_twins, whole_on_twin
 from proxy.query.rewrite.replacing_aggregates import error_columns, replace_aggregates
 from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
 from proxy.query.rewrite.zero_divisors import zero_divisor_edits
@@ -46,17 +46,26 @@ _WRITES = frozenset({"insert", "update", "delete", "merge"})
 
 
 @dataclass(frozen=True, slots=True)
+class Preview:
+    """A few rows of a protected table. refusal: where they are not shown as none."""
+
+    table: TableName
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """query: what is asked, no blocks where the statement reads nothing (it is then not charged);
     accounts: dp.budget and dp.history, where they are named; error_columns: the places of the output columns
-    whose errors follow the result's own columns; preview: the protected table whose rows were asked for;
+    whose errors follow the result's own columns; preview: the protected table whose rows were asked for, and
+    the refusal, where the session does not want to see none of them;
     offsets: as of BoundStatement."""
 
     query: Query
     rewritten: RewrittenStatement
     accounts: frozenset[TableName] = frozenset()
     error_columns: tuple[int, ...] = ()
-    preview: TableName | None = None
+    preview: Preview | None = None
     offsets: frozenset[int] = frozenset()
 
     @property
@@ -102,7 +111,6 @@ def read_statement(
     parameters: tuple[SqlType, ...],
     with_errors: bool = False,
     evaluated: Evaluated = NOTHING_EVALUATED,
-    empty_previews: bool = False,
 ) -> Reading | None:
     """What a statement asks of protected tables.
 
@@ -110,15 +118,12 @@ def read_statement(
 
     Given    resolved: for each of statement.relations the protected table it names in the session, or None;
              with_errors: the result gets columns of errors behind its own, where that changes nothing else;
-             evaluated: what the shadow evaluates, none of it where the statement can be read without;
-             empty_previews: a few rows of a protected table are none, as against refused
+             evaluated: what the shadow evaluates, none of it where the statement can be read without
     Gives    None where nothing protected is asked for: relay it as it is
     Refuses  RAW_ROWS, UNSUPPORTED, FUNCTION, COLUMN_NOT_USABLE, SYNTAX, each with its position
     """
     try:
-        return _read(
-            statement, resolved, tables, parameters, with_errors, evaluated, empty_previews
-        )
+        return _read(statement, resolved, tables, parameters, with_errors, evaluated)
     except RecursionError:
         raise too_complex("nested this deeply") from None
     except (ValueError, OverflowError):
@@ -133,7 +138,6 @@ def _read(
     parameters: tuple[SqlType, ...],
     with_errors: bool,
     evaluated: Evaluated,
-    empty_previews: bool,
 ) -> Reading | None:
     if any(table is not None and tables[table].protected for table in resolved):
         refuse_unicode_names(statement.lexed)
@@ -145,7 +149,7 @@ def _read(
         return _with_accounts(statement, accounts, occurrences, parameters, evaluated)
     if not protected:
         return None
-    return _of_protected(statement, occurrences, parameters, evaluated, with_errors, empty_previews)
+    return _of_protected(statement, occurrences, parameters, evaluated, with_errors)
 
 
 def _with_accounts(
@@ -175,27 +179,33 @@ def _of_protected(
     parameters: tuple[SqlType, ...],
     evaluated: Evaluated,
     with_errors: bool = False,
-    empty_previews: bool = False,
 ) -> Reading | None:
     protected = {i: t for i, t in occurrences.items() if t.protected}
+    if statement.kind is StatementKind.VIEW:
+        raise _no_view(statement, protected)
     if statement.kind is StatementKind.TABLE:
-        _refuse_whole_table(statement, protected)
-        return None
+        whole = _preview_of_whole_table(statement, protected)
+        if whole is None:
+            return None
+        edits = whole_on_twin(statement.lexed, protected)
+        rewritten = rewrite_statement(statement.text, edits, len(parameters))
+        return Reading(_NOTHING, rewritten, preview=whole)
     lexemes = statement.lexed.lexemes
     for index, table in protected.items():
         if index > statement.first and lexemes[index - 1].word == "table":
             refuse_table(statement, index, table)
     found = selects(statement)
-    bound, errors, preview = None, tuple[int, ...](), None
+    bound, errors = None, tuple[int, ...]()
+    preview: Preview | None = None
     if not reads_nothing(statement, found, protected):
         try:
             bound = bind_statement(statement, found, occurrences, parameters, evaluated)
         except Refusal as refusal:
-            is_empty = empty_previews and refusal.code is Code.RAW_ROWS
             result = result_select(statement, found)
-            if not (is_empty and is_preview(statement, result, found, protected)):
+            is_shown = is_preview(statement, result, found, protected)
+            if refusal.code is not Code.RAW_ROWS or not is_shown:
                 raise
-            preview = next(iter(protected.values())).name
+            preview = Preview(next(iter(protected.values())).name, refusal)
     if bound is None:  # nothing is asked of the data: the statement itself, on tables without rows
         query, edits = _NOTHING, on_twins(statement.lexed, found, protected)
     elif not bound.subqueries:
@@ -249,11 +259,32 @@ def _is_cte(statement: Statement, index: int, hidden: tuple[Visible, ...]) -> bo
     )
 
 
-def _refuse_whole_table(statement: Statement, occurrences: Mapping[int, Exposed]) -> None:
-    """TABLE t and COPY t TO read rows; COPY t FROM is a write, which the shadow refuses."""
+def _no_view(statement: Statement, protected: Mapping[int, Exposed]) -> Refusal:
+    index, table = next(iter(protected.items()))
+    return Refusal(
+        Code.UNSUPPORTED,
+        f"a view over the protected table {table.name} could not be read: each of its answers is charged",
+        "Keep the answers, CREATE TEMPORARY TABLE t AS SELECT count(*) FROM ..., or write the query into WITH"
+        " where it is used.",
+        statement.lexed.lexemes[index].position,
+    )
+
+
+def _preview_of_whole_table(
+    statement: Statement, occurrences: Mapping[int, Exposed]
+) -> Preview | None:
+    """TABLE t and COPY t TO read rows; COPY t FROM is a write, which the shadow refuses: None.
+
+    Raises:
+        Refusal: RAW_ROWS, but for TABLE t LIMIT n.
+    """
     index = next(iter(occurrences))
-    if index > statement.first + 2 or any(
-        lexeme.word == "from" for lexeme in statement.lexed.lexemes
-    ):
-        return
-    refuse_table(statement, index, occurrences[index])
+    words = [lexeme.word for lexeme in statement.lexed.lexemes]
+    if index > statement.first + 2 or "from" in words:
+        return None
+    try:
+        refuse_table(statement, index, occurrences[index])
+    except Refusal as refusal:
+        if words[0] != "table" or not {"limit", "fetch"} & set(words):
+            raise
+        return Preview(occurrences[index].name, refusal)

@@ -361,6 +361,7 @@ class Shadow:
             ("dp", "epsilon"): sql.Literal(decimal_text(privacy.epsilon)),
             ("dp", "delta"): sql.Literal(decimal_text(privacy.delta)),
             ("dp", "mechanism"): sql.Literal(BY_POLICY),
+            ("dp", "previews"): sql.Literal(policy.previews.value),
             ("dp", "notice"): sql.Literal("on" if privacy.has_notices else "off"),
         }
         for name, value in values.items():

@@ -33,6 +33,12 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT count(*) FILTER (WHERE status = 'paid'), sum(total) FILTER (WHERE quantity > 1) {_ORDERS}",
     ),
     "Use count(*).": (_COUNT,),
+    "Keep the answers, CREATE TEMPORARY TABLE t AS SELECT count(*) FROM ..., or write the query into WITH where"
+    " it is used.": (
+        f"CREATE TEMPORARY TABLE of_a_view AS SELECT count(*) {_ORDERS}",
+        f"WITH v AS (SELECT status, count(*) AS n {_ORDERS} GROUP BY 1) SELECT max(n) FROM v",
+    ),
+    "If dp.low(count(*)) is above 0, there are some.": (f"SELECT count(*), dp.low(count(*)) {_ORDERS}",),
     "Publish the SELECT itself.": "speaks to who writes a policy",
     "Join its answers: ... FROM (aggregates by k) a JOIN {} p ON p.k = a.k, where the protected table is"
     " aggregated inside.": "the demo publishes nothing: tests/live/test_published.py runs it",

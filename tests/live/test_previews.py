@@ -59,6 +59,100 @@ def test_what_would_look_like_an_answer_is_refused(
         connection.execute(text.encode())
 
 
+_SHOWN = (
+    "SELECT * FROM shop.orders LIMIT 100",
+    "TABLE shop.orders LIMIT 5",
+    "SELECT row_to_json(x) FROM (SELECT * FROM shop.orders LIMIT 10) x",
+    "SELECT *, count(*) OVER () FROM shop.orders LIMIT 10",
+    "SELECT 1 AS one FROM shop.orders WHERE status = 'paid' LIMIT 1",
+)
+
+
+@pytest.mark.parametrize("way", ["SET", "options"])
+@pytest.mark.parametrize("text", _SHOWN)
+def test_a_session_says_so_for_itself(live: LiveProxy, analyst: str, text: str, way: str) -> None:
+    """Beside the policy's default, which is to refuse; prepared before it changes its mind, too."""
+    options = "-c dp.previews=empty" if way == "options" else ""
+    with live.connect("shop", analyst=analyst, options=options) as connection:
+        if way == "SET":
+            connection.execute("SET dp.previews = empty")
+        assert connection.execute(text.encode()).fetchall() == []
+        assert connection.pgconn.prepare(b"shown", text.encode()).error_message == b""
+        assert connection.pgconn.exec_prepared(b"shown", []).ntuples == 0
+        connection.execute("SET dp.previews = refuse")
+        refused = connection.pgconn.exec_prepared(b"shown", []).error_message
+        assert b"protected table shop.orders" in refused
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match=r"SELECT count\(\*\) FROM"):
+            connection.execute(text.encode())
+        connection.execute("SET dp.previews = empty")
+        assert connection.execute(text.encode()).fetchall() == []
+    assert live.spent(analyst)[0] == 0
+
+
+def test_a_session_refuses_what_the_policy_leaves_empty(live: LiveProxy, analyst: str) -> None:
+    with live.connect("kinds", analyst=analyst) as connection:
+        assert connection.execute("SHOW dp.previews").fetchone() == ("empty",)
+        connection.execute("SET dp.previews = refuse")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="cannot be returned"):
+            connection.execute("SELECT * FROM kinds.things LIMIT 100")
+        connection.execute("RESET dp.previews")
+        assert connection.execute("SELECT * FROM kinds.things LIMIT 100").fetchall() == []
+
+
+def test_copies_and_cursors_are_empty(live: LiveProxy, analyst: str) -> None:
+    with live.connect("shop", analyst=analyst) as connection:
+        connection.execute("SET dp.previews = empty")
+        with connection.cursor().copy("COPY (SELECT * FROM shop.orders LIMIT 3) TO STDOUT") as copy:
+            assert b"".join(bytes(piece) for piece in copy) == b""
+        for held in ("", " WITH HOLD"):
+            with connection.transaction():
+                connection.execute(f"DECLARE c CURSOR{held} FOR SELECT * FROM shop.orders".encode())
+                shown = connection.execute("FETCH 5 FROM c")
+                assert shown.fetchall() == []
+                assert [one.name for one in shown.description or ()][:2] == ["id", "customer_id"]
+                connection.execute("CLOSE c")
+    assert live.spent(analyst)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("SELECT EXISTS (SELECT 1 FROM shop.orders)", "SELECT count(*) FROM shop.orders"),
+        (
+            "SELECT EXISTS (SELECT 1 FROM shop.orders WHERE total > 5 LIMIT 1) LIMIT 1",
+            "SELECT count(*) FROM shop.orders WHERE total > 5",
+        ),
+        (
+            "SELECT (SELECT 1 FROM shop.orders o JOIN shop.customers c ON c.id = o.customer_id LIMIT 1) = 1",
+            "SELECT count(*) FROM shop.orders o JOIN shop.customers c ON c.id = o.customer_id",
+        ),
+        (
+            "SELECT CASE WHEN NOT EXISTS (SELECT FROM shop.orders) THEN 'empty' END",
+            "SELECT count(*) FROM shop.orders",
+        ),
+    ],
+)
+def test_existence_is_never_answered_false(
+    live: LiveProxy, analyst: str, text: str, count: str
+) -> None:
+    """Also in a session that sees empty previews. The count that the message names runs as it stands."""
+    with live.connect("shop", analyst=analyst) as connection:
+        connection.execute("SET dp.previews = empty")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
+            connection.execute(text.encode())
+        assert (caught.value.diag.message_primary or "").endswith(count)
+        assert live.spent(analyst)[0] == 0
+        assert connection.execute(count.encode()).fetchone() is not None
+
+
+def test_another_word_is_refused(live: LiveProxy, analyst: str) -> None:
+    with (
+        live.connect("shop", analyst=analyst) as connection,
+        pytest.raises(psycopg.errors.InvalidParameterValue, match="must be empty or refuse"),
+    ):
+        connection.execute("SET dp.previews = some")
+
+
 def test_the_default_is_to_refuse(live: LiveProxy, analyst: str) -> None:
     with (
         live.connect("shop", analyst=analyst) as connection,

@@ -33,6 +33,14 @@ PREVIEWS = (
     "SELECT * FROM (SELECT id FROM orders UNION ALL SELECT quantity FROM orders) t LIMIT 5",
     "SELECT *, row_number() OVER (ORDER BY id) FROM shop.orders LIMIT 5",
     "SELECT * FROM (SELECT customer_id, count(*) AS n FROM orders GROUP BY customer_id) q LIMIT 5",
+    "COPY (SELECT * FROM shop.orders LIMIT 5) TO STDOUT",
+    "DECLARE c CURSOR FOR SELECT * FROM shop.orders LIMIT 5",
+    "DECLARE c CURSOR WITH HOLD FOR SELECT * FROM shop.orders",
+    "SELECT row_to_json(x) FROM (SELECT * FROM shop.orders LIMIT 10) x",
+    "SELECT to_jsonb(x) AS j FROM (SELECT o.id AS a FROM shop.orders o FETCH FIRST 5 ROWS ONLY) AS x",
+    "SELECT *, count(*) OVER () FROM shop.orders LIMIT 10",
+    "SELECT id, sum(quantity) FILTER (WHERE id > 3) OVER (PARTITION BY id) AS s FROM shop.orders LIMIT 1",
+    "SELECT 1 AS one FROM shop.orders WHERE id > 4 LIMIT 1",
 )
 # With a row, or a number, though there are no rows of shop.orders; or no query by itself.
 OTHERS = (
@@ -54,8 +62,20 @@ OTHERS = (
     "SELECT 1 WHERE NOT EXISTS (SELECT * FROM shop.orders) LIMIT 1",
     "WITH w AS (INSERT INTO t SELECT id FROM orders RETURNING 1) SELECT * FROM orders LIMIT 5",
     "CREATE TEMP TABLE t AS SELECT * FROM shop.orders LIMIT 5",
-    "COPY (SELECT * FROM shop.orders LIMIT 5) TO STDOUT",
-    "DECLARE c CURSOR FOR SELECT * FROM shop.orders LIMIT 5",
+    "CREATE TEMP TABLE t AS SELECT * FROM (SELECT * FROM shop.orders LIMIT 5) q",
+    "EXPLAIN SELECT * FROM shop.orders LIMIT 5",
+    "COPY (SELECT * FROM shop.orders) TO STDOUT",
+    "SELECT row_to_json(x) FROM (SELECT * FROM shop.orders) x",
+    "SELECT json_agg(x) FROM (SELECT * FROM shop.orders LIMIT 10) x",
+    "SELECT count(*) FILTER (WHERE id > 1) FROM shop.orders LIMIT 1",
+    "SELECT sum(count(*)) OVER () FROM shop.orders LIMIT 1",
+    "DECLARE c CURSOR FOR SELECT max(id) FROM shop.orders",
+    "DECLARE c CURSOR FOR SELECT EXISTS (SELECT 1 FROM shop.orders)",
+    "SELECT EXISTS (SELECT 1 FROM shop.orders LIMIT 1) LIMIT 1",
+    "SELECT (SELECT 1 FROM shop.orders LIMIT 1) IS NOT NULL LIMIT 1",
+    "SELECT id FROM shop.kinds WHERE id IN (SELECT id FROM shop.orders LIMIT 5) LIMIT 5",
+    "SELECT CASE WHEN EXISTS (SELECT 1 FROM shop.orders) THEN 1 ELSE 0 END LIMIT 1",
+    "SELECT id FROM shop.kinds WHERE NOT EXISTS (SELECT 1 FROM shop.orders) LIMIT 1",
 )
 
 
@@ -79,7 +99,7 @@ def test_what_is_a_preview(text: str) -> None:
     assert is_preview(statement, result, found, protected) == (text in PREVIEWS)
 
 
-def _read(text: str, *, empty: bool) -> Reading | None:
+def _read(text: str) -> Reading | None:
     columns = {
         name: Column(name=name, type=by_oid(23), type_name="integer", nullable=False)
         for name in ("id", "customer_id", "quantity")
@@ -90,17 +110,34 @@ def _read(text: str, *, empty: bool) -> Reading | None:
     }
     statement = _statement(text)
     resolved = tuple(KINDS if "kinds" in name else ORDERS for name in statement.relations)
-    return read_statement(statement, resolved, tables, (), empty_previews=empty)
+    return read_statement(statement, resolved, tables, ())
 
 
 @pytest.mark.parametrize("text", PREVIEWS)
-def test_only_where_the_policy_says_so(text: str) -> None:
-    reading = _read(text, empty=True)
+def test_it_is_of_no_rows_and_has_its_refusal(text: str) -> None:
+    """Which of the two a session gets, policy and session say: tests/live/test_previews.py."""
+    reading = _read(text)
     assert reading is not None and not reading.query.blocks
-    assert reading.preview == ORDERS
+    assert reading.preview is not None and reading.preview.table == ORDERS
     assert "pg_dp_empty" in reading.text
+    assert reading.preview.refusal.code is Code.RAW_ROWS
+
+
+@pytest.mark.parametrize(
+    "text", ["TABLE shop.orders LIMIT 5", "TABLE orders ORDER BY 1 FETCH FIRST ROW ONLY"]
+)
+def test_a_whole_table_with_a_limit_is_one(text: str) -> None:
+    reading = _read(text)
+    assert reading is not None and reading.preview is not None
+    assert "pg_dp_empty" in reading.text and " orders " not in reading.text
+
+
+@pytest.mark.parametrize(
+    "text", ["TABLE shop.orders", "COPY shop.orders TO STDOUT", "EXPLAIN TABLE orders"]
+)
+def test_a_whole_table_without_one_is_none(text: str) -> None:
     with pytest.raises(Refusal) as caught:
-        _read(text, empty=False)
+        _read(text)
     assert caught.value.code is Code.RAW_ROWS
 
 
@@ -112,5 +149,5 @@ def test_only_where_the_policy_says_so(text: str) -> None:
     ],
 )
 def test_what_is_answered_is_answered(text: str) -> None:
-    reading = _read(text, empty=True)
+    reading = _read(text)
     assert reading is not None and reading.query.blocks and reading.preview is None

@@ -69,7 +69,7 @@ FORMS: Mapping[type[exp.Expr], FunctionForm] = {
         "date_trunc",
         "'month', column",
         "'day', column, 'Europe/Berlin'",
-        of="a date or timestamp; to the year, quarter, month, week, day, hour or minute",
+        of="a date or timestamp; to the year, quarter, month, week, day, hour, minute or second",
     ),
     exp.DateBin: _form(
         "date_bin",

@@ -130,7 +130,13 @@ def _sets(context: SelectContext) -> tuple[tuple[Span, ...], ...]:
     clauses = context.select.clauses
     if context.select.distinct and "group" not in clauses:
         if context.select.is_distinct_on and not _has_aggregate(context):
-            raise Refusal(Code.RAW_ROWS, "DISTINCT ON reads rows", _ONE_ROW, context.start())
+            raise Refusal(
+                Code.RAW_ROWS,
+                "DISTINCT ON reads rows: ask for aggregates, e.g. SELECT column, count(*) FROM table"
+                " GROUP BY column",
+                _ONE_ROW,
+                context.start(),
+            )
         items = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
         return (items,)
     return grouping_sets(context.lexed, clauses["group"]) if "group" in clauses else ((),)

@@ -310,7 +310,8 @@ def _aggregate_span(lexed: Lexed, index: int) -> Span | None:
     if name in OTHER_AGGREGATES or following == "within":
         raise Refusal(
             Code.FUNCTION,
-            f"aggregate {name} is not available on a protected table",
+            f"aggregate {name} is not available on a protected table, as count(*), sum(column) and avg(column)"
+            " are",
             _instead_of(name),
             lexemes[index].position,
         )

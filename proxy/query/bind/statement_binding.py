@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+from sqlglot import TokenType
+
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.base.written_names import written_name
@@ -20,8 +22,9 @@ from proxy.query.ir.bound_statement import AggregateSubquery, BoundStatement
 from proxy.query.ir.exposed import Exposed
 from proxy.query.syntax.from_functions import refuse_in_function
 from proxy.query.syntax.probes import unused_ctes
-from proxy.query.syntax.selects import Select, Span
+from proxy.query.syntax.selects import Select, Span, selects
 from proxy.query.syntax.statements import Statement
+from proxy.query.syntax.tokens import on_one_line
 from proxy.query.syntax.with_clauses import Visible, visible_ctes
 
 
@@ -122,14 +125,47 @@ def _refuse_rows(
     if "group" in select.clauses or select.distinct:  # without the unit an aggregate subquery
         name = written_name(*protected[index].name)
         unit = written_name(protected[index].unit or "unit")
+        aggregated = (
+            f"SELECT avg(n) FROM (SELECT {unit}, count(*) AS n FROM {name} GROUP BY {unit}) q"  # noqa: S608
+        )
         raise Refusal(
             Code.RAW_ROWS,
-            "the privacy unit cannot be a GROUP BY key of the result",
-            "GROUP BY it in a subquery and aggregate that: "  # noqa: S608
-            f"SELECT avg(n) FROM (SELECT {unit}, count(*) AS n FROM {name} GROUP BY {unit}) q.",
+            f"the privacy unit cannot be a GROUP BY key of the result, but of a subquery: {aggregated}",
+            f"GROUP BY it in a subquery and aggregate that: {aggregated}.",
             statement.lexed.lexemes[select.clauses.get("group", select.items)[0]].position,
         )
-    refuse_table(statement, index, protected[index])
+    probe = _probe(statement, select)
+    if probe is None:
+        refuse_table(statement, index, protected[index])
+    raise Refusal(
+        Code.RAW_ROWS,
+        f"whether rows of the protected table {protected[index].name} exist cannot be told: ask how many,"
+        f" {probe}",
+        "If dp.low(count(*)) is above 0, there are some.",
+        statement.lexed.lexemes[index].position,
+    )
+
+
+_PROBE_TEXT = 200  # characters of a message, which quotes the statement
+
+
+def _probe(statement: Statement, select: Select) -> str | None:
+    """The count to ask instead of EXISTS or SELECT 1 ... LIMIT 1. None: it is no such question, or one about
+    the rows around it."""
+    lexed, clauses = statement.lexed, select.clauses
+    lexemes = lexed.lexemes
+    is_exists = select.keyword > 1 and lexemes[select.keyword - 2].word == "exists"
+    items = lexemes[slice(*select.items)]
+    is_constant = bool(items) and items[0].token.token_type in (TokenType.NUMBER, TokenType.STRING)
+    if "from" not in clauses or not (is_exists or (is_constant and "limit" in clauses)):
+        return None
+    around = [one for one in selects(statement) if one.keyword < select.keyword < one.end]
+    if any("from" in one.clauses for one in around):
+        return None
+    text = f"SELECT count(*) FROM {on_one_line(lexed, *clauses['from'])}"  # noqa: S608
+    if "where" in clauses:
+        text += f" WHERE {on_one_line(lexed, *clauses['where'])}"
+    return text if len(text) <= _PROBE_TEXT and "group" not in clauses else None
 
 
 def refuse_table(statement: Statement, index: int, table: Exposed) -> NoReturn:
@@ -140,7 +176,8 @@ def refuse_table(statement: Statement, index: int, table: Exposed) -> NoReturn:
     name = written_name(*table.name)
     raise Refusal(
         Code.RAW_ROWS,
-        f"rows of the protected table {table.name} cannot be returned",
+        f"rows of the protected table {table.name} cannot be returned, only aggregates of them,"  # noqa: S608
+        f" e.g. SELECT count(*) FROM {name}",
         f"Use aggregates, e.g. SELECT count(*) FROM {name}. SELECT * FROM dp.columns says what each column"  # noqa: S608
         " can be used for.",
         statement.lexed.lexemes[index].position,

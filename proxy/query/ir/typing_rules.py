@@ -28,7 +28,7 @@ _NUMBERS = (
     SqlType.FLOAT8,
 )
 # The units of date_trunc().
-TRUNCATIONS = frozenset(["minute", "hour", "day", "week", "month", "quarter", "year"])
+TRUNCATIONS = frozenset(["second", "minute", "hour", "day", "week", "month", "quarter", "year"])
 # The least and the largest positive number.
 _FLOATS = {
     SqlType.FLOAT4: (Fraction(1, 2**149), (2 - Fraction(1, 2**23)) * 2**127),

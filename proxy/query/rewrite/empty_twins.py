@@ -60,6 +60,14 @@ def on_twins(
     )
 
 
+def whole_on_twin(lexed: Lexed, protected: Mapping[int, Exposed]) -> tuple[Edit, ...]:
+    """The edit that puts the twin into TABLE t, which has no alias and no columns."""
+    index, table = next(iter(protected.items()))
+    twin = twin_of(table.name)
+    end = lexed.lexemes[_end_of_chain(lexed, index) - 1].end
+    return (Edit(lexed.lexemes[index].start, end, f"{quoted(twin.schema)}.{quoted(twin.name)}"),)
+
+
 def in_place_of(
     lexed: Lexed, found: tuple[Select, ...], instead: Mapping[int, tuple[TableName, str]]
 ) -> tuple[Edit, ...]:

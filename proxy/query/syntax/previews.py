@@ -23,6 +23,7 @@ from proxy.query.syntax.selects import (
     query_parts,
 )
 from proxy.query.syntax.statements import Statement, StatementKind
+from proxy.query.syntax.tokens import Lexed
 from proxy.query.syntax.with_clauses import Visible, visible_ctes, writes
 
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})  # with WITHIN GROUP
@@ -39,18 +40,29 @@ def is_preview(
     Given    result: the SELECT whose rows are the statement's, if it is one; protected: first lexemes of what
              names a protected table
     """
-    if statement.kind is not StatementKind.QUERY or result is None:
-        return False
-    if "group" in result.clauses or not result.clauses.keys() & {"limit", "fetch"}:
+    if result is None or "group" in result.clauses:
         return False  # whoever groups wants groups, not a look at the columns
-    if writes(statement.lexed, statement.first, statement.last):
+    first = statement.lexed.lexemes[0].word
+    is_cursor = first == "declare"  # FETCH takes a few rows
+    is_shown = statement.kind in (StatementKind.QUERY, StatementKind.COPY) or is_cursor
+    if not is_shown or writes(statement.lexed, statement.first, statement.last):
         return False
-    return _Emptiness(statement, found, protected).of(result)
+    emptiness = _Emptiness(statement, found, protected)
+    return (is_cursor or emptiness.has_limit(result)) and emptiness.of(result)
 
 
 def may_aggregate(name: str) -> bool:
     """Whether a call of this name may make one row of none. Those of windows only are among them."""
     return name in ANSWERED | OTHER_AGGREGATES | _RANKS or "agg" in name
+
+
+def is_windowed(lexed: Lexed, index: int) -> bool:
+    """Whether a call of a function is that of a window: OVER stands behind it, and behind its FILTER."""
+    end = lexed.partner[index + 1] + 1
+    lexemes = lexed.lexemes
+    if end + 1 < len(lexemes) and lexemes[end].word == "filter" and is_call(lexed, end):
+        end = lexed.partner[end + 1] + 1
+    return end < len(lexemes) and lexemes[end].word == "over"
 
 
 class _Emptiness:
@@ -79,10 +91,28 @@ class _Emptiness:
             return False
         return self._item(item)
 
+    def has_limit(self, select: Select) -> bool:
+        """A SELECT, or the one subquery whose rows it shows one by one."""
+        if select.clauses.keys() & {"limit", "fetch"}:
+            return True
+        try:
+            item = read_from(self._lexed, select.clauses.get("from", (0, 0)))
+        except Refusal:
+            return False
+        parts = (
+            query_parts(self._lexed, item.query, self._found)[0]
+            if isinstance(item, QueryItem)
+            else ()
+        )
+        return len(parts) == 1 and self.has_limit(parts[0])
+
     def _aggregates(self, select: Select) -> bool:
+        """Windows have no row where there are none."""
         spans = [select.clauses[n] for n in ("items", "order") if n in select.clauses]
         return any(
-            may_aggregate(self._lexed.lexemes[index].name) and is_call(self._lexed, index)
+            may_aggregate(self._lexed.lexemes[index].name)
+            and is_call(self._lexed, index)
+            and not is_windowed(self._lexed, index)
             for span in spans
             for index in own_lexemes(self._lexed, span)
         )

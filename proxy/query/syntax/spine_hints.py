@@ -23,7 +23,7 @@ _LONGEST = 1500  # characters of a hint
 _AFTER = frozenset(
     {"where", "group", "having", "order", "limit", "union", "window", "fetch", "offset"}
 )
-_UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour", "minute"})
+_UNITS = frozenset({"year", "quarter", "month", "week", "day", "hour", "minute", "second"})
 _FROM_ON, _BEFORE = frozenset({">=", ">"}), frozenset({"<", "<="})
 _COMPARATORS = frozenset({"="}) | _FROM_ON | _BEFORE
 

@@ -25,6 +25,7 @@ class StatementKind(Enum):
     COPY = "copy"  # COPY (query) TO
     EXPLAIN = "explain"
     TABLE = "table"  # TABLE t, EXPLAIN TABLE t, COPY t TO
+    VIEW = "view"  # CREATE VIEW ... AS query, which nothing can be read from
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class Statement:
         """The inner query alone, blanks in front of it so that error positions agree with the whole. INSERT
         as it is: what its table lacks is told before the question is asked."""
         lexemes = self.lexed.lexemes
+        if self.kind is StatementKind.VIEW and "recursive" in (x.word for x in lexemes[:5]):
+            return "SELECT"  # the query names the view
         if lexemes[0].word == "insert":
             return self.text
         start, end = lexemes[self.first].start, lexemes[self.last - 1].end
@@ -84,7 +87,7 @@ class Execute:
 
 @dataclass(frozen=True, slots=True)
 class StoredQuery:
-    """PREPARE name AS query, CREATE VIEW name AS query: it asks nothing yet, and is relayed."""
+    """PREPARE name AS query: it asks nothing yet, and is relayed."""
 
     statement: Statement
 
@@ -165,6 +168,9 @@ def look(text: str, names: Names) -> Statement | Execute | StoredQuery | None:
     relations, chains = _chains(lexed, names)
     if not relations:
         return None
+    view = _view(lexed)
+    if view is not None:
+        return Statement(lexed, StatementKind.VIEW, *view, relations, chains)
     located = _inner_query(lexed)
     stored = _after(lexed, "as") if located is None else None
     if located is not None:
@@ -174,6 +180,27 @@ def look(text: str, names: Names) -> Statement | Execute | StoredQuery | None:
         kind, first, last, _ = stored
         return StoredQuery(Statement(lexed, kind, first, last, relations, chains))
     return None
+
+
+_BEFORE_VIEW = frozenset(
+    {"or", "replace", "temp", "temporary", "local", "recursive", "materialized"}
+)
+
+
+def _view(lexed: Lexed) -> tuple[int, int] | None:
+    """Where the query of a CREATE VIEW begins and ends."""
+    words = [lexeme.word for lexeme in lexed.lexemes]
+    place = next((i for i, word in enumerate(words[1:], 1) if word not in _BEFORE_VIEW), 0)
+    if words[0] != "create" or not place or words[place] != "view":
+        return None
+    end = len(words)
+    while end > place and lexed.lexemes[end - 1].token.token_type is TokenType.SEMICOLON:
+        end -= 1
+    if words[end - 2 : end] == ["check", "option"]:  # WITH [LOCAL | CASCADED] CHECK OPTION
+        end -= 3 + (words[end - 3] in ("local", "cascaded"))
+    own = (i for i in range(place, end - 1) if lexed.lexemes[i].depth == 0)
+    start = next((i + 1 for i in own if words[i] == "as"), None)
+    return None if start is None else (start, end)
 
 
 def _without_empty_ones(lexed: Lexed | None) -> Lexed | None:

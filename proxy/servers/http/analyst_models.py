@@ -74,7 +74,7 @@ class QueryRequest(RequestModel):
         "fresh": "Write true or false.",
     }
 
-    database: Text
+    database: Text = Field("", description="May be left out if you can query one database only.")
     sql: Text = Field(description="One statement.")
     params: Annotated[
         tuple[str | None, ...], PlainValidator(_parameters), WithJsonSchema(_PARAMETERS_SCHEMA)

@@ -161,6 +161,13 @@ class HttpLogins:
             return _Refusing(self.any_session(caller), _no_access(caller, database))
         return self._open(database, caller, settings or {})
 
+    def database_of(self, caller: Caller, database: str) -> str:
+        """The database that a request is about: the only one of its caller's where it names none, or ""."""
+        if database:
+            return database
+        found = [name for name in self._databases if self.may_query(caller, name)]
+        return found[0] if len(found) == 1 else ""
+
     def any_session(self, caller: Caller) -> AbstractAsyncContextManager[AnalystSession]:
         """Any shadow can tell whether a password is right."""
         return self._open(self._databases[0], caller, {})
@@ -226,7 +233,8 @@ def no_database(database: str) -> HttpProblem:
     message = f'database "{database}" does not exist'
     hint = "GET /v1/databases lists them."
     if not database:
-        message, hint = "no database is named", f"Add ?database=NAME. {hint}"
+        message = "no database is named"
+        hint = f'Add ?database=NAME, or "database" to the body. {hint}'
     return HttpProblem(HTTPStatus.NOT_FOUND, message, hint=hint, sqlstate="3D000")
 
 

@@ -164,7 +164,18 @@ _LOGIN = Depends(_logged_in)
 LoggedIn = Annotated[Caller, _LOGIN]
 # Read after the login: no stranger's body is read.
 QueryBody = Annotated[QueryRequest, Depends(QueryRequest.read)]
-DatabaseName = Annotated[str, Query(description="One of `GET /v1/databases`.", examples=["shop"])]
+_NAME = "One of `GET /v1/databases`. It may be left out if there is only one."
+
+
+async def _named_database(
+    routes: State,
+    caller: LoggedIn,
+    database: Annotated[str, Query(description=_NAME, examples=["shop"])] = "",
+) -> str:
+    return routes.logins.database_of(caller, database)
+
+
+DatabaseName = Annotated[str, Depends(_named_database)]
 
 
 async def _open_session(
@@ -192,16 +203,17 @@ health_router = APIRouter(route_class=Operation)
 async def run_query(
     request: Request, routes: State, caller: LoggedIn, query: QueryBody
 ) -> Response:
-    with routes.logins.under_way(caller, query.database) as ended:
-        work = _answered(routes, caller, query, wants_csv=_wants_csv(request))
+    database = routes.logins.database_of(caller, query.database)
+    with routes.logins.under_way(caller, database) as ended:
+        work = _answered(routes, caller, database, query, wants_csv=_wants_csv(request))
         return await _while_connected(request, ended, work)
 
 
 async def _answered(
-    routes: Routes, caller: Caller, query: QueryRequest, *, wants_csv: bool
+    routes: Routes, caller: Caller, database: str, query: QueryRequest, *, wants_csv: bool
 ) -> Response:
-    async with routes.logins.session(query.database, caller, query.settings) as session:
-        adapter = routes.adapters[query.database]
+    async with routes.logins.session(database, caller, query.settings) as session:
+        adapter = routes.adapters[database]
         driver = LibpqDriver(adapter, session, query, with_errors=not wants_csv)
         token = None if caller.token is None else caller.token.number
         with charging(token), adapter.turns_of(caller.analyst):
@@ -224,13 +236,17 @@ async def _answered(
 async def explain_query(
     request: Request, routes: State, caller: LoggedIn, query: QueryBody
 ) -> Response:
-    with routes.logins.under_way(caller, query.database) as ended:
-        return await _while_connected(request, ended, _explained(routes, caller, query))
+    database = routes.logins.database_of(caller, query.database)
+    with routes.logins.under_way(caller, database) as ended:
+        work = _explained(routes, caller, database, query)
+        return await _while_connected(request, ended, work)
 
 
-async def _explained(routes: Routes, caller: Caller, query: QueryRequest) -> Response:
-    async with routes.logins.session(query.database, caller, query.settings) as session:
-        plan = await LibpqDriver(routes.adapters[query.database], session, query).explain()
+async def _explained(
+    routes: Routes, caller: Caller, database: str, query: QueryRequest
+) -> Response:
+    async with routes.logins.session(database, caller, query.settings) as session:
+        plan = await LibpqDriver(routes.adapters[database], session, query).explain()
     return JSONResponse(_NOTHING if plan is None else plan)
 
 

@@ -16,21 +16,21 @@ SELECT count(*) FROM people WHERE evil(s)
 SELECT array_agg(i4) FROM people
 -- => refused
 -- FUNCTION at 8: array_agg(i4)
--- aggregate array_agg is not available on a protected table
+-- aggregate array_agg is not available on a protected table, as count(*), sum(column) and avg(column) are
 -- Write count(*), with GROUP BY column, which has a row for each value instead of a list.
 
 -- case: mode
 SELECT mode() WITHIN GROUP (ORDER BY i4) FROM people
 -- => refused
 -- FUNCTION at 8: mode()
--- aggregate mode is not available on a protected table
+-- aggregate mode is not available on a protected table, as count(*), sum(column) and avg(column) are
 -- Ask for its most frequent value as SELECT x FROM table GROUP BY x ORDER BY count(*) DESC LIMIT 1, where x is the column.
 
 -- case: string_agg
 SELECT string_agg(s, ',') FROM people
 -- => refused
 -- FUNCTION at 8: string_agg(s,
--- aggregate string_agg is not available on a protected table
+-- aggregate string_agg is not available on a protected table, as count(*), sum(column) and avg(column) are
 -- Write count(*), with GROUP BY column, which has a row for each value instead of a list.
 
 -- case: a fraction of more digits than any percentile has
@@ -184,7 +184,7 @@ SELECT avg(c) FROM (SELECT uid, corr(i4, n2) AS c FROM orders GROUP BY uid) q
 SELECT regr_sxx(i4, i2) FROM people
 -- => refused
 -- FUNCTION at 8: regr_sxx(i4,
--- aggregate regr_sxx is not available on a protected table
+-- aggregate regr_sxx is not available on a protected table, as count(*), sum(column) and avg(column) are
 -- Available are count, sum, avg, min, max, variance, stddev, percentile_cont, percentile_disc, corr, covar_pop, covar_samp, regr_slope, regr_intercept, regr_r2, bool_or, bool_and and every.
 
 -- case: interval of a root

@@ -169,6 +169,29 @@ def test_a_token_for_one_database(door: Door) -> None:
         assert door.get(made.text, f"/v1/{path}?database=shop")["status"] == 403
 
 
+def test_the_only_database_of_a_token_need_not_be_named(door: Door) -> None:
+    """Of a caller of several it is an error, and so is one without any, after the login alone."""
+    name = door.analyst()
+    one = create_token(door.dsn, name, days=1, source=door.names["census"])
+    every = create_token(door.dsn, name, days=1)
+
+    def asked(token: str, path: str) -> httpx.Response:
+        given = {"sql": "SELECT current_database()"}
+        return door.http.client.post(path, json=given, headers={"Authorization": f"Bearer {token}"})
+
+    assert asked(one.text, "/v1/query").json()["rows"] == [["census"]]
+    assert asked(one.text, "/v1/explain").status_code == 200
+    for path in ("schema", "budget", "history"):
+        assert door.get(one.text, f"/v1/{path}")["database"] == "census"
+    for path in ("/v1/query", "/v1/explain"):
+        told = asked(every.text, path)
+        assert (told.status_code, told.json()["detail"]) == (404, "no database is named")
+        assert '"database" to the body' in told.json()["hint"]
+        assert asked("nonsense", path).status_code == 401
+    for path in ("schema", "budget", "history"):
+        assert door.get(every.text, f"/v1/{path}")["status"] == 404
+
+
 def test_whatever_is_wrong_with_a_token_is_told_alike(door: Door) -> None:
     name = door.analyst()
     revoked, expired = create_token(door.dsn, name, days=1), create_expired_token(door.dsn, name)

@@ -64,7 +64,7 @@ def test_settings_of_our_own_stay_a_list(relay: Running) -> None:
     for name in ("dp.secret", "DP.secret", "dp.epsilon.more"):
         with pytest.raises(psycopg.OperationalError, match="unrecognized configuration parameter"):
             psycopg.connect(relay.conninfo(), options=f"-c {name}=1")
-    with pytest.raises(psycopg.OperationalError, match="SET changes others"):
+    with pytest.raises(psycopg.OperationalError, match="Others are changed"):
         psycopg.connect(relay.conninfo(), options="-c quote_all_identifiers=on")
 
 
