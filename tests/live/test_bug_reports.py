@@ -48,24 +48,13 @@ def _cases(file: Path) -> Iterator[_Case]:
 
 
 _SQL = sorted(_FOLDER.glob("*.sql")) if _FOLDER.exists() else []
-# Kinds that are not closed yet.
-_OPEN = frozenset(f"{number:02}" for number in ())
-
-
-def _marks(kind: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.xfail(strict=True, reason="not closed yet")] if kind in _OPEN else []
-
-
 _STATEMENTS = [
-    pytest.param(case, id=f"{file.stem}-{n}", marks=_marks(file.stem))
+    pytest.param(case, id=f"{file.stem}-{n}")
     for file in _SQL
     if file.stem.isdigit()
     for n, case in enumerate(_cases(file))
 ]
-_PROGRAMS = [
-    pytest.param(file.stem, id=file.stem, marks=_marks(file.stem))
-    for file in sorted(_FOLDER.glob("[0-9]*.py"))
-]
+_PROGRAMS = [pytest.param(file.stem, id=file.stem) for file in sorted(_FOLDER.glob("[0-9]*.py"))]
 
 
 @pytest.fixture(scope="module")

@@ -112,8 +112,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     ),
     "Use aggregates, e.g. SELECT count(*) FROM {}. SELECT * FROM dp.columns says what each column can be used"
     " for.": (_COUNT, "SELECT * FROM dp.columns"),
-    "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT {}, count(*) AS n FROM {} GROUP"
-    " BY {}) q.": (_PER_UNIT,),
+    "GROUP BY it in a subquery and aggregate that: {}.": (_PER_UNIT,),
     "Take dp.{}(count(*)) there, with a name, and use the name.": (
         f"SELECT e FROM (SELECT dp.error(count(*)) AS e {_ORDERS}) q",
     ),
