@@ -469,6 +469,8 @@ def _check_weights(release: OrderStatistic, shape: Shape) -> None:
 def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
     """Price MIN or MAX of units by the exponential mechanism over public places, and its interval.
 
+    That the aggregate is MIN or MAX is judged before (`totality.check_aggregate`), as of all that is printed.
+
     Privacy: a unit, or a row that changes, has one value in each group in which it counts, so one unit moves
     the distances of all groups together by `shape.values` (PROOFS.md 9 "Places", 18 U8). Which values a unit
     has decides nothing else: all places are public.
@@ -478,8 +480,8 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
         shape: Of its block.
 
     Raises:
-        NotPrivate: An aggregate that is no extreme, one that is drawn for fewer values of a unit than change,
-            an interval with more ends than it pays for, or one that leaves nothing.
+        NotPrivate: A quantile, an aggregate that is drawn for fewer values of a unit than change, an interval
+            with more ends than it pays for, or one that leaves nothing.
 
     >>> from tests.kernel.examples import maximum, shape
     >>> one = shape(count=5, groups=None)
@@ -490,7 +492,7 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     check_measured([release.measured], Rule.UNIT_EXTREME)
-    if release.aggregate.kind not in _EXTREMES or release.aggregate.fraction is not None:
+    if release.aggregate.fraction is not None:
         raise NotPrivate(Rule.UNIT_EXTREME, "an aggregate that is no extreme")
     if release.measured.rows < shape.values(release.keeps_one_group):
         raise NotPrivate(Rule.UNIT_EXTREME, "drawn for fewer values of a unit than change")
@@ -591,8 +593,8 @@ def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
 
 
 def _check_outputs(release: SampleAggregate) -> None:
-    if release.kind not in (*_EXTREMES, AggregateKind.AVG) or release.output_grid <= 0:
-        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "an aggregate that partitions do not have")
+    if release.output_grid <= 0:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a grid without steps")
     if not release.low <= release.fill <= release.high:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a fill that is outside")
     if max(abs(release.low), abs(release.high)) > _LARGEST_INDEX:

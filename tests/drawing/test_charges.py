@@ -220,8 +220,8 @@ def _run_with_another(patch: pytest.MonkeyPatch) -> Recorder:
     real: Any = noisy_answers.noisy_relation
 
     def with_another(*given: Any) -> object:
-        *others, drawing = given
-        return real(*others, replace(drawing, instead={0: other}))
+        *others, drawing, advice = given
+        return real(*others, replace(drawing, instead={0: other}), advice)
 
     patch.setattr(charged_queries, "noisy_relation", with_another)
     return Recorder()
@@ -344,3 +344,33 @@ def test_what_is_drawn_is_what_was_compiled(monkeypatch: pytest.MonkeyPatch) -> 
     _without_the_look(monkeypatch)
     ask(recorder, _COUNT)
     assert len(compiled) == 1 and compiled[0].block == louder(_checked().blocks[0].block)
+
+
+def test_nothing_is_read_for_a_block_that_costs_nothing() -> None:
+    """Neither without a charge nor under one, whatever statements it has."""
+    free = unchecked(_checked().blocks[0].block, NOTHING_PAID)
+    (query,) = compile_block(free)
+    for paid in (begin_free(free), charged(together([free])).begin(free)):
+        with pytest.raises(Fault):
+            paid.query(query, free)
+
+
+@pytest.mark.parametrize("policy", ["world", "best", "chosen"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT count(*), sum(i4), avg(i4), count(DISTINCT i4) FROM visits",
+        "SELECT min(i4), max(i4) FROM visits",
+        "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM visits",
+        "SELECT t, min(i4), count(*) FROM visits GROUP BY t",
+    ],
+)
+def test_what_is_withheld_has_no_statement(text: str, policy: str) -> None:
+    """But means of deviations, which the kernel lets nobody withhold."""
+    block = _checked(text, policy).blocks[0].block
+    numbers = set(range(len(block.releases))) - block.deviation_means.keys()
+    for withheld in (set[int](), *({one} for one in numbers), numbers):
+        queries = compile_block(unchecked(replace(block, withheld=frozenset(withheld))))
+        read = {number for query in queries for number in query.releases}
+        assert read.isdisjoint(withheld)
+        assert withheld != numbers or read == block.deviation_means.keys()

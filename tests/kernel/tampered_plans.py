@@ -332,6 +332,13 @@ def deviations_between_steps(of: Tampered) -> BlockPlan | None:
     return of.release(DeviationMean, change)
 
 
+@kind
+def deviations_withheld(of: Tampered) -> BlockPlan | None:
+    """They would be read with the others, and not priced."""
+    means = of.block.deviation_means
+    return replace(of.block, withheld=frozenset(means)) if means else None
+
+
 def _with_centres(of: Tampered, change: Callable[[NoisyCentres], NoisyCentres]) -> BlockPlan | None:
     groups = of.block.groups()
 

@@ -215,6 +215,15 @@ _OF_HOLES = {
         "named=frozenset(named), fixed=frozenset(types),",
     ),
     "key_of_a_group_of_a_unit": _weak(fixed_columns.fixed_by_keys, "if is_fixed(key, fixed)", ""),
+    "units_kept_by_a_sum": _weak(
+        totality.check_aggregate, "release.aggregate.kind not in printed", "False"
+    ),
+    "extreme_that_is_a_sum": _weak(
+        totality.check_aggregate, "UnitExtreme() | KeptUnits()", "KeptUnits()"
+    ),
+    "partitions_with_sums": _weak(
+        totality.check_aggregate, "printed = (*_ENDS, AggregateKind.AVG)", "return"
+    ),
     "key_beside_one_that_is_fixed": _weak(fixed_columns.most_groups, "if not kept]", "if False]"),
 }
 _OF_KINDS = {
@@ -233,6 +242,11 @@ _OF_KINDS = {
     ),
     "deviations_of_groups_by_choice": _weak(
         measurements.price_of_deviation_mean, "shape.count is None", "False"
+    ),
+    "deviations_withheld": _weak(
+        block_price._check_choices,
+        "not block.withheld.isdisjoint(block.deviation_means)",
+        "False",
     ),
     "deviations_of_rows": _weak(
         measurements.price_of_deviation_mean,
@@ -304,7 +318,7 @@ _OF_KINDS = {
     ),
     "extreme_that_is_a_quantile": _weak(
         measurements.price_of_unit_extreme,
-        "release.aggregate.kind not in _EXTREMES or release.aggregate.fraction is not None",
+        "release.aggregate.fraction is not None",
         "False",
     ),
     "extreme_with_a_dear_interval": _weak(
