@@ -28,6 +28,7 @@ from proxy.kernel import (
     measurements,
     number_totality,
     owners,
+    proposal_check,
     row_numbers,
     sensitivities,
     shape,
@@ -49,7 +50,7 @@ from tests.pipeline_world import CATALOG, POLICIES
 
 _MODULES = (
     *(attribution, column_types, fixed_columns, join_rules, measurements, block_price, row_numbers),
-    *(shape, sensitivities, truncation_rules),
+    *(proposal_check, shape, sensitivities, truncation_rules),
     *(totality, number_totality, time_totality, text_totality, known_values, listed_values),
 )
 
