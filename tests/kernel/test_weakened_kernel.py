@@ -88,6 +88,16 @@ def _weak(function: Callable[..., Any], was: str, now: str) -> Weakened:
     return Weakened(function=function, was=was, now=now)
 
 
+def _without_its_theorem(case: str) -> Weakened:
+    """The condition on delta left out in a case; what follows from it cannot be computed then."""
+    laplace = "case MedianNoise.LAPLACE:\n"
+    return _weak(
+        measurements.check_median,
+        laplace,
+        f"case MedianNoise.LAPLACE if {case}:\n            return\n        {laplace}",
+    )
+
+
 _OF_HOLES = {
     "cut_in_order_of_arrival": _weak(
         truncation_rules._check_order, "not any(key <= untied for key in keys)", "False"
@@ -303,6 +313,12 @@ _OF_KINDS = {
     ),
     "median_sees_more": _weak(
         measurements._check_mechanism, "not each_median(shape, left).covers(each)", "False"
+    ),
+    "median_without_delta": _without_its_theorem("delta <= 0"),
+    "median_with_delta_above_its_theorem": _without_its_theorem("delta > Fraction(7, 10)"),
+    "median_of_even_partitions": _weak(measurements.check_median, "partitions % 2 == 0", "False"),
+    "median_of_a_smoothness_that_is_not_computed": _weak(
+        measurements.check_median, "smooth_sensitivity.SMALLEST_BETA <= smoothness", "True"
     ),
     "fill_outside": _weak(
         measurements._check_outputs, "not release.low <= release.fill <= release.high", "False"
