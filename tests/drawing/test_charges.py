@@ -24,6 +24,7 @@ from proxy.engine import charged_queries, noisy_answers
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, together
 from proxy.kernel.price import NOTHING_PAID, Price
+from proxy.kernel.proposal_check import CheckedProposals
 from proxy.mechanisms.loss import NOTHING
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
@@ -316,11 +317,14 @@ def test_nothing_is_read_that_a_timeout_of_the_client_could_end(
     assert "run" not in recorder.calls
 
 
-def test_proposals_of_another_policy_are_not_read() -> None:
+def _proposals_of(name: str, column: str = "i8") -> CheckedProposals:
     policy = POLICIES["best"]
-    (table,) = [one.name for one in policy.protected() if one.name.name == "orders"]
-    plan = proposal_plan(PlanningContext(policy, CATALOG, {}), Fraction(1), table, ["i8"])
-    recorder = Recorder()
+    (table,) = [one.name for one in policy.protected() if one.name.name == name]
+    return proposal_plan(PlanningContext(policy, CATALOG, {}), Fraction(1), table, [column])
+
+
+def test_proposals_of_another_policy_are_not_read() -> None:
+    policy, plan, recorder = POLICIES["best"], _proposals_of("orders"), Recorder()
     for of, is_read in ((policy, True), (replace(policy), False)):
         drawn = Drawer(of, CATALOG, recorder, recorder.bits).proposed(charged(plan), plan, recorder)
         if is_read:
@@ -329,6 +333,28 @@ def test_proposals_of_another_policy_are_not_read() -> None:
         with pytest.raises(Fault):
             asyncio.run(drawn)
     assert recorder.calls == ["run"]
+
+
+@pytest.mark.parametrize("changed", ["w.lines", "w.orders"])
+def test_proposals_of_a_table_that_has_changed_are_not_read(changed: str) -> None:
+    """Of lines, whose unit stands in the orders."""
+    plan, recorder = _proposals_of("lines"), Recorder()
+    drawer_of = Drawer(POLICIES["best"], CATALOG, recorder, recorder.bits)
+    drawer_of.changed = frozenset({changed})
+    with pytest.raises(Fault):
+        asyncio.run(drawer_of.proposed(charged(plan), plan, recorder))
+    assert recorder.calls == []
+    drawer_of.changed = frozenset({"w.calls"})
+    asyncio.run(drawer_of.proposed(charged(plan), plan, recorder))
+    assert recorder.calls == ["run"]
+
+
+def test_proposals_are_not_read_under_a_timeout_of_the_client() -> None:
+    plan, recorder = _proposals_of("orders"), Recorder()
+    drawer_of = Drawer(POLICIES["best"], CATALOG, recorder, recorder.bits)
+    with pytest.raises(Fault):
+        asyncio.run(before_charge(60.0, drawer_of.proposed(charged(plan), plan, recorder)))
+    assert recorder.calls == []
 
 
 def test_what_is_drawn_is_what_was_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
