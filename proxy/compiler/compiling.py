@@ -66,7 +66,8 @@ def _compiled(query: BackendQuery, of: CheckedBlock | CheckedProposals) -> Compi
 def compile_block(block: CheckedBlock, *, repeats_names: bool = False) -> tuple[CompiledQuery, ...]:
     """The backend statements of one block: one for all releases, one for all minima and maxima of units, one
     for all means of deviations, and one for each count of distinct values that cannot be put together from
-    partial results. None but that of means where all follows from totals read before.
+    partial results. None but that of means where all follows from totals read before. A release that is
+    withheld is in none of them.
 
     Given    repeats_names: as of Binds, for the audit
     """
@@ -79,9 +80,9 @@ def _written(plan: BlockPlan, binds: Callable[[], Binds]) -> tuple[BackendQuery,
     of_means = [deviation_scan(plan, binds())] if means else []
     if plan.is_of_totals:
         return tuple(of_means)
-    numbers = range(len(plan.releases))
-    apart = tuple(n for n in numbers if _stands_apart(plan.releases[n], plan))
-    extremes = tuple(n for n in numbers if isinstance(plan.releases[n], UnitExtreme | KeptUnits))
+    drawn = plan.drawn_releases
+    apart = tuple(n for n, release in drawn if _stands_apart(release, plan))
+    extremes = tuple(n for n, release in drawn if isinstance(release, UnitExtreme | KeptUnits))
     together = _together(plan)
     queries = [value_scan(plan, n, binds()) for n in apart] + of_means
     if extremes:
@@ -95,7 +96,7 @@ def _together(plan: BlockPlan) -> tuple[int, ...]:
     """The releases of the one scan for all that need none of their own."""
     return tuple(
         number
-        for number, release in enumerate(plan.releases)
+        for number, release in plan.drawn_releases
         if not isinstance(release, UnitExtreme | KeptUnits | DeviationMean)
         and not _stands_apart(release, plan)
     )

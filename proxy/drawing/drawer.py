@@ -7,7 +7,7 @@ fails.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
@@ -114,8 +114,7 @@ class Drawer:
         self._refuse_of_others(block.world)
         if block.paid_as is not None:
             raise Fault("a block whose bounds were chosen before it was read")
-        if self.changed_tables(block.block):
-            raise Fault("a table is not what the policy was checked against")
+        self._refuse_changed(self.changed_tables(block.block))
         claimed = None if charge is None else charge.claimed
         if claimed is not None:
             await claimed.refuse_ended(block)
@@ -137,6 +136,10 @@ class Drawer:
             return []
         return sorted(self.changed & set(map(str, read_tables(block, self.policy))))
 
+    def _refuse_changed(self, tables: Collection[str]) -> None:
+        if tables:
+            raise Fault("a table is not what the policy was checked against")
+
     def _refuse_of_others(self, world: World) -> None:
         if world.policy is not self.policy or world.catalog is not self.catalog:
             raise Fault("what was checked against another policy or catalogue")
@@ -149,7 +152,9 @@ class Drawer:
         Raises:
             Fault: They are not charged, or cannot be read.
         """
+        refuse_limited()
         self._refuse_of_others(plan.world)
+        self._refuse_changed(self.changed & plan.tables.keys())
         paid = charge.begin(plan)
         found = []
         for number in range(len(plan.proposed)):

@@ -86,9 +86,8 @@ def _prices(block: BlockPlan, shape: Shape, is_bounded: bool) -> Iterator[Price]
         yield price_of_value_choice(one, shape)
     if block.weight_choice is not None:
         yield price_of_weight_choice(block.weight_choice, shape)
-    for number, release in enumerate(block.releases):
-        if number not in block.withheld:
-            yield price_of_release(release, shape, is_bounded)
+    for _, release in block.drawn_releases:
+        yield price_of_release(release, shape, is_bounded)
 
 
 def check_reach(block: BlockPlan, source: Known) -> None:
@@ -107,7 +106,13 @@ def check_reach(block: BlockPlan, source: Known) -> None:
 
 
 def _check_choices(block: BlockPlan) -> None:
-    """Partitions are there, bounds are of units, and no two have one name."""
+    """Partitions are there, bounds are of units, no two have one name, and what is withheld is not read.
+
+    Withheld releases are not priced, and the compiler makes no statement for them. The scan of deviations is
+    one for all means of the block, so none of these is withheld.
+    """
+    if not block.withheld.isdisjoint(block.deviation_means):
+        raise NotPrivate(Rule.DEVIATION_MEAN, "a mean that is withheld and read with the others")
     if any(isinstance(one, SampleAggregate) for one in block.releases) and block.sub_partitions < 1:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "no partitions")
     if block.rows_choice is not None:

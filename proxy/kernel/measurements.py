@@ -55,10 +55,14 @@ from proxy.mechanisms import (
     deviation_variance,
     discrete_gaussian,
     order_statistic,
+    polyplace,
     rank_interval,
+    smooth_sensitivity,
+    smoothed_median,
     zcdp,
 )
 from proxy.mechanisms.loss import Loss
+from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 
 _EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
@@ -469,6 +473,8 @@ def _check_weights(release: OrderStatistic, shape: Shape) -> None:
 def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
     """Price MIN or MAX of units by the exponential mechanism over public places, and its interval.
 
+    That the aggregate is MIN or MAX is judged before (`totality.check_aggregate`), as of all that is printed.
+
     Privacy: a unit, or a row that changes, has one value in each group in which it counts, so one unit moves
     the distances of all groups together by `shape.values` (PROOFS.md 9 "Places", 18 U8). Which values a unit
     has decides nothing else: all places are public.
@@ -478,8 +484,8 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
         shape: Of its block.
 
     Raises:
-        NotPrivate: An aggregate that is no extreme, one that is drawn for fewer values of a unit than change,
-            an interval with more ends than it pays for, or one that leaves nothing.
+        NotPrivate: A quantile, an aggregate that is drawn for fewer values of a unit than change, an interval
+            with more ends than it pays for, or one that leaves nothing.
 
     >>> from tests.kernel.examples import maximum, shape
     >>> one = shape(count=5, groups=None)
@@ -490,7 +496,7 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     check_measured([release.measured], Rule.UNIT_EXTREME)
-    if release.aggregate.kind not in _EXTREMES or release.aggregate.fraction is not None:
+    if release.aggregate.fraction is not None:
         raise NotPrivate(Rule.UNIT_EXTREME, "an aggregate that is no extreme")
     if release.measured.rows < shape.values(release.keeps_one_group):
         raise NotPrivate(Rule.UNIT_EXTREME, "drawn for fewer values of a unit than change")
@@ -577,7 +583,8 @@ def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
     together cost the loss (16).
 
     Raises:
-        NotPrivate: A fill outside, no partitions, or less noise than so many outputs ask for.
+        NotPrivate: A fill outside, no partitions, less noise than so many outputs ask for, or a median of which
+            no theorem holds.
     """
     check_measured([release.measured], Rule.SAMPLE_AGGREGATE)
     _check_outputs(release)
@@ -591,8 +598,8 @@ def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
 
 
 def _check_outputs(release: SampleAggregate) -> None:
-    if release.kind not in (*_EXTREMES, AggregateKind.AVG) or release.output_grid <= 0:
-        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "an aggregate that partitions do not have")
+    if release.output_grid <= 0:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a grid without steps")
     if not release.low <= release.fill <= release.high:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a fill that is outside")
     if max(abs(release.low), abs(release.high)) > _LARGEST_INDEX:
@@ -609,8 +616,45 @@ def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss) -> None
         case SmoothedMedian(each=each):
             if not each_median(shape, left).covers(each) or each.epsilon <= 0:
                 raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a median of fewer outputs than change")
+            check_median(release.mechanism, release.partitions)
         case _:
             assert_never(release.mechanism)
+
+
+def check_median(median: SmoothedMedian, partitions: int) -> None:
+    """Let a median pass for which the theorem of its noise holds.
+
+    Privacy: the number of outputs is odd, and Laplace noise has 0 < delta <= 2/e (PROOFS.md 4, 6). The
+    smoothness is one for which sensitivities are computed (3). The mechanism refuses the same, but after the
+    charge.
+
+    Args:
+        median: The noise, and what it may spend.
+        partitions: The number of outputs.
+
+    Raises:
+        NotPrivate: One of these conditions does not hold.
+
+    >>> median = SmoothedMedian(noise=MedianNoise.LAPLACE, each=Loss(Fraction(1), Fraction(1, 10**6)))
+    >>> check_median(median, 17)
+    >>> check_median(median, 18)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    if partitions % 2 == 0:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a median of an even number of outputs")
+    epsilon, delta = median.each.epsilon, median.each.delta
+    match median.noise:
+        case MedianNoise.LAPLACE:
+            if not smoothed_median.SMALLEST_DELTA <= delta <= smoothed_median.LARGEST_DELTA:
+                raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a delta that the theorem does not have")
+            smoothness = Fraction(smoothed_median.beta(epsilon, delta))
+        case MedianNoise.POLYPLACE:
+            smoothness = polyplace.smoothness(epsilon)
+        case _:
+            assert_never(median.noise)
+    if not smooth_sensitivity.SMALLEST_BETA <= smoothness <= smooth_sensitivity.LARGEST_BETA:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a smoothness that is not computed")
 
 
 def price_of_selection(selection: Selection, shape: Shape) -> Price:

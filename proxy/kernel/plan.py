@@ -432,6 +432,12 @@ class BlockPlan:
     most_values: tuple[tuple[int, int], ...] = ()
 
     @property
+    def drawn_releases(self) -> tuple[tuple[int, Release], ...]:
+        """The releases that are priced, read and drawn, with their numbers: all that are not withheld."""
+        numbered = enumerate(self.releases)
+        return tuple(one for one in numbered if one[0] not in self.withheld)
+
+    @property
     def uses_answers(self) -> bool:
         """Whether anything is compared with noisy answers of earlier blocks."""
         return bool(self.compared)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 
 from typing_extensions import assert_never
 
 from proxy.base.errors import Fault
+from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.boundary import judging
 from proxy.kernel.column_types import check_column
@@ -21,7 +23,8 @@ from proxy.kernel.text_totality import check_printed
 from proxy.kernel.totality import check_relation
 from proxy.kernel.well_formed import check_well_formed
 from proxy.kernel.world import World
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
 from proxy.query.ir.relations import scans
 
 _HERE = object()
@@ -34,7 +37,7 @@ class CheckedProposals:
     Attributes:
         proposed: Of each table the bounds.
         price: Of all of them.
-        tables: What of it is drawn of each table.
+        tables: What of it is drawn of each table that is read.
         world: Policy and catalogue that they were checked against.
     """
 
@@ -72,10 +75,14 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
         if len(set(names)) < len(names):
             raise NotPrivate(Rule.PROPOSAL, "a table that is charged once and read twice")
         prices = [price_of_table(table, world) for table in tables]
+    charged: dict[str, Loss] = {}
+    for one, price in zip(tables, prices, strict=True):
+        for read in map(str, check_scans(one, world)):
+            charged[read] = charged.get(read, NOTHING) + price.loss
     return CheckedProposals(
         proposed=tuple(tables),
         price=sum(prices, NOTHING_PAID),
-        tables={str(one): price.loss for one, price in zip(names, prices, strict=True)},
+        tables=charged,
         world=world,
         made=_HERE,
     )
@@ -89,11 +96,10 @@ def price_of_table(table: TableProposals, world: World) -> Price:
     Where each row is a unit, or k rows are protected together, each row has its band, and k of them change.
 
     Raises:
-        NotPrivate: Rows that are not gathered by their unit, or another table than is charged.
+        NotPrivate: Rows that are not gathered by their unit, or other tables than are charged.
     """
     source = relation_of(table.relation, world)
-    if table.table not in {scan.table for scan in scans(table.relation)}:
-        raise NotPrivate(Rule.PROPOSAL, "another table than is charged")
+    check_scans(table, world)
     check_relation(table.relation, world)
     changed = _rows_that_change(table, source)
     for column in table.keys:
@@ -101,6 +107,28 @@ def price_of_table(table: TableProposals, world: World) -> Price:
         check_printed(column)
     prices = [_price_of_bound(bound, table, source, changed) for bound in table.bounds]
     return sum(prices, NOTHING_PAID)
+
+
+def check_scans(table: TableProposals, world: World) -> tuple[TableName, ...]:
+    """Let proposals pass that read the table which they name, once, and nothing else but where its unit stands.
+
+    Privacy: the same tables are charged, so no table is read that is not (PROOFS.md 23 B8).
+
+    Returns:
+        The tables that are read: the named one, and the one that its references lead to for the unit, if any.
+
+    Raises:
+        NotPrivate: Another table is read, or one of these is read twice or not at all.
+    """
+    named_one = world.policy.tables.get(table.table)
+    if not isinstance(named_one, ProtectedTable):
+        raise NotPrivate(Rule.PROPOSAL, "a table that is not protected")
+    unit = named_one.unit
+    path = unit.path if isinstance(unit, IdentifierUnit) else None
+    charged = (table.table,) if path is None else (table.table, path.table)
+    if Counter(scan.table for scan in scans(table.relation)) != Counter(charged):
+        raise NotPrivate(Rule.PROPOSAL, "other tables than are charged")
+    return charged
 
 
 def _rows_that_change(table: TableProposals, source: Known) -> int:

@@ -63,24 +63,24 @@ def drawn_block(block: CheckedBlock, tables: Sequence[ExactTable], bits: RandomB
              exactly one without GROUP BY
     """
     plan, grouped = block.block, [by_keys(table) for table in tables]
-    drawing = places(tables)
+    read = {number: (table, slots) for number, table, slots in places(tables)}
     is_selected = any(table.selected for table in tables[:1])
     means: dict[int, Mapping[Keys, Drawn]] = {}
-    for number, table, _ in drawing:
+    for number, (table, _) in read.items():
         if isinstance(plan.releases[number], DeviationMean) and number not in means:
             means.update(drawn_means(plan, tables[table], bits))
     groups = []
     for keys in list(_groups(plan, grouped, bits, is_selected)):
         values: list[Drawn] = []
-        for number, table, slots in drawing:
-            assert number == len(values), "each release once, in the plan's order"
+        for number, release in enumerate(plan.releases):
             if number in plan.withheld:
                 values.append(NOTHING)
                 continue
             if number in means:
                 values.append(means[number][keys])
                 continue
-            group, release = grouped[table].get(keys, []), plan.releases[number]
+            table, slots = read[number]
+            group = grouped[table].get(keys, [])
             values.append(_drawn(release, slots, group, plan.sub_partitions, bits))
         groups.append(DrawnGroup(keys, tuple(values)))
     return DrawnBlock(tuple(groups))

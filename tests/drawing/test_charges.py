@@ -24,6 +24,7 @@ from proxy.engine import charged_queries, noisy_answers
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, together
 from proxy.kernel.price import NOTHING_PAID, Price
+from proxy.kernel.proposal_check import CheckedProposals
 from proxy.mechanisms.loss import NOTHING
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
@@ -220,8 +221,8 @@ def _run_with_another(patch: pytest.MonkeyPatch) -> Recorder:
     real: Any = noisy_answers.noisy_relation
 
     def with_another(*given: Any) -> object:
-        *others, drawing = given
-        return real(*others, replace(drawing, instead={0: other}))
+        *others, drawing, advice = given
+        return real(*others, replace(drawing, instead={0: other}), advice)
 
     patch.setattr(charged_queries, "noisy_relation", with_another)
     return Recorder()
@@ -316,11 +317,14 @@ def test_nothing_is_read_that_a_timeout_of_the_client_could_end(
     assert "run" not in recorder.calls
 
 
-def test_proposals_of_another_policy_are_not_read() -> None:
+def _proposals_of(name: str, column: str = "i8") -> CheckedProposals:
     policy = POLICIES["best"]
-    (table,) = [one.name for one in policy.protected() if one.name.name == "orders"]
-    plan = proposal_plan(PlanningContext(policy, CATALOG, {}), Fraction(1), table, ["i8"])
-    recorder = Recorder()
+    (table,) = [one.name for one in policy.protected() if one.name.name == name]
+    return proposal_plan(PlanningContext(policy, CATALOG, {}), Fraction(1), table, [column])
+
+
+def test_proposals_of_another_policy_are_not_read() -> None:
+    policy, plan, recorder = POLICIES["best"], _proposals_of("orders"), Recorder()
     for of, is_read in ((policy, True), (replace(policy), False)):
         drawn = Drawer(of, CATALOG, recorder, recorder.bits).proposed(charged(plan), plan, recorder)
         if is_read:
@@ -329,6 +333,28 @@ def test_proposals_of_another_policy_are_not_read() -> None:
         with pytest.raises(Fault):
             asyncio.run(drawn)
     assert recorder.calls == ["run"]
+
+
+@pytest.mark.parametrize("changed", ["w.lines", "w.orders"])
+def test_proposals_of_a_table_that_has_changed_are_not_read(changed: str) -> None:
+    """Of lines, whose unit stands in the orders."""
+    plan, recorder = _proposals_of("lines"), Recorder()
+    drawer_of = Drawer(POLICIES["best"], CATALOG, recorder, recorder.bits)
+    drawer_of.changed = frozenset({changed})
+    with pytest.raises(Fault):
+        asyncio.run(drawer_of.proposed(charged(plan), plan, recorder))
+    assert recorder.calls == []
+    drawer_of.changed = frozenset({"w.calls"})
+    asyncio.run(drawer_of.proposed(charged(plan), plan, recorder))
+    assert recorder.calls == ["run"]
+
+
+def test_proposals_are_not_read_under_a_timeout_of_the_client() -> None:
+    plan, recorder = _proposals_of("orders"), Recorder()
+    drawer_of = Drawer(POLICIES["best"], CATALOG, recorder, recorder.bits)
+    with pytest.raises(Fault):
+        asyncio.run(before_charge(60.0, drawer_of.proposed(charged(plan), plan, recorder)))
+    assert recorder.calls == []
 
 
 def test_what_is_drawn_is_what_was_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -344,3 +370,33 @@ def test_what_is_drawn_is_what_was_compiled(monkeypatch: pytest.MonkeyPatch) -> 
     _without_the_look(monkeypatch)
     ask(recorder, _COUNT)
     assert len(compiled) == 1 and compiled[0].block == louder(_checked().blocks[0].block)
+
+
+def test_nothing_is_read_for_a_block_that_costs_nothing() -> None:
+    """Neither without a charge nor under one, whatever statements it has."""
+    free = unchecked(_checked().blocks[0].block, NOTHING_PAID)
+    (query,) = compile_block(free)
+    for paid in (begin_free(free), charged(together([free])).begin(free)):
+        with pytest.raises(Fault):
+            paid.query(query, free)
+
+
+@pytest.mark.parametrize("policy", ["world", "best", "chosen"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT count(*), sum(i4), avg(i4), count(DISTINCT i4) FROM visits",
+        "SELECT min(i4), max(i4) FROM visits",
+        "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM visits",
+        "SELECT t, min(i4), count(*) FROM visits GROUP BY t",
+    ],
+)
+def test_what_is_withheld_has_no_statement(text: str, policy: str) -> None:
+    """But means of deviations, which the kernel lets nobody withhold."""
+    block = _checked(text, policy).blocks[0].block
+    numbers = set(range(len(block.releases))) - block.deviation_means.keys()
+    for withheld in (set[int](), *({one} for one in numbers), numbers):
+        queries = compile_block(unchecked(replace(block, withheld=frozenset(withheld))))
+        read = {number for query in queries for number in query.releases}
+        assert read.isdisjoint(withheld)
+        assert withheld != numbers or read == block.deviation_means.keys()

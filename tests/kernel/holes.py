@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from typing import TypeVar
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
@@ -811,3 +812,65 @@ def _without_rest(relation: Relation) -> Relation:
         return replace(relation, equal=relation.equal[:1], rest=None)
     assert isinstance(relation, Subquery)
     return replace(relation, source=_without_rest(relation.source))
+
+
+_LARGE = (
+    "INSERT INTO visits(id, uid, n) SELECT g, g, ('9' || repeat('0', 131071))::numeric"
+    " FROM generate_series(1, 3) g; UPDATE visits SET uid = 2 WHERE id = 3"
+)
+_ONE_OF_THREE = "DELETE FROM visits WHERE id = 3"
+
+
+@hole(Rule.TOTALITY, _LARGE, _ONE_OF_THREE, shown=Shown.ERROR)
+def units_kept_by_a_sum() -> BlockPlan:
+    """Units that are counted by the sum of their values, which is computed before it is clamped."""
+    block = block_of("SELECT max(n) FROM visits")
+    kept = block.releases[1]
+    assert isinstance(kept, KeptUnits)
+    return replace(block, releases=(block.releases[0], _as_sum(kept)))
+
+
+@hole(Rule.TOTALITY, _LARGE, _ONE_OF_THREE, shown=Shown.ERROR)
+def extreme_that_is_a_sum() -> BlockPlan:
+    block = block_of("SELECT max(n) FROM visits")
+    extreme = block.releases[0]
+    assert isinstance(extreme, UnitExtreme)
+    return with_first(block, _as_sum(extreme))
+
+
+@hole(Rule.TOTALITY, _LARGE, _ONE_OF_THREE, policy="world", shown=Shown.ERROR)
+def partitions_with_sums() -> BlockPlan:
+    block = block_of("SELECT min(n) FROM visits", "world")
+    release = block.releases[0]
+    assert isinstance(release, SampleAggregate)
+    return with_first(block, _as_sum(release))
+
+
+@hole(
+    Rule.TOTALITY,
+    "INSERT INTO visits(id, uid, n) VALUES (1, 1, 1)",
+    "DELETE FROM visits WHERE id = 1",
+    policy="world",
+    shown=Shown.ERROR,
+)
+def listed_number_of_too_many_digits() -> BlockPlan:
+    """No numeric has 140,000 digits, which the server says when the first row comes."""
+    block = block_of("SELECT i2, count(*) FROM visits GROUP BY i2", "world")
+    assert isinstance(block.source, Scan)
+    number = of_table(block.source.alias, "visits", "n")
+    key = replace(
+        block.keys[0],
+        expression=number,
+        type=SqlType.NUMERIC,
+        type_name="numeric",
+        values=("1", "9" * 140_000),
+    )
+    return replace(block, keys=(key,), combinations=None)
+
+
+Summed = TypeVar("Summed", UnitExtreme, KeptUnits, SampleAggregate)
+
+
+def _as_sum(release: Summed) -> Summed:
+    aggregate = replace(release.aggregate, kind=AggregateKind.SUM)
+    return replace(release, aggregate=aggregate)

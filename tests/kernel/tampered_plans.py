@@ -38,7 +38,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms.deviation_mean import NoisyCentres, fineness
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
-from proxy.policy.policy_model import Bounds, PublicTable
+from proxy.policy.policy_model import Bounds, MedianNoise, PublicTable
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, InPublic, Not
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import (
@@ -330,6 +330,13 @@ def deviations_between_steps(of: Tampered) -> BlockPlan | None:
         return replace(release, measured=replace(release.measured, clamp=clamp))
 
     return of.release(DeviationMean, change)
+
+
+@kind
+def deviations_withheld(of: Tampered) -> BlockPlan | None:
+    """They would be read with the others, and not priced."""
+    means = of.block.deviation_means
+    return replace(of.block, withheld=frozenset(means)) if means else None
 
 
 def _with_centres(of: Tampered, change: Callable[[NoisyCentres], NoisyCentres]) -> BlockPlan | None:
@@ -676,6 +683,61 @@ def median_sees_more(of: Tampered) -> BlockPlan | None:
 @kind
 def median_with_more_delta(of: Tampered) -> BlockPlan | None:
     return _median(of, lambda each: Loss(each.epsilon, each.delta * 2) if each.delta else None)
+
+
+def _is_laplace(release: SampleAggregate) -> bool:
+    mechanism = release.mechanism
+    return isinstance(mechanism, SmoothedMedian) and mechanism.noise is MedianNoise.LAPLACE
+
+
+@kind
+def median_without_delta(of: Tampered) -> BlockPlan | None:
+    """Of Laplace noise: the theorem has none of delta 0."""
+
+    def change(release: SampleAggregate) -> SampleAggregate | None:
+        if not _is_laplace(release):
+            return None
+        assert isinstance(release.mechanism, SmoothedMedian)
+        each = Loss(release.mechanism.each.epsilon, _ZERO)
+        return replace(release, mechanism=replace(release.mechanism, each=each))
+
+    return of.release(SampleAggregate, change)
+
+
+@kind
+def median_with_delta_above_its_theorem(of: Tampered) -> BlockPlan | None:
+    """It is paid: the release has as much."""
+    most = Fraction(3, 4)
+
+    def change(release: SampleAggregate) -> SampleAggregate | None:
+        mechanism = release.mechanism
+        if not _is_laplace(release) or not isinstance(mechanism, SmoothedMedian):
+            return None
+        if mechanism.each.delta != release.loss.delta:
+            return None
+        each = Loss(mechanism.each.epsilon, most)
+        return replace(
+            release,
+            loss=Loss(release.loss.epsilon, most),
+            mechanism=replace(mechanism, each=each),
+        )
+
+    return of.release(SampleAggregate, change)
+
+
+@kind
+def median_of_even_partitions(of: Tampered) -> BlockPlan | None:
+    def change(release: SampleAggregate) -> SampleAggregate | None:
+        if not isinstance(release.mechanism, SmoothedMedian):
+            return None
+        return replace(release, partitions=release.partitions + 1)
+
+    return of.release(SampleAggregate, change)
+
+
+@kind
+def median_of_a_smoothness_that_is_not_computed(of: Tampered) -> BlockPlan | None:
+    return _median(of, lambda each: Loss(each.epsilon / 2**40, each.delta))
 
 
 @kind

@@ -456,18 +456,30 @@ def test_without_its_condition_it_gets_through(kind: str, monkeypatch: pytest.Mo
     assert not all(_is_refused(broken, one.world) for one, broken in made)
 
 
+_NINES = "9" * 2_000
 _TEXTS = {
-    SqlType.INT2: (("1", "-32768"), ("32768", "x", "1.5", "")),
-    SqlType.NUMERIC: (("1.50", "NaN", "-Infinity", "1e5"), ("1,5", "e5", "0x1")),
-    SqlType.FLOAT4: (("0.1", "3e+38", "Infinity", "0"), ("3.5e+38", "1e-50")),
-    SqlType.BOOL: (("true", "f"), ("yes!", "2")),
+    SqlType.INT2: (
+        ("0", "1", "-32768"),
+        ("32768", "x", "1.5", "", "+1", "01", "-0", "1e0", " 1", "1\n", "\u0661"),
+    ),
+    SqlType.INT8: (("-9223372036854775808",), ("9223372036854775808", "1_0")),
+    SqlType.NUMERIC: (
+        ("1.50", "NaN", "-Infinity", "0.00", "-0.01", _NINES),
+        *[("1,5", "e5", "0x1", "1e5", "+1", "01", ".5", "5.", "-0", "-0.00", "nan", _NINES * 70)],
+    ),
+    SqlType.FLOAT4: (
+        ("0.1", "3e+38", "Infinity", "0", "-0"),
+        ("3.5e+38", "1e-50", "0e+99x", "1E5", "1e5", "9" * 500, "0." + "0" * 399 + "1"),
+    ),
+    SqlType.FLOAT8: (("1e+300",), ("1e+309", "1e-320", "0.5f")),
+    SqlType.BOOL: (("true", "false"), ("yes!", "2", "t", "f", "TRUE")),
     SqlType.DATE: (
         ("2024-02-29", "0005-02-29 BC", "infinity", "12000-02-29"),
-        ("2023-02-29", "0000-01-01"),
+        ("2023-02-29", "0000-01-01", "012000-02-29", "2024-2-29", "2024-02-29 12:00:00"),
     ),
     SqlType.TIMESTAMPTZ: (
         ("2024-02-29 12:00:00+00", "2024-02-29 12:00:00.5+05:30"),
-        ("2024-02-29 25:61",),
+        ("2024-02-29 25:61", "2024-02-29 12:00:00" + "0" * 99),
     ),
     SqlType.UUID: (("00000000-0000-0000-0000-00000000000a",), ("00000000",)),
     SqlType.OTHER: ((), ("1",)),
@@ -481,3 +493,48 @@ def test_listed_keys_are_values_of_their_column(kind: SqlType) -> None:
     for text in wrong:
         with pytest.raises(NotPrivate):
             check_listed(kind, (*right, text))
+
+
+_TAKEN = {
+    "zero_with_a_sign": (
+        _weak(listed_values._is_numeric, 'text.strip("-0.") != ""', "True"),
+        SqlType.NUMERIC,
+        "-0.00",
+    ),
+    "number_that_is_none": (
+        _weak(listed_values._is_numeric, "_NUMERIC.fullmatch(text) is None", "False"),
+        SqlType.NUMERIC,
+        "1e5",
+    ),
+    "float_that_would_be_0": (
+        _weak(listed_values._is_float, 'text.strip("-0.") == ""', "True"),
+        SqlType.FLOAT8,
+        "1e-999",
+    ),
+    "float_that_is_none": (
+        _weak(listed_values._is_float, "_FLOAT.fullmatch(text) is None", "False"),
+        SqlType.FLOAT8,
+        "1E5",
+    ),
+    "date_with_a_time": (
+        _weak(listed_values._is_value, "_DATE if kind is SqlType.DATE else _TIME", "_TIME"),
+        SqlType.DATE,
+        "2024-02-29 12:00:00",
+    ),
+    "whole_number_with_a_sign": (
+        _weak(listed_values._is_value, "_WHOLE.fullmatch(text) is not None and", ""),
+        SqlType.INT4,
+        "+1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _TAKEN)
+def test_without_its_condition_a_text_gets_through(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weakened, kind, text = _TAKEN[name]
+    with pytest.raises(NotPrivate):
+        check_listed(kind, [text])
+    weakened.put(monkeypatch)
+    check_listed(kind, [text])
