@@ -71,6 +71,7 @@ def _differences(proxy: LiveProxy, settings: Sequence[str], statements: Sequence
         return differ
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("settings", _SESSIONS, ids=lambda one: one[0] if one else "as it is")
 @pytest.mark.parametrize("kind", CONDITIONS)
 def test_a_condition_means_what_it_means_to_postgresql(
@@ -85,6 +86,7 @@ def test_a_condition_means_what_it_means_to_postgresql(
     assert differ == [], "\n".join(map(str, differ))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("kind", STATEMENTS)
 def test_a_statement_means_what_it_means_to_postgresql(kind: str, standard: LiveProxy) -> None:
     differ = _differences(standard, (), STATEMENTS[kind])
