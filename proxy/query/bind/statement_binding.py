@@ -131,8 +131,7 @@ def _refuse_rows(
         raise Refusal(
             Code.RAW_ROWS,
             f"the privacy unit cannot be a GROUP BY key of the result, but of a subquery: {aggregated}",
-            "GROUP BY it in a subquery and aggregate that: "  # noqa: S608
-            f"SELECT avg(n) FROM (SELECT {unit}, count(*) AS n FROM {name} GROUP BY {unit}) q.",
+            f"GROUP BY it in a subquery and aggregate that: {aggregated}.",
             statement.lexed.lexemes[select.clauses.get("group", select.items)[0]].position,
         )
     probe = _probe(statement, select)
