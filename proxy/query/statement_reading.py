@@ -262,7 +262,7 @@ def _is_cte(statement: Statement, index: int, hidden: tuple[Visible, ...]) -> bo
 def _no_view(statement: Statement, protected: Mapping[int, Exposed]) -> Refusal:
     index, table = next(iter(protected.items()))
     return Refusal(
-        Code.UNSUPPORTED,
+        Code.RAW_ROWS,
         f"a view over the protected table {table.name} could not be read: each of its answers is charged",
         "Keep the answers, CREATE TEMPORARY TABLE t AS SELECT count(*) FROM ..., or write the query into WITH"
         " where it is used.",

@@ -259,7 +259,13 @@ def test_the_detector_detects(watched: Watched) -> None:
     through = RecordingHop(watched.proxy.port)
     for hop, texts in (
         (behind, ["SELECT * FROM w.people"]),
-        (through, ["CREATE TEMP VIEW v AS SELECT * FROM w.people", "SELECT * FROM v"]),
+        (
+            through,
+            [
+                "DO $$ BEGIN EXECUTE 'CREATE TEMP VIEW v AS SELECT * FROM w.people'; END $$",
+                "SELECT * FROM v",
+            ],
+        ),
     ):
         with watched.client("world", hop.port) as client:
             for text in texts:

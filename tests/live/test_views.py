@@ -34,7 +34,7 @@ def test_a_view_over_a_protected_table(
 ) -> None:
     with live.connect("shop", analyst=analyst) as connection:
         with pytest.raises(
-            psycopg.errors.FeatureNotSupported, match=r"shop\.orders could not be read"
+            psycopg.errors.InsufficientPrivilege, match=r"shop\.orders could not be read"
         ):
             connection.execute(text.encode(), () if is_prepared else None, prepare=is_prepared)
         assert connection.execute("SELECT to_regclass('v')").fetchone() == (None,)
