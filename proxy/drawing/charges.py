@@ -63,11 +63,11 @@ class PaidBlock:
             block: What is drawn: the block that is charged, or one that was made of it by a check.
 
         Raises:
-            Fault: It is of another block, or was not compiled; or the block costs nothing, so that no
-                protected row may be read for it.
+            Fault: It is of another block, or was not compiled; or what is drawn costs nothing, so that
+                no protected row may be read for it.
         """
-        if isinstance(self.of, CheckedBlock) and self.of.price == NOTHING_PAID:
-            raise Fault("a statement of a block that costs nothing")
+        if self.of.price == NOTHING_PAID:
+            raise Fault("a statement of what costs nothing")
         if _paid(block) is not self.of:
             raise Fault("a block that was not charged")
         if not isinstance(query, CompiledQuery) or query.of is not block:

@@ -100,6 +100,8 @@ def price_of_table(table: TableProposals, world: World) -> Price:
     """
     source = relation_of(table.relation, world)
     check_scans(table, world)
+    if not table.bounds:
+        raise NotPrivate(Rule.PROPOSAL, "a table that is read for nothing")
     check_relation(table.relation, world)
     changed = _rows_that_change(table, source)
     for column in table.keys:

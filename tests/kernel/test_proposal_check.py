@@ -61,6 +61,7 @@ _OTHERS = {
         UnionAll("q", (_shown("u1", "orders"), _shown("u2", "calls"))), "q"
     ),
     "a public table": _rows_of(scan("r1", "orders"), "r1", TableName("w", "rates")),
+    "nothing of the table": replace(_rows_of(scan("r1", "orders"), "r1"), bounds=()),
     "no table": _rows_of(scan("r1", "orders"), "r1", TableName("w", "nothing")),
 }
 
@@ -99,6 +100,9 @@ _WEAKENED = {
         proposal_check.check_scans,
         "Counter(scan.table for scan in scans(table.relation)) != Counter(charged)",
         "table.table not in {scan.table for scan in scans(table.relation)}",
+    ),
+    "nothing of the table": _weak(
+        proposal_check.price_of_table, "if not table.bounds:", "if False:"
     ),
     "the table twice": _weak(
         proposal_check.check_scans,
