@@ -228,8 +228,10 @@ def check_rows(block: BlockPlan, rows: RowNeighbours, source: Known) -> None:
     out (PROOFS.md 18 U7). Partitions are by a hash of columns that are never NULL; the rows that change are
     in as many of them as they have values there (4, 17 "Medians").
     """
-    for column in (*rows.hashed_by, *(() if rows.not_null is None else (rows.not_null,))):
-        check_column(column, source.types)
+    for column in rows.hashed_by:
+        check_column(column, source.types, may_be_place=True)
+    if rows.not_null is not None:
+        check_column(rows.not_null, source.types)
     hashed = frozenset(map(name, rows.hashed_by))
     if rows.rows < 1 or (rows.partitions is not None and rows.partitions < 1):
         raise NotPrivate(Rule.NEIGHBOURS, "a bound below 1")

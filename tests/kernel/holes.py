@@ -397,6 +397,63 @@ def window_with_ties() -> BlockPlan:
     return replace(block, source=_windows_changed(block.source, lambda w: replace(w, ties=())))
 
 
+# Two rows of each unit. Then as where one never came, and other rows are stored in the order of their coming.
+_TWO_EACH = (
+    "INSERT INTO {table}(id, {by}, i4) SELECT 100 + g, g, 1 FROM generate_series(1, 40) g;"
+    " INSERT INTO {table}(id, {by}, i4) SELECT 200 + g, g, 2 FROM generate_series(1, 40) g"
+)
+_STORED_ANEW = "DELETE FROM {table} WHERE {by} = 40; UPDATE {table} SET id = id WHERE i4 = 1"
+_TWO_VISITS = _TWO_EACH.format(table="visits", by="uid")
+_VISITS_ANEW = _STORED_ANEW.format(table="visits", by="uid")
+_PLACE = column("r1", "ctid", SqlType.TID)
+
+
+@hole(Rule.EXPRESSION, _TWO_VISITS, _VISITS_ANEW)
+def window_in_the_order_of_places() -> BlockPlan:
+    """Where rows are stored decides which of a unit's rows is the first."""
+    block = block_of(
+        "SELECT count(*) FROM (SELECT uid, i4, row_number() OVER (PARTITION BY uid ORDER BY i2) AS rn"
+        " FROM visits) s WHERE rn = 1 AND i4 = 1"
+    )
+    place = (OrderTerm(_PLACE, False, False),)
+    return replace(block, source=_windows_changed(block.source, lambda w: replace(w, order=place)))
+
+
+def _cut_visits(source: Scan | Subquery, order: tuple[ColumnRef, ...]) -> BlockPlan:
+    block = block_of("SELECT count(*) FROM visits WHERE i4 = 1")
+    unit = of_table("r1", "visits", "uid")
+    cut = Truncate(source, unit, 1, order, (unit,), ("id", "uid", "i4"), "place")
+    return noise_for(replace(block, source=cut, neighbours=replace(units_of(block), rows=1)), 1)
+
+
+@hole(Rule.EXPRESSION, _TWO_VISITS, _VISITS_ANEW, tries=4)
+def cut_by_places_that_are_handed_on() -> BlockPlan:
+    """Their hash has a seed that is not of the table."""
+    shown = tuple((n, of_table("s", "visits", n)) for n in ("id", "uid", "i4"))
+    place = ("p", replace(_PLACE, relation="s"))
+    inner = Subquery("r1", scan("s", "visits"), None, (*shown, place))
+    return _cut_visits(inner, (column("r1", "p", SqlType.TID),))
+
+
+@hole(Rule.EXPRESSION, _TWO_VISITS, _VISITS_ANEW, tries=4)
+def cut_by_places_and_more() -> BlockPlan:
+    """So it is of a row of several columns."""
+    return _cut_visits(scan("r1", "visits"), (_PLACE, of_table("r1", "visits", "id")))
+
+
+@hole(
+    Rule.EXPRESSION,
+    _TWO_EACH.format(table="people", by="i2"),
+    _STORED_ANEW.format(table="people", by="i2"),
+)
+def cut_of_rows_by_places() -> BlockPlan:
+    """By a key, of rows that are units."""
+    block = block_of("SELECT count(*) FROM people WHERE i4 = 1")
+    key = of_table("r1", "people", "i2")
+    cut = Truncate(scan("r1", "people"), key, 1, (_PLACE,), (key,), ("id", "i2", "i4"), "place")
+    return noise_for(replace(block, source=cut, neighbours=rows_that_change(2)), 2)
+
+
 @hole(
     Rule.WINDOW,
     "INSERT INTO visits(id, uid, t) SELECT g, g % 40, repeat('x', 1100) || (g * 7919) % 11 % 2"

@@ -118,6 +118,20 @@ _OF_HOLES = {
         attribution.subquery_rule, "len(set(names)) < len(names)", "False"
     ),
     "window_with_ties": _weak(attribution._check_ties, "not seen <= told", "False"),
+    "window_in_the_order_of_places": _weak(
+        column_types.check_column, "there is SqlType.TID and not may_be_place", "False"
+    ),
+    "cut_by_places_that_are_handed_on": _weak(
+        truncation_rules._is_by_place, "not isinstance(cut.source, Scan)", "False"
+    ),
+    "cut_by_places_and_more": _weak(
+        truncation_rules._is_by_place, "len(cut.ordered_by) != 1 or", ""
+    ),
+    "cut_of_rows_by_places": _weak(
+        truncation_rules._is_by_place,
+        "or not isinstance(owner, OfUnit) or name(by) not in owner.columns",
+        "",
+    ),
     "number_that_only_some_rows_have": _weak(
         attribution._check_ties,
         "seen |= columns_in(tuple(one.present for one in subquery.windows)) - alike",
