@@ -12,6 +12,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TypeVar
 
+from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import UnitTotal, ValueChoice
@@ -36,6 +37,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.private_bounds import choice_of
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
+    Arithmetic,
     Case,
     Cast,
     Clamped,
@@ -48,11 +50,13 @@ from proxy.query.ir.expressions import (
     InPublic,
     Is,
     Like,
+    Operator,
+    Parameter,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
-from tests.kernel.examples import column, of_table, scan
+from tests.kernel.examples import block_with_an_answer, column, of_table, scan
 from tests.pipeline_world import POLICIES, SCHEMA, walk
 
 
@@ -62,6 +66,7 @@ class Shown(Enum):
     MOVEMENT = "exact results move further than the plan says"
     ERROR = "one row raises an error, and its neighbour none"
     TWO_ANSWERS = "a row is in two answers that are paid as one"
+    AN_ANSWER = "it is computed of an answer that it does not name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,12 +378,10 @@ def cut_in_order_of_arrival() -> BlockPlan:
     return noise_for(replace(block, source=cut, neighbours=rows_that_change(2)), 200)
 
 
-def _windows_changed(
-    relation: Relation, change: Callable[[WindowColumn], WindowColumn]
-) -> Relation:
+def windows_changed(relation: Relation, change: Callable[[WindowColumn], WindowColumn]) -> Relation:
     if not isinstance(relation, Subquery):
         return relation
-    below = _windows_changed(relation.source, change)
+    below = windows_changed(relation.source, change)
     return replace(relation, windows=tuple(map(change, relation.windows)), source=below)
 
 
@@ -394,64 +397,7 @@ def window_with_ties() -> BlockPlan:
         "SELECT sum(i4) FROM (SELECT uid, i4, row_number() OVER (PARTITION BY uid ORDER BY i2) AS rn"
         " FROM visits) s WHERE rn = 1"
     )
-    return replace(block, source=_windows_changed(block.source, lambda w: replace(w, ties=())))
-
-
-# Two rows of each unit. Then as where one never came, and other rows are stored in the order of their coming.
-_TWO_EACH = (
-    "INSERT INTO {table}(id, {by}, i4) SELECT 100 + g, g, 1 FROM generate_series(1, 40) g;"
-    " INSERT INTO {table}(id, {by}, i4) SELECT 200 + g, g, 2 FROM generate_series(1, 40) g"
-)
-_STORED_ANEW = "DELETE FROM {table} WHERE {by} = 40; UPDATE {table} SET id = id WHERE i4 = 1"
-_TWO_VISITS = _TWO_EACH.format(table="visits", by="uid")
-_VISITS_ANEW = _STORED_ANEW.format(table="visits", by="uid")
-_PLACE = column("r1", "ctid", SqlType.TID)
-
-
-@hole(Rule.EXPRESSION, _TWO_VISITS, _VISITS_ANEW)
-def window_in_the_order_of_places() -> BlockPlan:
-    """Where rows are stored decides which of a unit's rows is the first."""
-    block = block_of(
-        "SELECT count(*) FROM (SELECT uid, i4, row_number() OVER (PARTITION BY uid ORDER BY i2) AS rn"
-        " FROM visits) s WHERE rn = 1 AND i4 = 1"
-    )
-    place = (OrderTerm(_PLACE, False, False),)
-    return replace(block, source=_windows_changed(block.source, lambda w: replace(w, order=place)))
-
-
-def _cut_visits(source: Scan | Subquery, order: tuple[ColumnRef, ...]) -> BlockPlan:
-    block = block_of("SELECT count(*) FROM visits WHERE i4 = 1")
-    unit = of_table("r1", "visits", "uid")
-    cut = Truncate(source, unit, 1, order, (unit,), ("id", "uid", "i4"), "place")
-    return noise_for(replace(block, source=cut, neighbours=replace(units_of(block), rows=1)), 1)
-
-
-@hole(Rule.EXPRESSION, _TWO_VISITS, _VISITS_ANEW, tries=4)
-def cut_by_places_that_are_handed_on() -> BlockPlan:
-    """Their hash has a seed that is not of the table."""
-    shown = tuple((n, of_table("s", "visits", n)) for n in ("id", "uid", "i4"))
-    place = ("p", replace(_PLACE, relation="s"))
-    inner = Subquery("r1", scan("s", "visits"), None, (*shown, place))
-    return _cut_visits(inner, (column("r1", "p", SqlType.TID),))
-
-
-@hole(Rule.EXPRESSION, _TWO_VISITS, _VISITS_ANEW, tries=4)
-def cut_by_places_and_more() -> BlockPlan:
-    """So it is of a row of several columns."""
-    return _cut_visits(scan("r1", "visits"), (_PLACE, of_table("r1", "visits", "id")))
-
-
-@hole(
-    Rule.EXPRESSION,
-    _TWO_EACH.format(table="people", by="i2"),
-    _STORED_ANEW.format(table="people", by="i2"),
-)
-def cut_of_rows_by_places() -> BlockPlan:
-    """By a key, of rows that are units."""
-    block = block_of("SELECT count(*) FROM people WHERE i4 = 1")
-    key = of_table("r1", "people", "i2")
-    cut = Truncate(scan("r1", "people"), key, 1, (_PLACE,), (key,), ("id", "i2", "i4"), "place")
-    return noise_for(replace(block, source=cut, neighbours=rows_that_change(2)), 2)
+    return replace(block, source=windows_changed(block.source, lambda w: replace(w, ties=())))
 
 
 @hole(
@@ -504,7 +450,7 @@ def number_that_is_an_aggregate() -> BlockPlan:
     count = Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8)
     return replace(
         block,
-        source=_windows_changed(block.source, lambda w: replace(w, aggregate=count, rows=1)),
+        source=windows_changed(block.source, lambda w: replace(w, aggregate=count, rows=1)),
     )
 
 
@@ -524,7 +470,7 @@ def number_that_only_some_rows_have() -> BlockPlan:
     some = of_table("r1", "visits", "i4")
     return replace(
         block,
-        source=_windows_changed(block.source, lambda w: replace(w, ties=(), present=some)),
+        source=windows_changed(block.source, lambda w: replace(w, ties=(), present=some)),
     )
 
 
@@ -787,6 +733,25 @@ def values_of_several_rows() -> BlockPlan:
         number=0,
         releases=frozenset({0}),
         measured=release.measured,
+        choice=choice_of(Loss(Fraction(1), Fraction(0)), 100),
+    )
+    return replace(block, value_choices=(chosen,))
+
+
+@hole(Rule.EXPRESSION, _PEOPLE, _PERSON, shown=Shown.AN_ANSWER)
+def values_beside_an_answer() -> BlockPlan:
+    """A bound is chosen of values to which one analyst's answer is added, and the block is kept for all."""
+    block = block_of("SELECT avg(i4) FROM people")
+    release = block.releases[0]
+    assert isinstance(release, RecentredMean)
+    (answer,) = (p for p in nodes(block_with_an_answer().where) if isinstance(p, Parameter))
+    ends = Fraction(-1000), Fraction(1000), SqlType.NUMERIC
+    value = Clamped(of_table("r1", "people", "i4"), *ends)
+    operand = Arithmetic(Operator.ADD, value, Clamped(answer, *ends), SqlType.NUMERIC)
+    chosen = ValueChoice(
+        number=0,
+        releases=frozenset({0}),
+        measured=replace(release.measured, operand=operand, on_grid=False, least=None),
         choice=choice_of(Loss(Fraction(1), Fraction(0)), 100),
     )
     return replace(block, value_choices=(chosen,))
