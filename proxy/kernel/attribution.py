@@ -18,6 +18,7 @@ from proxy.catalog.catalog_model import Table
 from proxy.kernel.column_types import (
     COUNTS,
     aggregate_type,
+    check_column,
     check_expressions,
     columns_in,
     has_one_form,
@@ -100,7 +101,8 @@ def scan_rule(scan: Scan, world: World) -> Known:
     """Attribute the rows of a table as the policy does.
 
     Stability: 1, by the definition of neighbours. Types and keys are those that the server checks
-    (PROOFS.md 22 A2).
+    (PROOFS.md 22 A2). Where a row is stored is no key: other rows have other places where a unit never came.
+    Seeded hashes of it are taken, and nothing else is made of it (A2.6, `check_expressions`).
 
     Raises:
         NotPrivate: A table that the policy or the catalogue does not have, or a reference that leads to no
@@ -117,12 +119,11 @@ def scan_rule(scan: Scan, world: World) -> Known:
     if policy is None or table is None:
         raise NotPrivate(Rule.SCAN, "a table without a policy")
     types = {(scan.alias, column.name): column.type for column in table.columns}
-    keys = []
-    if table.primary_key:
-        keys.append(_named_in(scan, table.primary_key))
+    keys = [_named_in(scan, table.primary_key)] if table.primary_key else []
+    places = []
     if table.has_ctid and (scan.alias, "ctid") not in types:
         types[scan.alias, "ctid"] = SqlType.TID
-        keys.append(_named_in(scan, ["ctid"]))
+        places.append(_named_in(scan, ["ctid"]))
     unique = tuple(_named_in(scan, columns) for columns in table.unique)
     match policy:
         case PublicTable():
@@ -130,7 +131,7 @@ def scan_rule(scan: Scan, world: World) -> Known:
         case ProtectedTable():
             match policy.unit:
                 case RowUnit():
-                    owner = _rows_by_themselves(policy.unit, keys, unique)
+                    owner = _rows_by_themselves(policy.unit, keys, unique, places)
                 case IdentifierUnit():
                     owner = _rows_of_units(scan, table, policy.unit, world)
                 case _:
@@ -145,15 +146,19 @@ def _named_in(scan: Scan, columns: Iterable[str]) -> ColumnNames:
 
 
 def _rows_by_themselves(
-    unit: RowUnit, keys: Sequence[ColumnNames], unique: Sequence[ColumnNames]
+    unit: RowUnit,
+    keys: Sequence[ColumnNames],
+    unique: Sequence[ColumnNames],
+    places: Sequence[ColumnNames],
 ) -> Rows:
-    """Rows that are units: neighbours differ in `unit.rows` of them, of which each has a key of its own."""
+    """Rows that are units: neighbours differ in `unit.rows` of them, of which each has a key and a place of its
+    own."""
     single = [next(iter(key)) for key in (*keys, *unique) if len(key) == 1]
     return Rows(
         changed=unit.rows,
         most=tuple((column, 1) for column in single),
-        touched=tuple((key, unit.rows) for key in keys),
-        filled=frozenset().union(*keys),
+        touched=tuple((named, unit.rows) for named in (*keys, *places)),
+        filled=frozenset().union(*keys, *places),
     )
 
 
@@ -207,12 +212,17 @@ def subquery_rule(subquery: Subquery, inner: Known, world: World) -> Known:
     >>> sorted(subquery_rule(renamed, relation_of(renamed.source, WORLD), WORLD).owner.columns)
     [('q', 'who')]
     """
-    check_expressions((subquery.where, subquery.outputs, subquery.windows), inner.types, world)
+    computed = [e for _, e in subquery.outputs if not (isinstance(e, ColumnRef) and e.is_place)]
+    check_expressions((subquery.where, *computed, subquery.windows), inner.types, world)
+    for _, expression in subquery.outputs:
+        if isinstance(expression, ColumnRef):
+            check_column(expression, inner.types, may_be_place=True)
     names = [output for output, _ in subquery.outputs] + [one.name for one in subquery.windows]
     if len(set(names)) < len(names):
         raise NotPrivate(Rule.SUBQUERY, "two columns of one name")
     for window in subquery.windows:
         _check_function(window)
+    _check_one_order(subquery.windows)
     types = {(subquery.alias, n): printed_type(e, inner.types) for n, e in subquery.outputs}
     for window in subquery.windows:
         types[subquery.alias, window.name] = window_type(window, inner.types)
@@ -339,6 +349,18 @@ def window_rule(window: WindowColumn, subquery: Subquery, inner: Known, owner: O
     by = [name(part) for part in window.partition if isinstance(part, ColumnRef)]
     numbers = window.function is WindowFunction.ROW_NUMBER
     return numbers and len(by) == len(window.partition) and owner.columns.issuperset(by)
+
+
+def _check_one_order(windows: Sequence[WindowColumn]) -> None:
+    """Refuse windows that tell tied rows apart in several orders.
+
+    Privacy: of tied rows, which are alike to all above, it does not matter which is first in one sort. Another
+    sort may put them in another order, by rows of other units: what two windows give meets on one row or on
+    two. Windows of one PARTITION BY and ORDER BY are of one sort (PostgreSQL 17, 7.2.5).
+    """
+    sorts = [(*one.sorts, one.ties) for one in windows if one.depends_on_ties]
+    if any(sort != sorts[0] for sort in sorts):
+        raise NotPrivate(Rule.WINDOW, "several orders that tell tied rows apart")
 
 
 def _check_ties(window: WindowColumn, subquery: Subquery, inner: Known, alike: ColumnNames) -> None:

@@ -10,6 +10,7 @@ whoever makes plans reads no protected row, which is a contract of imports.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 
 from typing_extensions import assert_never
 
@@ -47,6 +48,7 @@ from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
 from proxy.kernel.shape import Shape, check_groups, shape_of
 from proxy.kernel.totality import check_totality
+from proxy.kernel.well_formed import SHOWN
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import Parameter
 
@@ -147,7 +149,7 @@ def check_answers(block: BlockPlan) -> None:
     """Let a block pass that says whether its rows are compared with the answer of an earlier block.
 
     Privacy: what is shown of such a block hangs on an answer that one analyst was shown, so it is kept apart by
-    this (`engine.cached_answers`).
+    this (`engine.cached_answers`). All of the block is looked at but what is post-processing.
 
     Raises:
         NotPrivate: It says that there is none.
@@ -161,8 +163,8 @@ def check_answers(block: BlockPlan) -> None:
     """
     if block.uses_answers:
         return
-    parts = nodes(block.source, block.where, block.keys, block.releases)
-    if any(part.__class__ is Parameter for part in parts):
+    parts = (getattr(block, field.name) for field in fields(block) if field.name not in SHOWN)
+    if any(part.__class__ is Parameter for part in nodes(*parts)):
         raise NotPrivate(Rule.EXPRESSION, "an answer of another block that the plan does not name")
 
 
@@ -228,8 +230,10 @@ def check_rows(block: BlockPlan, rows: RowNeighbours, source: Known) -> None:
     out (PROOFS.md 18 U7). Partitions are by a hash of columns that are never NULL; the rows that change are
     in as many of them as they have values there (4, 17 "Medians").
     """
-    for column in (*rows.hashed_by, *(() if rows.not_null is None else (rows.not_null,))):
-        check_column(column, source.types)
+    for column in rows.hashed_by:
+        check_column(column, source.types, may_be_place=True)
+    if rows.not_null is not None:
+        check_column(rows.not_null, source.types)
     hashed = frozenset(map(name, rows.hashed_by))
     if rows.rows < 1 or (rows.partitions is not None and rows.partitions < 1):
         raise NotPrivate(Rule.NEIGHBOURS, "a bound below 1")

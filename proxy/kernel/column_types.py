@@ -115,7 +115,8 @@ def check_expressions(part: object, types: Types, world: World) -> None:
     Stability: each is a function of one row, as the nodes are a closed list and a column is one of the
     relation. A list of a public table is nobody's (PROOFS.md 20 L2): the policy says that the table is
     public, and what is read is of it. A column has the type that the catalogue gives it (PROOFS.md 22
-    A2.2).
+    A2.2). Where a row is stored is no part of it: a subquery may hand it on, and seeded hashes of it are taken
+    (`block_price.check_rows`, `truncation_rules._is_by_place`).
 
     Args:
         part: An expression, or what expressions stand in; None and tuples of such as well.
@@ -123,7 +124,7 @@ def check_expressions(part: object, types: Types, world: World) -> None:
         world: Policy and catalogue.
 
     Raises:
-        NotPrivate: A column or a list that is not there, or not of the type that the plan claims.
+        NotPrivate: A column or a list that is not there, or not of the type that the plan claims; a place.
         NotCovered: A node that is not in the list.
     """
     waiting: list[Any] = [part]
@@ -151,8 +152,13 @@ def check_expressions(part: object, types: Types, world: World) -> None:
         _check_computed(node, types)
 
 
-def check_column(column: ColumnRef, types: Types) -> None:
+def check_column(column: ColumnRef, types: Types, *, may_be_place: bool = False) -> None:
     """Let a column pass that is there, with the type that it has.
+
+    Args:
+        column: The column.
+        types: Those that are there.
+        may_be_place: Whether it may be where a row is stored, which rows of others decide.
 
     >>> there = {("r1", "uid"): SqlType.INT4}
     >>> check_column(ColumnRef("uid", SqlType.INT4, None, "r1"), there)
@@ -163,6 +169,8 @@ def check_column(column: ColumnRef, types: Types) -> None:
     there = types.get(name(column))
     if there is None:
         raise NotPrivate(Rule.EXPRESSION, "a column that is not there")
+    if there is SqlType.TID and not may_be_place:
+        raise NotPrivate(Rule.EXPRESSION, "the place of a row")
     if not holds(column.type, there):
         raise NotPrivate(Rule.EXPRESSION, "a column of another type")
 

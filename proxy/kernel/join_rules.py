@@ -128,7 +128,9 @@ def met_once(side: Known, compared: Set[ColumnName]) -> bool:
 def computed_equal(join: Join, left: Known, right: Known) -> set[ColumnName]:
     """List the columns of the right side that ON sets equal to a function of the left row: one value each.
 
-    So are the beginnings of long texts compared with keys of a GROUP BY, which are cut to as many characters.
+    So are the beginnings of long texts compared with keys of a GROUP BY, which are cut to as many characters. A
+    computed number, a constant and an answer are compared in numeric, into which floats are brought with 15
+    digits: many floats equal one number. So a float is compared with a column alone.
     """
     there = set(left.types)
     found = set()
@@ -143,6 +145,9 @@ def computed_equal(join: Join, left: Known, right: Known) -> set[ColumnName]:
         # PostgreSQL may take for character(n) what is computed of one: of such no more is known.
         is_padded = any(left.types[c] is SqlType.BPCHAR for c in columns_in(part.left))
         if is_padded and not isinstance(part.left, ColumnRef):
+            continue
+        is_float = right.types[compared].is_float
+        if is_float and not isinstance(part.left, ColumnRef):
             continue
         if injective(part.left.type, right.types[compared]):
             found.add(compared)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing_extensions import assert_never
 
 from proxy.kernel.column_types import (
+    check_column,
     check_expressions,
     has_one_form,
     is_ordered_whole,
@@ -25,7 +26,7 @@ from proxy.kernel.owners import (
 )
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
-from proxy.query.ir.relations import Truncate
+from proxy.query.ir.relations import Scan, Truncate
 
 
 def truncation_rule(cut: Truncate, inner: Known, world: World) -> Known:
@@ -52,7 +53,9 @@ def truncation_rule(cut: Truncate, inner: Known, world: World) -> Known:
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
-    check_expressions((cut.by, cut.ordered_by, cut.present, cut.where), inner.types, world)
+    is_placed = _is_by_place(cut, inner)
+    order = () if is_placed else cut.ordered_by
+    check_expressions((cut.by, order, cut.present, cut.where), inner.types, world)
     types = {column: kind for column, kind in inner.types.items() if column[1] in cut.columns}
     _check_columns(cut, len(types))
     there = frozenset(types)
@@ -65,7 +68,7 @@ def truncation_rule(cut: Truncate, inner: Known, world: World) -> Known:
         owner = filled_rows(owner, present, there)
     else:
         by = name(cut.by)
-        if cut.most is not None:
+        if cut.most is not None and not is_placed:
             _check_order(cut, inner, found, there)
         keys = tuple(key for key in found if key <= there)
         owner = _cut_by(cut, by, owner, present, there, keys)
@@ -88,6 +91,30 @@ def _check_columns(cut: Truncate, found: int) -> None:
         raise NotPrivate(Rule.TRUNCATION, "columns that are not there")
 
 
+def _is_by_place(cut: Truncate, inner: Known) -> bool:
+    """Say whether the rows of each unit are in the order of a hash of their places, with a seed of the table.
+
+    Stability: where a unit never came, other rows have other places. What is kept of each unit is so many of
+    its rows, each as likely as any other, wherever they are, if the hash is a random function; of two
+    tables it would hang on which places are equal, if their seed were one (PROOFS.md 19 J1, 22 A3).
+    """
+    by, owner = cut.by, inner.owner
+    if by is None or not isinstance(owner, OfUnit) or name(by) not in owner.columns:
+        return False
+    if not isinstance(cut.source, Scan):
+        return False
+    if len(cut.ordered_by) != 1 or not cut.ordered_by[0].is_place:
+        return False
+    check_column(cut.ordered_by[0], inner.types, may_be_place=True)
+    _check_keeps(cut)
+    return True
+
+
+def _check_keeps(cut: Truncate) -> None:
+    if cut.most is not None and cut.most < 1:
+        raise NotPrivate(Rule.TRUNCATION, "a cut that keeps nothing")
+
+
 def _check_order(
     cut: Truncate, inner: Known, keys: tuple[ColumnNames, ...], seen: ColumnNames
 ) -> None:
@@ -95,9 +122,8 @@ def _check_order(
 
     Equal values of several forms are told apart where they stand in the order (compiler.relation_sql).
     """
-    assert cut.most is not None and cut.by is not None
-    if cut.most < 1:
-        raise NotPrivate(Rule.TRUNCATION, "a cut that keeps nothing")
+    assert cut.by is not None
+    _check_keeps(cut)
     types, by = inner.types, name(cut.by)
     ordered = frozenset(map(name, cut.ordered_by))
     untied = {column for column in ordered if is_ordered_whole(types[column])}

@@ -4,7 +4,7 @@ The rules of the kernel compare numbers and read fields. A float that is no numb
 nothing, so it would pass each comparison; a part in a circle would be walked for ever. mypy keeps the project's
 own code from both. The kernel believes no code outside of it, so it looks itself, first of all.
 
-What is post-processing of drawn numbers (`_SHOWN`) is not looked at.
+What is post-processing of drawn numbers (`SHOWN`) is not looked at.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate, Rule
 
 _LEAVES = frozenset({type(None), bool, int, str, Fraction, TableName})
-_SHOWN = frozenset(
+SHOWN = frozenset(
     {"answers", "intervals", "expressions", "outputs", "top", "row_choices", "kept_totals"}
 )
 _LEFT = object()  # stands behind a part whose own parts were all looked at
@@ -98,7 +98,7 @@ def check_well_formed(part: object, kind: Any) -> None:
 def _fields(kind: type[Any]) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[_DeclaredType, ...]]:
     """What gives the fields of a class that are looked at, and what each may hold."""
     hints = get_type_hints(kind)
-    left_out = _SHOWN if kind is BlockPlan else frozenset()
+    left_out = SHOWN if kind is BlockPlan else frozenset()
     names = [field.name for field in fields(kind) if field.name not in left_out]
     return _getter(names), tuple(_wanted(hints[name]) for name in names)
 

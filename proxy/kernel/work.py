@@ -428,7 +428,8 @@ def _release_prices(
 
 def _nodes(plan: BlockPlan) -> Iterator[Any]:
     """Every node of every expression of a plan, shared ones once."""
-    return nodes(plan.source, plan.where, plan.keys, plan.releases, plan.neighbours)
+    measured = (plan.releases, plan.value_choices)
+    return nodes(plan.source, plan.where, plan.keys, plan.neighbours, *measured)
 
 
 def _mentioned(parts: Iterable[Any]) -> frozenset[ColumnName]:

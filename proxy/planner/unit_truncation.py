@@ -219,11 +219,14 @@ def _truncate(
         ordered_by = [_reference(source, name, known) for name in names]
         described = known.catalog.tables[source.table]
         if described.primary_key or not all(tells_forms_apart(c.type) for c in ordered_by):
-            named_by = key_of(source, known)
+            named_by = key_of(source, known) or _place_of(source, known)
             key = tuple(column.column for column in named_by)
             ordered_by = [*named_by] or ordered_by
     elif isinstance(source, Truncate):
         names, ordered_by = source.columns, list(source.ordered_by)
+        if any(column.is_place for column in ordered_by):  # which the cut below does not hand on
+            assert source.most is not None
+            return replace(source, most=min(source.most, part.rows))
     else:  # key: columns of a subquery of ours, where they name its rows
         outputs = (source.parts[0] if isinstance(source, UnionAll) else source).outputs
         names = tuple(name for name, _ in outputs)
@@ -245,10 +248,14 @@ def _truncate(
 
 
 def key_of(table: Scan, known: PlanningContext) -> tuple[ColumnRef, ...]:
-    """The columns that name a row of a table: its primary key, or its place; nothing of a view."""
+    """The columns of its primary key, which name a row of a table; none without one."""
     described = known.catalog.tables[table.table]
-    if described.primary_key:
-        return tuple(_reference(table, name, known) for name in described.primary_key)
+    return tuple(_reference(table, name, known) for name in described.primary_key)
+
+
+def _place_of(table: Scan, known: PlanningContext) -> tuple[ColumnRef, ...]:
+    """Where a row is stored, of which a seeded hash may be taken; nothing of a view."""
+    described = known.catalog.tables[table.table]
     return (ColumnRef("ctid", SqlType.TID, None, table.alias),) if described.has_ctid else ()
 
 

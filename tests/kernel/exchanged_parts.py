@@ -14,7 +14,7 @@ from random import Random  # noqa: TID251  the same plans for the same seed
 from typing import Any
 
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.well_formed import _SHOWN, _DeclaredType, _fields, _wanted
+from proxy.kernel.well_formed import SHOWN, _DeclaredType, _fields, _wanted
 
 # Of a block: what decides nothing about what is drawn.
 _WORDS = frozenset(
@@ -39,7 +39,7 @@ def parts_of(
             yield from parts_of(part, each, (*path, place))
     elif is_dataclass(node):
         is_block = node.__class__ is BlockPlan
-        names = [f.name for f in fields(node) if not (is_block and f.name in _SHOWN)]
+        names = [f.name for f in fields(node) if not (is_block and f.name in SHOWN)]
         for name, each in zip(names, _fields(node.__class__)[1], strict=True):
             if name != "position" and not (is_block and name in _WORDS):
                 yield (*path, name), each

@@ -12,6 +12,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TypeVar
 
+from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import UnitTotal, ValueChoice
@@ -36,6 +37,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.private_bounds import choice_of
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
+    Arithmetic,
     Case,
     Cast,
     Clamped,
@@ -48,11 +50,13 @@ from proxy.query.ir.expressions import (
     InPublic,
     Is,
     Like,
+    Operator,
+    Parameter,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
-from tests.kernel.examples import column, of_table, scan
+from tests.kernel.examples import block_with_an_answer, column, of_table, scan
 from tests.pipeline_world import POLICIES, SCHEMA, walk
 
 
@@ -62,6 +66,7 @@ class Shown(Enum):
     MOVEMENT = "exact results move further than the plan says"
     ERROR = "one row raises an error, and its neighbour none"
     TWO_ANSWERS = "a row is in two answers that are paid as one"
+    AN_ANSWER = "it is computed of an answer that it does not name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,12 +378,10 @@ def cut_in_order_of_arrival() -> BlockPlan:
     return noise_for(replace(block, source=cut, neighbours=rows_that_change(2)), 200)
 
 
-def _windows_changed(
-    relation: Relation, change: Callable[[WindowColumn], WindowColumn]
-) -> Relation:
+def windows_changed(relation: Relation, change: Callable[[WindowColumn], WindowColumn]) -> Relation:
     if not isinstance(relation, Subquery):
         return relation
-    below = _windows_changed(relation.source, change)
+    below = windows_changed(relation.source, change)
     return replace(relation, windows=tuple(map(change, relation.windows)), source=below)
 
 
@@ -394,7 +397,7 @@ def window_with_ties() -> BlockPlan:
         "SELECT sum(i4) FROM (SELECT uid, i4, row_number() OVER (PARTITION BY uid ORDER BY i2) AS rn"
         " FROM visits) s WHERE rn = 1"
     )
-    return replace(block, source=_windows_changed(block.source, lambda w: replace(w, ties=())))
+    return replace(block, source=windows_changed(block.source, lambda w: replace(w, ties=())))
 
 
 @hole(
@@ -447,7 +450,7 @@ def number_that_is_an_aggregate() -> BlockPlan:
     count = Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8)
     return replace(
         block,
-        source=_windows_changed(block.source, lambda w: replace(w, aggregate=count, rows=1)),
+        source=windows_changed(block.source, lambda w: replace(w, aggregate=count, rows=1)),
     )
 
 
@@ -467,7 +470,7 @@ def number_that_only_some_rows_have() -> BlockPlan:
     some = of_table("r1", "visits", "i4")
     return replace(
         block,
-        source=_windows_changed(block.source, lambda w: replace(w, ties=(), present=some)),
+        source=windows_changed(block.source, lambda w: replace(w, ties=(), present=some)),
     )
 
 
@@ -730,6 +733,25 @@ def values_of_several_rows() -> BlockPlan:
         number=0,
         releases=frozenset({0}),
         measured=release.measured,
+        choice=choice_of(Loss(Fraction(1), Fraction(0)), 100),
+    )
+    return replace(block, value_choices=(chosen,))
+
+
+@hole(Rule.EXPRESSION, _PEOPLE, _PERSON, shown=Shown.AN_ANSWER)
+def values_beside_an_answer() -> BlockPlan:
+    """A bound is chosen of values to which one analyst's answer is added, and the block is kept for all."""
+    block = block_of("SELECT avg(i4) FROM people")
+    release = block.releases[0]
+    assert isinstance(release, RecentredMean)
+    (answer,) = (p for p in nodes(block_with_an_answer().where) if isinstance(p, Parameter))
+    ends = Fraction(-1000), Fraction(1000), SqlType.NUMERIC
+    value = Clamped(of_table("r1", "people", "i4"), *ends)
+    operand = Arithmetic(Operator.ADD, value, Clamped(answer, *ends), SqlType.NUMERIC)
+    chosen = ValueChoice(
+        number=0,
+        releases=frozenset({0}),
+        measured=replace(release.measured, operand=operand, on_grid=False, least=None),
         choice=choice_of(Loss(Fraction(1), Fraction(0)), 100),
     )
     return replace(block, value_choices=(chosen,))

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
-from tests.kernel.holes import HOLES as HOLES
 from tests.kernel.holes import block_of, hole, noise_for
 
 # Person 3 has several rows in each table but members; some rows are of nobody.

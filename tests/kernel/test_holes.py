@@ -11,10 +11,11 @@ from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.release.drawn_values import ordered_groups
+from tests.kernel.all_holes import HOLES
 from tests.kernel.holes import Hole, Shown
-from tests.kernel.holes_of_groups import HOLES
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
+from tests.unchecked_blocks import compile_choices, compiled
 
 _SEED = 4_242_424_242_424_242
 
@@ -59,7 +60,18 @@ def _answers_twice(hole: Hole, block: BlockPlan) -> bool:
     return times * one.observed > one.planned
 
 
-_WAYS = {Shown.MOVEMENT: _moves, Shown.ERROR: _raises, Shown.TWO_ANSWERS: _answers_twice}
+def _is_of_an_answer(hole: Hole, block: BlockPlan) -> bool:
+    chosen = compile_choices(block)
+    queries = (*compiled(block), *(() if chosen is None else (chosen,)))
+    return not block.uses_answers and any(query.scalars for query in queries)
+
+
+_WAYS = {
+    Shown.MOVEMENT: _moves,
+    Shown.ERROR: _raises,
+    Shown.TWO_ANSWERS: _answers_twice,
+    Shown.AN_ANSWER: _is_of_an_answer,
+}
 
 
 @pytest.mark.every(2)

@@ -27,7 +27,7 @@ from proxy.kernel.plan import BlockPlan
 from proxy.kernel.proposal_check import check_proposals
 from proxy.kernel.proposal_plan import TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.well_formed import _SHOWN, _fields, check_well_formed
+from proxy.kernel.well_formed import SHOWN, _fields, check_well_formed
 from proxy.kernel.work import TooMuchWork
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
@@ -75,7 +75,7 @@ def _parts(node: object, path: Steps = ()) -> Iterator[tuple[Steps, tuple[str, s
             yield from _parts(part, (*path, place))
     elif is_dataclass(node):
         for field in fields(node):
-            if isinstance(node, BlockPlan) and field.name in _SHOWN:
+            if isinstance(node, BlockPlan) and field.name in SHOWN:
                 continue
             here = (*path, field.name)
             yield here, (type(node).__name__, field.name)

@@ -40,8 +40,8 @@ from proxy.kernel import (
 from proxy.kernel.owners import Known
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
+from tests.kernel.all_holes import HOLES
 from tests.kernel.claims import Claims
-from tests.kernel.holes_of_groups import HOLES
 from tests.kernel.made_relations import POLICY, RelationMaker
 from tests.kernel.tampered_plans import KINDS, Tampered
 from tests.kernel.test_golden_plans import EQUIVALENT, golden_blocks
@@ -118,6 +118,23 @@ _OF_HOLES = {
         attribution.subquery_rule, "len(set(names)) < len(names)", "False"
     ),
     "window_with_ties": _weak(attribution._check_ties, "not seen <= told", "False"),
+    "window_in_the_order_of_places": _weak(
+        column_types.check_column, "there is SqlType.TID and not may_be_place", "False"
+    ),
+    "windows_of_two_orders": _weak(
+        attribution._check_one_order, "any(sort != sorts[0] for sort in sorts)", "False"
+    ),
+    "cut_by_places_that_are_handed_on": _weak(
+        truncation_rules._is_by_place, "not isinstance(cut.source, Scan)", "False"
+    ),
+    "cut_by_places_and_more": _weak(
+        truncation_rules._is_by_place, "len(cut.ordered_by) != 1 or", ""
+    ),
+    "cut_of_rows_by_places": _weak(
+        truncation_rules._is_by_place,
+        "or not isinstance(owner, OfUnit) or name(by) not in owner.columns",
+        "",
+    ),
     "number_that_only_some_rows_have": _weak(
         attribution._check_ties,
         "seen |= columns_in(tuple(one.present for one in subquery.windows)) - alike",
@@ -187,6 +204,17 @@ _OF_HOLES = {
         measurements.price_of_value_choice,
         "isinstance(shape.neighbours, RowNeighbours) and shape.neighbours.rows != 1",
         "False",
+    ),
+    "computed_floats_that_are_compared": _weak(
+        join_rules.computed_equal, "is_float and not isinstance(part.left, ColumnRef)", "False"
+    ),
+    "floats_that_are_compared_with_a_constant": _weak(
+        join_rules.computed_equal, "is_float and not isinstance(part.left, ColumnRef)", "False"
+    ),
+    "values_beside_an_answer": _weak(
+        block_price.check_answers,
+        "field.name not in SHOWN",
+        'field.name in {"source", "where", "keys", "releases"}',
     ),
     "total_above_its_low_end": _weak(
         measurements.price_of_total, "not total.low <= 0 <= total.high", "False"
