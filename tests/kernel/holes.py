@@ -868,28 +868,6 @@ def partitions_with_sums() -> BlockPlan:
     return with_first(block, _as_sum(release))
 
 
-@hole(
-    Rule.TOTALITY,
-    "INSERT INTO visits(id, uid, n) VALUES (1, 1, 1)",
-    "DELETE FROM visits WHERE id = 1",
-    policy="world",
-    shown=Shown.ERROR,
-)
-def listed_number_of_too_many_digits() -> BlockPlan:
-    """No numeric has 140,000 digits, which the server says when the first row comes."""
-    block = block_of("SELECT i2, count(*) FROM visits GROUP BY i2", "world")
-    assert isinstance(block.source, Scan)
-    number = of_table(block.source.alias, "visits", "n")
-    key = replace(
-        block.keys[0],
-        expression=number,
-        type=SqlType.NUMERIC,
-        type_name="numeric",
-        values=("1", "9" * 140_000),
-    )
-    return replace(block, keys=(key,), combinations=None)
-
-
 Summed = TypeVar("Summed", UnitExtreme, KeptUnits, SampleAggregate)
 
 

@@ -263,9 +263,6 @@ _OF_HOLES = {
     "partitions_with_sums": _weak(
         totality.check_aggregate, "printed = (*_ENDS, AggregateKind.AVG)", "return"
     ),
-    "listed_number_of_too_many_digits": _weak(
-        listed_values._is_numeric, "len(text) > _LONGEST_NUMERIC or", ""
-    ),
     "key_beside_one_that_is_fixed": _weak(fixed_columns.most_groups, "if not kept]", "if False]"),
 }
 _OF_KINDS = {
