@@ -166,7 +166,8 @@ def _expected(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedError:
     answer = block.answers[place]
     release = block.releases[answer.releases[0]]
     if answer.calculated is None and isinstance(release, DeviationMean):
-        return _with_needed(_of_deviations(block, answer, release), block, entry)
+        found = _of_deviations(block, answer, release)
+        return _with_needed(found, block, entry, also_above=True)
     if answer.calculated is None and isinstance(release, UnitExtreme):
         return _with_needed(_of_extreme(block, release), block, entry)
     if entry.error is None:
@@ -195,13 +196,17 @@ def short_number(value: Fraction) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _with_needed(found: ExpectedError, block: BlockPlan, entry: Accuracy) -> ExpectedError:
+def _with_needed(
+    found: ExpectedError, block: BlockPlan, entry: Accuracy, *, also_above: bool = False
+) -> ExpectedError:
+    """also_above: noise may put a few units into far bands, which makes one draw in some worse than others."""
     needed = entry.described.units_needed
     if needed is None:
         return found
+    more = ", in a few draws also above" if also_above else ""
     return replace(
         found,
-        remarks=(*found.remarks, f"NULL below about {needed:,} {units_word(block)}"),
+        remarks=(*found.remarks, f"NULL below about {needed:,} {units_word(block)}{more}"),
     )
 
 

@@ -238,7 +238,7 @@ def test_a_given_bound_of_a_total_is_paid_for_and_no_more(visits: Asking) -> Non
     [
         "SELECT count(DISTINCT person), count(DISTINCT paid) FROM w.visits",
         "SELECT max(paid), percentile_cont(0.5) WITHIN GROUP (ORDER BY paid) FROM w.visits",
-        "SELECT stddev(paid), regr_slope(paid, tip) FROM w.visits",
+        "SELECT stddev(paid), covar_pop(paid, tip) FROM w.visits",
         "SELECT count(*), sum(a.paid) FROM w.visits a JOIN w.visits b ON a.person = b.person",
         "SELECT avg(n) FROM (SELECT person, count(*) AS n FROM w.visits GROUP BY person) q",
         "SELECT region, count(*) FROM w.visits GROUP BY region HAVING count(*) > 10",
