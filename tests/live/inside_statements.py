@@ -82,6 +82,7 @@ CONDITIONS_INSIDE = (
     *(
         "lasted > interval '23 hours'",
         "lasted = '1 day'",
+        "lasted IN ('24 hours', '1 month')",
         "lasted <= '30 days'::interval",
         "lasted IS NULL",
     ),
@@ -116,7 +117,6 @@ ANSWERS_INSIDE = (
 )
 REFUSED_INSIDE = (
     *(
-        "lasted IN ('1 day')",
         "lasted + lasted > '1 day'",
         "at + lasted > at",
         "extract(day FROM lasted) = 1",
