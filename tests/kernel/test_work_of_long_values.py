@@ -64,6 +64,7 @@ def test_a_single_very_long_text(states: TwoStates, name: str) -> None:
 def test_whole_values_take_longer(
     states: TwoStates, monkeypatch: pytest.MonkeyPatch, statement: str
 ) -> None:
-    """Without the kernel's prices nothing is cut and nothing is refused."""
+    """Without the kernel's prices nothing is cut and nothing is refused, on a quick machine either."""
     monkeypatch.setattr(checked_plan, "check_work", lambda *_: work.UnitWork())
-    assert backend_seconds(states, statement, states.here) > _LIMIT
+    here, there = (backend_seconds(states, statement, dsn) for dsn in (states.here, states.there))
+    assert here > 50 * there
