@@ -52,13 +52,13 @@ def at(node: Any, path: Steps) -> Any:
     return node
 
 
-def _with(node: Any, path: Steps, value: object) -> Any:
+def with_part(node: Any, path: Steps, value: object) -> Any:
     if not path:
         return value
     first, rest = path[0], path[1:]
     if isinstance(first, int):
-        return (*node[:first], _with(node[first], rest, value), *node[first + 1 :])
-    return replace(node, **{first: _with(getattr(node, first), rest, value)})
+        return (*node[:first], with_part(node[first], rest, value), *node[first + 1 :])
+    return replace(node, **{first: with_part(getattr(node, first), rest, value)})
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class Exchanger:
         own = by_class([block])
         for kind in wanted.nodes:
             options += [*own.get(kind, ()), *self.others.get(kind, ())][:_MOST_OF_A_CLASS]
-        found: BlockPlan = _with(block, path, self.random.choice(options)) if options else block
+        found: BlockPlan = with_part(block, path, self.random.choice(options)) if options else block
         return found
 
     def _values(self, old: Any, wanted: _DeclaredType) -> Iterator[Any]:

@@ -36,6 +36,7 @@ from proxy.planner.facts import PlanningContext
 from proxy.query.ir.expressions import Not, TextCall
 from proxy.query.ir.relations import Relation, Scan, Subquery
 from tests.kernel.examples import WORLD, of_table, scan
+from tests.kernel.exchanged_parts import Steps, at, with_part
 from tests.kernel.test_golden_plans import golden_blocks
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
@@ -65,9 +66,6 @@ def _judge(block: BlockPlan, world: World = WORLD) -> None:
     check_plan([block], _ALL, world)
 
 
-Steps = tuple[str | int, ...]
-
-
 def _parts(node: object, path: Steps = ()) -> Iterator[tuple[Steps, tuple[str, str]]]:
     """Each part at and below a node, and the field in which it stands."""
     if isinstance(node, tuple):
@@ -82,21 +80,6 @@ def _parts(node: object, path: Steps = ()) -> Iterator[tuple[Steps, tuple[str, s
             yield from _parts(getattr(node, field.name), here)
 
 
-def _at(node: Any, path: Steps) -> Any:
-    for step in path:
-        node = node[step] if isinstance(step, int) else getattr(node, step)
-    return node
-
-
-def _with(node: Any, path: Steps, value: object) -> Any:
-    if not path:
-        return value
-    first, rest = path[0], path[1:]
-    if isinstance(first, int):
-        return (*node[:first], _with(node[first], rest, value), *node[first + 1 :])
-    return replace(node, **{first: _with(getattr(node, first), rest, value)})
-
-
 def _broken() -> Iterator[tuple[tuple[str, str], object, World, BlockPlan]]:
     tried: Counter[tuple[str, str]] = Counter()
     for _, world, block in golden_blocks():
@@ -105,9 +88,9 @@ def _broken() -> Iterator[tuple[tuple[str, str], object, World, BlockPlan]]:
             if tried[name] > _TRIED:
                 continue
             for value in _VALUES:
-                if type(value) is not type(_at(block, path)):
+                if type(value) is not type(at(block, path)):
                     try:
-                        yield name, value, world, _with(block, path, value)
+                        yield name, value, world, with_part(block, path, value)
                     except (TypeError, ValueError, AttributeError):
                         continue  # its class takes no such value
 
