@@ -109,8 +109,8 @@ NOISY = {
     "CMP-040": _AFTER,
     "CMP-043": _AFTER,
 }
-# They say now(): the session evaluates it before they are planned.
-OF_THE_PRESENT = {"ERR-058", "SEN-118"}
+# They have now() or a constant that PostgreSQL reads: the session evaluates it before they are planned.
+OF_THE_SESSION = {"ERR-058", "SEN-049", "SEN-118"}
 # They divide by a noisy number: where it is 0 they are NULL, with a NOTICE.
 MAY_BE_NULL = {"ERR-079", "SEN-061"}
 # "reject" as well, which an answer holds to "where the statement touches only the shadow, an answer that cannot
@@ -124,7 +124,6 @@ RELAYED = {
     "EFF-049": "locks of the analyst's own session on the shadow",
     "EFF-052": "nobody notifies on the shadow",
     "EFF-058": "the shadow's own transaction number",
-    "EFF-067": "a view on the guarded shadow table: reading it is refused",
     "EFF-073": "a statement kept on the shadow: EXECUTE is looked into, and refused",
     "EFF-082": "names no table",
     "PAR-031": "names no table",
@@ -139,6 +138,6 @@ FREE = {"CMP-028": "WHERE false is a probe for names and types (docs/design/pipe
 # What must be given to be asked at all; the simple protocol has no parameters.
 PARAMETERS = {"CMP-019": ("4242",)}
 # Before these stands the guard of the shadow's tables alone.
-GUARDED = ("EFF-067", "EFF-100")
+GUARDED = ("EFF-100",)
 # Of the relayed ones that keep a statement: what reads through them, refused.
-AFTERWARDS = {"EFF-067": "select * from v", "EFF-073": "execute p"}
+AFTERWARDS = {"EFF-073": "execute p"}
