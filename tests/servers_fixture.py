@@ -162,7 +162,7 @@ def new_servers() -> Servers:
         for database in policies
     }
     for database, shadow in shadows.items():
-        shadow.build(policies[database], catalogs[database], unjudged(policies[database].source))
+        shadow.build(policies[database], catalogs[database], unjudged(policies[database]))
     ledger = embedded_ledger(ledger_server)
     found = Servers(protected, shadow_server, ledger, source_dsns, policies, catalogs, shadows)
     for analyst in ("alice", "bob"):

@@ -44,14 +44,13 @@ ROOTS: tuple[str, ...] = (
     *_within("release", "adding_noise choosing_bounds proposing_bounds deviation_means"),
     *_within("engine", "questions_of_answers releasing"),
     "proxy.protected",
-    *_within("ledger", "engine_ledger published_releases bounds_account"),
+    *_within("ledger", "engine_ledger published_releases bounds_account ledger_home"),
     "proxy.policy_file.policy_yaml",
 )
 # Who imports one of these in `cli` puts it into an engine.
 HANDED_IN_BY_COMMANDS = (
     ("proxy.engine.os_random", "OsRandom"),
     ("proxy.protected.protected_database", "ProtectedDatabase"),
-    ("proxy.protected.judged_rows", "JudgedRows"),
 )
 
 # In the order of reading.
@@ -107,10 +106,6 @@ PARTS: Mapping[str, Part] = {
             *_within("ledger", "noted_columns public_columns unit_columns"),
         ),
     ),
-    "public rows": Part(
-        decides="that only public tables are copied for analysts",
-        names=_within("shadow", "shadow_database shadow_making shadow_tables shadow_columns"),
-    ),
     "policy": Part(
         decides="that the policy in force is the one that the owner wrote",
         names=(
@@ -123,17 +118,14 @@ PARTS: Mapping[str, Part] = {
         decides="which policy, ledger, database and randomness an engine gets",
         names=_within(
             "cli",
-            "assembly building loading judging_rows proxy_servers shadow_building publish_now"
-            " bounds_command audit",
+            "assembly held_budgets loading judging_rows audit",
         ),
     ),
     "compiler": Part(decides="the SQL that runs on the data", names=("proxy.compiler",)),
 }
 
-_READER = "the reader: a mistake there gives a refusal, a wrong answer or a Fault of the kernel"
 _WORDS = "words, and errors that are computed of public and of drawn numbers"
 _DRAWN = "is computed from what is drawn, the plan and public numbers: post-processing"
-_PEOPLE = "who somebody is: whoever gets in spends the budget of that analyst"
 _OWNER = "tells the owner what looks wrong; what the owner says is taken as public"
 _DRAWER = (
     "draws through the Drawer and shows through kept_answers: it makes no charge and no statement, says of no"
@@ -148,18 +140,9 @@ def _excused(reason: str, names: Iterable[str]) -> dict[str, str]:
 
 ALLOWED: Mapping[str, str] = {
     **_excused(
-        _READER,
-        [
-            *_within("query", "rewrite copied_expressions"),
-            *_within("engine", "policy_statements policy_names"),
-            *_within("base", "session_settings"),
-        ],
-    ),
-    **_excused(
         _WORDS,
         [
-            "proxy.engine.accuracy",
-            *_within("cli", "bounds_report findings_report cli_error explain_command"),
+            *_within("cli", "findings_report cli_error explain_command"),
             "proxy.ledger.account_statements",
             "proxy.ledger.budget_warnings",
         ],
@@ -175,7 +158,7 @@ ALLOWED: Mapping[str, str] = {
         _DRAWER,
         _within(
             "engine",
-            "noisy_answers bound_proposing publishing query_pipeline remembered_plans cached_answers"
+            "noisy_answers publishing query_pipeline remembered_plans cached_answers"
             " derived_answers drawn_release",
         ),
     ),
@@ -183,15 +166,9 @@ ALLOWED: Mapping[str, str] = {
     " no row, and the kernel judges what it makes",
     **_excused(
         _FLOW,
-        [
-            *_within("engine", "role_readiness machine_clock engine_in_force"),
-            *_within("cli", "running state state_folder demo_folder publication_checks"),
-        ],
+        _within("engine", "role_readiness machine_clock engine_in_force policy_statements"),
     ),
-    **_excused(
-        _PEOPLE,
-        _within("ledger", "users admin_log demo_ledger analysts_role"),
-    ),
+    "proxy.ledger.admin_log": "what administrators did: no part of the guarantee of an answer",
     **_excused(
         _OWNER,
         [
@@ -200,9 +177,7 @@ ALLOWED: Mapping[str, str] = {
             *_within("policy", "problem"),
         ],
     ),
-    "proxy.ledger.text_keys": "who has the key that keeps texts from who reads the ledger: no part of the"
-    " guarantee of an answer",
-    "proxy.shadow": "holds no protected row: it gets noisy relations, and what `public rows` copies",
+    "proxy.shadow": "holds no protected row: it gets noisy relations, and what JudgedRows.copied gives",
     "proxy.servers": "carries statements in, and noisy relations out, of sessions that belong to somebody",
     "proxy.postgres": "runs the servers of the shadow and of the ledger, which are trusted as programs",
     "proxy.audit": "a test of all this, on databases that it makes itself",
@@ -372,7 +347,6 @@ def sql_files(module: str) -> list[Path]:
 _SOURCES_OF_ROWS = frozenset(
     {
         ("proxy.protected.protected_database", "ProtectedDatabase"),
-        ("proxy.protected.judged_rows", "JudgedRows"),
         ("proxy.engine.os_random", "OsRandom"),
     }
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from proxy.policy.policy_model import Policy
 from proxy.protected.judged_rows import JudgedRows, catalogue_state
 
 
-def unjudged(source: str) -> JudgedRows:
-    """source: connection string of the protected database."""
-    return JudgedRows.of_all(source, catalogue_state(source), ())
+def unjudged(policy: Policy) -> JudgedRows:
+    return JudgedRows.of_all(policy, catalogue_state(policy.source), ())

@@ -14,27 +14,20 @@ from proxy.cli.bounds_report import bounds_report
 from proxy.cli.building import known_source
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import refusal_text
+from proxy.cli.held_budgets import charging, held_budgets
 from proxy.cli.loading import CheckedPolicy, contents_of, verdict_of
 from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.running import run
 from proxy.cli.state_folder import state_folder
-from proxy.drawing.drawer import Drawer
 from proxy.engine.accuracy import text_of
 from proxy.engine.bound_proposing import BoundProposals, proposed_bounds
 from proxy.engine.machine_clock import day_of_machine
-from proxy.engine.os_random import OsRandom
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.ledger.bounds_account import POLICY_BOUNDS, open_account
-from proxy.ledger.engine_ledger import EngineLedger
-from proxy.ledger.ledger_lease import BudgetLease
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
-from proxy.ledger.ledger_restored import restored_as_of, restored_text
-from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.text_keys import TextKeyMissing, reading_cipher
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import planning_context
-from proxy.protected.protected_database import ProtectedDatabase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,26 +54,17 @@ def proposed(
     options = f"--state {shlex.quote(str(home))}" if ledger_dsn is None else "--ledger DSN"
     with ledger_only(state, ledger_dsn) as dsn:
         source = known_source(checked, dsn, Path(checked.file), options)
-        mark = MarkFile(home)
         try:
             texts = reading_cipher(home)
-            check_mark(dsn, mark)
-            if (as_of := restored_as_of(dsn)) is not None:
-                raise LedgerWentBack(restored_text(as_of))
-            lease = BudgetLease(dsn, source.id, checked.policy)
-        except LedgerWentBack as error:
-            accept = accept_command(home, ledger_dsn)
-            raise CliError(f"{error}. If that is meant: {accept}") from None
-        except (SourceError, TextKeyMissing) as error:
+        except TextKeyMissing as error:
             raise CliError(str(error)) from None
-        try:
-            open_account(dsn, source.id)
-            found = run(_run(checked, plan, LedgerTables(dsn, source.id, texts, connections=1)))
-        except Refusal as refusal:
-            raise CliError(_refused(refusal, plan)) from None
-        finally:
-            lease.close()
-            mark.follow(mark_of(dsn))
+        accept = accept_command(home, ledger_dsn)
+        with held_budgets(checked.policy, source.id, dsn, home, accept):
+            try:
+                open_account(dsn, source.id)
+                found = run(_run(checked, plan, LedgerTables(dsn, source.id, texts, connections=1)))
+            except Refusal as refusal:
+                raise CliError(_refused(refusal, plan)) from None
     receipt = found.receipt
     database, day = checked.policy.database, day_of_machine()
     return list(bounds_report(plan, found.tables, database, POLICY_BOUNDS, receipt, day))
@@ -105,21 +89,8 @@ def _plan(checked: CheckedPolicy, wanted: Wanted) -> CheckedProposals:
 async def _run(
     checked: CheckedPolicy, plan: CheckedProposals, tables: LedgerTables
 ) -> BoundProposals:
-    policy, data, ledger = (
-        checked.policy,
-        ProtectedDatabase(checked.policy.source),
-        EngineLedger(tables),
-    )
-    await data.open()
-    try:
-        await ledger.open()
-        try:
-            drawer = Drawer(policy, checked.catalog, data, OsRandom())
-            return await proposed_bounds(plan, POLICY_BOUNDS, drawer, ledger)
-        finally:
-            await ledger.close()
-    finally:
-        await data.close()
+    async with charging(checked.policy, checked.catalog, tables) as to:
+        return await proposed_bounds(plan, POLICY_BOUNDS, to.drawer, to.ledger)
 
 
 def _refused(refusal: Refusal, plan: CheckedProposals) -> str:

@@ -77,7 +77,7 @@ def judged_rows(policy: Policy, memory: Memory | None = None) -> JudgedRows:
     """
     judgement = judge(policy)
     findings = tuple(open_findings(judgement, memory))
-    return JudgedRows.of_all(policy.source, judgement.state, findings)
+    return JudgedRows.of_all(policy, judgement.state, findings)
 
 
 def rows_while_serving(judgement: Judgement, memory: Memory | None = None) -> JudgedRows:
@@ -88,7 +88,7 @@ def rows_while_serving(judgement: Judgement, memory: Memory | None = None) -> Ju
         psycopg.Error: The database or the ledger cannot be asked.
     """
     findings = tuple(open_findings(judgement, memory))
-    return JudgedRows.of_some(judgement.policy.source, judgement.state, findings)
+    return JudgedRows.of_some(judgement.policy, judgement.state, findings)
 
 
 def open_findings(judgement: Judgement, memory: Memory | None = None) -> Iterator[OpenFinding]:

@@ -14,12 +14,12 @@ import typer
 
 from proxy.cli.cli_error import CliError
 from proxy.cli.demo_folder import claim_demo_folder, is_demo_folder, refuse_demo_folder
+from proxy.cli.held_budgets import check_ledger
 from proxy.cli.state import LEDGER, SHADOW
 from proxy.cli.state_folder import has_ledger, made_state_folder, no_ledger, state_folder
 from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
 from proxy.ledger.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark
-from proxy.ledger.ledger_restored import restored_as_of, restored_text
+from proxy.ledger.ledger_mark import MarkFile
 from proxy.ledger.ledger_schema import LedgerTooNew, LedgerTooOld
 from proxy.ledger.users import verifiers
 from proxy.postgres.embedded import EmbeddedPostgres, preparing
@@ -55,12 +55,7 @@ class ProxyServers:
             CliError: it may not be served.
             psycopg.Error: it cannot be reached.
         """
-        try:
-            check_mark(self.ledger_dsn, self.mark, last_receipt)
-            if (as_of := restored_as_of(self.ledger_dsn)) is not None:
-                raise LedgerWentBack(restored_text(as_of))
-        except LedgerWentBack as error:
-            raise CliError(f"{error}. If that is meant: {self.accept}") from None
+        check_ledger(self.ledger_dsn, self.mark, self.accept, last_receipt)
 
     def match_roles(self, databases: tuple[str, ...]) -> None:
         """The shadow's roles are the ledger's analysts."""

@@ -9,32 +9,26 @@ from pathlib import Path
 from proxy.base.errors import Fault, Refusal
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import refusal_text
+from proxy.cli.held_budgets import charging, held_budgets
 from proxy.cli.judging_rows import judged_rows
 from proxy.cli.loading import CheckedPolicy, verdict_of
 from proxy.cli.proxy_servers import accept_command
 from proxy.cli.publication_checks import refuse_problems
 from proxy.cli.running import run
 from proxy.cli.state_folder import state_folder
-from proxy.drawing.drawer import Drawer
 from proxy.engine.accuracy import text_of
-from proxy.engine.os_random import OsRandom
 from proxy.engine.policy_names import numbered
 from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing, Released
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.releasing import Releasing
-from proxy.ledger.engine_ledger import EngineLedger
-from proxy.ledger.ledger_lease import BudgetLease
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, mark_of
-from proxy.ledger.ledger_restored import restored_as_of, restored_text
-from proxy.ledger.ledger_sources import Source, SourceError
+from proxy.ledger.ledger_sources import Source
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
-from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
 from proxy.shadow.constant_evaluation import own_shadow
 from proxy.shadow.published_statements import PublishedStatements
@@ -56,20 +50,15 @@ def released_now(
     if verdict.refuses:
         raise CliError(refusal_text(verdict, checked.text, checked.file))
     home = state_folder(state)
-    mark = MarkFile(home)
     try:
         texts = opened_cipher(dsn, home)
-        mark.check(mark_of(dsn))
-        if (as_of := restored_as_of(dsn)) is not None:
-            raise LedgerWentBack(restored_text(as_of))
-        lease = BudgetLease(dsn, source.id, checked.policy)
-    except LedgerWentBack as error:
-        accept = accept_command(home, ledger_dsn)
-        raise CliError(f"{error}. If that is meant: {accept}") from None
-    except (SourceError, TextKeyMissing) as error:
+    except TextKeyMissing as error:
         raise CliError(str(error)) from None
     try:
-        with own_shadow(checked.policy, checked.catalog) as connection:
+        with (
+            held_budgets(checked.policy, source.id, dsn, home, accept_command(home, ledger_dsn)),
+            own_shadow(checked.policy, checked.catalog) as connection,
+        ):
             statements = PublishedStatements(
                 checked.policy,
                 checked.catalog,
@@ -89,9 +78,6 @@ def released_now(
         raise CliError(
             f"{fault.for_operators}. If it was charged, the next release is drawn under that charge"
         ) from None
-    finally:
-        lease.close()
-        mark.follow(mark_of(dsn))
     yield from _messages(of, released)
 
 
@@ -122,28 +108,20 @@ async def _released(
     statements: PublishedStatements,
 ) -> Released:
     policy, catalog = checked.policy, checked.catalog
-    data, ledger = ProtectedDatabase(policy.source), EngineLedger(tables)
     rows = judged_rows(policy)
     public = read_public_contents(policy, catalog)
     rows.confirm()
-    engine = Engine(
-        Drawer(policy, catalog, data, OsRandom()),
-        numbered(policy),
-        ledger,
-        public,
-        questions=ledger,
-        naming_key=tables.texts.naming_key,
-    )
-    refuse_problems(checked, statements, engine)
-    await data.open()
-    try:
-        await ledger.open()
-        try:
-            releases = PublishedReleases(tables)
-            releasing = Releasing(engine.drawer, releases, statements)
-            publishing = Publishing(engine, releases, releasing, statements)
-            return await publishing.release(of, is_now=True)
-        finally:
-            await ledger.close()
-    finally:
-        await data.close()
+    async with charging(policy, catalog, tables) as to:
+        engine = Engine(
+            to.drawer,
+            numbered(policy),
+            to.ledger,
+            public,
+            questions=to.ledger,
+            naming_key=tables.texts.naming_key,
+        )
+        refuse_problems(checked, statements, engine)
+        releases = PublishedReleases(tables)
+        releasing = Releasing(engine.drawer, releases, statements)
+        publishing = Publishing(engine, releases, releasing, statements)
+        return await publishing.release(of, is_now=True)

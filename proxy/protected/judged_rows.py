@@ -8,14 +8,18 @@ between verdict and reading, and one that was undone meanwhile, shows in the cat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TypeVar
 
 import psycopg
+from psycopg import sql
 
+from proxy.base.errors import Fault
 from proxy.catalog.catalog_model import TableName
+from proxy.policy.policy_model import Policy, PublicTable
 
 _STATE = files("proxy.protected").joinpath("catalogue_state.sql").read_text(encoding="utf-8")
 _ATTEMPTS = 3  # a migration of another table changes the catalogue, too
@@ -61,22 +65,22 @@ class JudgedRows:
     """A right to read public rows, made by `of_all` and `of_some` only.
 
     Attributes:
-        source: Connection string of the protected database.
-        state: Of its catalogue, before the verdict.
+        policy: That was judged. It says which tables are public.
+        state: Of the catalogue of its source, before the verdict.
         findings: Open ones, all of which tell the tables that they close.
     """
 
-    source: str = field(repr=False)
+    policy: Policy = field(repr=False)
     state: str
     findings: tuple[OpenFinding, ...] = ()
 
     @classmethod
-    def of_all(cls, source: str, state: str, findings: Sequence[OpenFinding]) -> JudgedRows:
+    def of_all(cls, policy: Policy, state: str, findings: Sequence[OpenFinding]) -> JudgedRows:
         """Give the right to read the rows of all public tables.
 
         Args:
-            source: Connection string of the protected database.
-            state: Of its catalogue, before it was judged.
+            policy: That was judged.
+            state: Of the catalogue, before it was judged.
             findings: What is severe and open.
 
         Raises:
@@ -84,14 +88,14 @@ class JudgedRows:
         """
         if findings:
             raise RowsWithheld(findings)
-        return cls(source=source, state=state)
+        return cls(policy=policy, state=state)
 
     @classmethod
-    def of_some(cls, source: str, state: str, findings: Sequence[OpenFinding]) -> JudgedRows:
+    def of_some(cls, policy: Policy, state: str, findings: Sequence[OpenFinding]) -> JudgedRows:
         """Give the right to read the rows of the public tables that nothing closes.
 
         Args:
-            source: As of `of_all`.
+            policy: As of `of_all`.
             state: As of `of_all`.
             findings: As of `of_all`.
 
@@ -100,12 +104,39 @@ class JudgedRows:
         """
         if any(one.closes is None for one in findings):
             raise RowsWithheld(findings)
-        return cls(source=source, state=state, findings=tuple(findings))
+        return cls(policy=policy, state=state, findings=tuple(findings))
 
     @property
     def closed(self) -> frozenset[TableName]:
         """Tables of which no row may be read."""
         return frozenset(name for one in self.findings for name in one.closes or ())
+
+    @contextmanager
+    def copied(self, name: TableName, columns: Sequence[str]) -> Iterator[Iterable[bytes]]:
+        """Read rows of a public table, as COPY writes them in text. Nothing else copies rows out of the source.
+
+        Args:
+            name: Of the table.
+            columns: Of the table, at least one.
+
+        Raises:
+            Fault: The policy does not show these columns, or a finding closes the table.
+            psycopg.Error: The table cannot be read.
+        """
+        table = self.policy.tables.get(name)
+        if not isinstance(table, PublicTable) or not all(map(table.has, columns)):
+            raise Fault("rows are copied that the policy does not publish")
+        if name in self.closed:
+            raise Fault("rows are copied of a table that a finding closes")
+        read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(
+            sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(*name)
+        )
+        # Settings are SET: as `options` they would take the place of those that the source names.
+        with psycopg.connect(self.policy.source, client_encoding="utf8") as source:
+            source.read_only = True
+            source.execute("SET datestyle = 'ISO'")
+            with source.cursor().copy(read) as blocks:
+                yield map(bytes, blocks)
 
     def confirm(self) -> None:
         """Check after reading that the verdict was about the same catalogue.
@@ -114,7 +145,7 @@ class JudgedRows:
             CatalogueMoved: Throw away what was read.
             psycopg.Error: As `judge`.
         """
-        if catalogue_state(self.source) != self.state:
+        if catalogue_state(self.policy.source) != self.state:
             raise CatalogueMoved
 
 

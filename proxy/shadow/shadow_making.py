@@ -142,7 +142,7 @@ def copy_public_rows(
     connection: psycopg.Connection,
     tables: Iterable[ShadowTable],
     rows: JudgedRows,
-    copy: Callable[[psycopg.Connection, ShadowTable, str], None],
+    copy: Callable[[psycopg.Connection, ShadowTable, JudgedRows], None],
 ) -> None:
     """Copy the rows of the public tables. No other function brings rows of the source into a shadow.
 
@@ -158,7 +158,7 @@ def copy_public_rows(
     """
     for table in tables:
         if not table.protected and table.name not in rows.closed:
-            copy(connection, table, rows.source)
+            copy(connection, table, rows)
     rows.confirm()
 
 
@@ -169,7 +169,7 @@ def replace_public_rows(
     copy_public_rows(connection, tables, rows, _copy_again)
 
 
-def _copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
+def _copy_again(connection: psycopg.Connection, table: ShadowTable, public: JudgedRows) -> None:
     """The source may have dropped a CHECK since; then the shadow has none of them any more."""
     for dropped in ((), statements.drop_checks(table)):
         try:
@@ -179,7 +179,7 @@ def _copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: 
                 connection.execute(
                     sql.SQL("DELETE FROM {}").format(statements.identifier(table.stored_in))
                 )
-                _copy_rows(connection, table, source_dsn)
+                _copy_rows(connection, table, public)
         except ShadowError as error:
             if dropped or not isinstance(error.__cause__, psycopg.errors.CheckViolation):
                 raise
@@ -187,20 +187,18 @@ def _copy_again(connection: psycopg.Connection, table: ShadowTable, source_dsn: 
             return
 
 
-def _copy_rows(connection: psycopg.Connection, table: ShadowTable, source_dsn: str) -> None:
+def _copy_rows(connection: psycopg.Connection, table: ShadowTable, public: JudgedRows) -> None:
     """In text, so that a type the shadow lacks arrives as the text it has become."""
-    columns = statements.names(column.name for column in table.columns)
-    name = statements.identifier(table.name)
-    read = sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(columns, name)
-    written = statements.identifier(table.stored_in)
-    write = sql.SQL("COPY {} ({}) FROM STDIN").format(written, columns)
+    columns = [column.name for column in table.columns]
+    write = sql.SQL("COPY {} ({}) FROM STDIN").format(
+        statements.identifier(table.stored_in), statements.names(columns)
+    )
     try:
-        # Settings are SET: as `options` they would take the place of those that the source names.
-        with psycopg.connect(source_dsn, client_encoding="utf8") as source:
-            source.read_only = True
-            source.execute("SET datestyle = 'ISO'")
-            with source.cursor().copy(read) as rows, connection.cursor().copy(write) as copy:
-                for block in rows:
-                    copy.write(block)
+        with (
+            public.copied(table.name, columns) as blocks,
+            connection.cursor().copy(write) as copy,
+        ):
+            for block in blocks:
+                copy.write(block)
     except psycopg.Error as error:
         raise ShadowError(f"the rows of public table {table.name} cannot be copied") from error

@@ -155,7 +155,7 @@ def _shadows(server: EmbeddedPostgres, ledger: str, source: str, *, scale: bool)
     found = {}
     for database, (policy, catalog) in served(source, read_catalog(source), scale=scale).items():
         way = server.dsn(), database, server.address  # a shadow cannot be handed to another process
-        Shadow(*way).build(policy, catalog, unjudged(policy.source))
+        Shadow(*way).build(policy, catalog, unjudged(policy))
         identity = Identity("bench", database)
         found[database] = (
             policy,
@@ -199,7 +199,7 @@ def _serve(found: Served, pipe: Connection, stages: Path | None) -> None:
 def _built(policy: Policy, way: _Way) -> Shadow:
     """A shadow that was built by another process, with its right to the public rows."""
     shadow = Shadow(*way)
-    shadow.rows = unjudged(policy.source)
+    shadow.rows = unjudged(policy)
     return shadow
 
 

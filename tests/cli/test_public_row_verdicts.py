@@ -515,9 +515,9 @@ def test_one_function_brings_public_rows_into_a_shadow() -> None:
     for file in sorted(folder.rglob("*.py")):
         text, name = file.read_text(), str(file.relative_to(folder))
         copying += [name] * len(re.findall(r"COPY \(?.*\{\}.* TO STDOUT", text))
-        judging += [name] * len(re.findall(r"JudgedRows(?:\.of_\w+)?\(|\bcls\(source=", text))
+        judging += [name] * len(re.findall(r"JudgedRows(?:\.of_\w+)?\(|\bcls\(policy=", text))
         calls += [name] * len(re.findall(r"\b_copy_rows\b|\b_copy_again\b", text))
-    assert set(copying) == {"shadow/shadow_making.py", "ledger/ledger_backup.py"}
+    assert set(copying) == {"protected/judged_rows.py", "ledger/ledger_backup.py"}
     assert judging == ["cli/judging_rows.py"] * 2 + ["protected/judged_rows.py"] * 2
     assert set(calls) == {"shadow/shadow_making.py"}
     assert judge.__globals__["diagnose"] is diagnose

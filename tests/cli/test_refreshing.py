@@ -111,7 +111,7 @@ def test_a_source_that_is_down_for_a_while(pair: Servers, served: Database) -> N
 def test_a_start_copies_them_again(pair: Servers, served: Database) -> None:
     _add(pair, "west")
     shadow = Shadow(pair.shadow_server.dsn(), _NAME, pair.shadow_server.address)
-    shadow.build(served.policy, served.catalog, unjudged(served.policy.source))
+    shadow.build(served.policy, served.catalog, unjudged(served.policy))
     again = assemble(served.policy, served.catalog, shadow, served.lease, LEDGER_CIPHER)
     assert ("west",) in _rows(again)
     assert _keys(again) == (("north", "south", "west"),)

@@ -108,7 +108,7 @@ def serve_shop(certificate: tuple[Path, Path], *, exact: bool) -> ServedShop:
     catalog = pair.catalogs["shop"]
     policy = fitted(policy, catalog)
     shadow = Shadow(pair.shadow_server.dsn(), "shop", pair.shadow_server.address)
-    shadow.build(policy, catalog, unjudged(policy.source))
+    shadow.build(policy, catalog, unjudged(policy))
     live = start_proxy(pair, [assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)])
     analyst = f"client_{next(_NUMBERS)}"
     pair.add_analyst(analyst, PASSWORD)

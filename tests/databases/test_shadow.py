@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.base.errors import Fault
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.policy.policy_model import (
     ColumnPolicy,
@@ -21,7 +22,7 @@ from proxy.policy.policy_model import (
     RowUnit,
 )
 from proxy.protected.catalog_reader import read_catalog
-from proxy.protected.judged_rows import JudgedRows
+from proxy.protected.judged_rows import JudgedRows, OpenFinding
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_making import drop_schemas
 from proxy.shadow.shadow_tables import ShadowError
@@ -111,7 +112,7 @@ def policy(source: str) -> Policy:
 @pytest.fixture
 def shadow(pair: Servers, policy: Policy, catalog: Catalog) -> Iterator[Shadow]:
     shadow = Shadow(pair.shadow_server.dsn(), "clinic", pair.shadow_server.address)
-    shadow.build(policy, catalog, unjudged(policy.source))
+    shadow.build(policy, catalog, unjudged(policy))
     yield shadow
     with psycopg.connect(pair.shadow_server.dsn(), autocommit=True) as connection:
         connection.execute("DROP DATABASE clinic WITH (FORCE)")
@@ -205,11 +206,11 @@ def test_public_rows_are_refreshed(
     with psycopg.connect(pair.protected.dsn("clinic")) as connection:
         connection.execute("INSERT INTO clinic.colours VALUES ('green', 'north', '{}')")
     assert count() == [(2,)]
-    shadow.refresh_public_tables(policy, catalog, unjudged(policy.source))
+    shadow.refresh_public_tables(policy, catalog, unjudged(policy))
     assert count() == [(3,)]
     with psycopg.connect(pair.protected.dsn("clinic")) as connection:
         connection.execute("DELETE FROM clinic.colours WHERE name = 'green'")
-    shadow.refresh_public_tables(policy, catalog, unjudged(policy.source))
+    shadow.refresh_public_tables(policy, catalog, unjudged(policy))
     assert count() == [(2,)]
 
 
@@ -222,11 +223,11 @@ def test_another_policy_or_catalogue_is_built_anew(
         budgets=budgets(total=5),
         digest="clinic 2",
     )
-    shadow.build(smaller, catalog, unjudged(smaller.source))
+    shadow.build(smaller, catalog, unjudged(smaller))
     assert _exposed(shadow) == {clinic("visit")}
     visit = catalog.tables[clinic("visit")]
     changed = Catalog({**catalog.tables, visit.name: replace(visit, primary_key=())})
-    shadow.build(smaller, changed, unjudged(smaller.source))
+    shadow.build(smaller, changed, unjudged(smaller))
     assert read_catalog(shadow.superuser_dsn).tables[clinic("visit")].primary_key == ()
 
 
@@ -235,20 +236,16 @@ def test_a_failed_build_changes_nothing(shadow: Shadow, policy: Policy, catalog:
     missing = TableName("clinic", "missing")
     wrong_table = {**policy.tables, missing: PublicTable(missing)}
     with pytest.raises(ShadowError, match=r"clinic\.missing is not in the database"):
-        shadow.build(
-            replace(policy, tables=wrong_table, digest="x"), catalog, unjudged(policy.source)
-        )
+        shadow.build(replace(policy, tables=wrong_table, digest="x"), catalog, unjudged(policy))
     column = {"absent": ColumnPolicy("absent")}
     wrong_column = {clinic("visit"): ProtectedTable(clinic("visit"), RowUnit(), column)}
     with pytest.raises(ShadowError, match="column absent"):
-        shadow.build(
-            replace(policy, tables=wrong_column, digest="x"), catalog, unjudged(policy.source)
-        )
+        shadow.build(replace(policy, tables=wrong_column, digest="x"), catalog, unjudged(policy))
     reserved = {TableName("dp", "receipt"): PublicTable(TableName("dp", "receipt"))}
     with pytest.raises(ShadowError, match="dpproxy's own"):
-        shadow.build(replace(policy, tables=reserved, digest="x"), catalog, unjudged(policy.source))
+        shadow.build(replace(policy, tables=reserved, digest="x"), catalog, unjudged(policy))
     with pytest.raises(ShadowError, match="cannot be copied") as caught:
-        away = JudgedRows(source="host=127.0.0.1 port=1", state="")
+        away = JudgedRows(policy=replace(policy, source="host=127.0.0.1 port=1"), state="")
         shadow.build(replace(policy, digest="x"), catalog, away)
     assert "127.0.0.1" not in str(caught.value)
     assert shadow.relation_oids() == before
@@ -266,9 +263,9 @@ def test_an_open_transaction_keeps_the_old_shadow(
     with psycopg.connect(pair.analyst_dsn("clinic", "alice")) as alice:
         alice.execute("PREPARE q AS SELECT * FROM clinic.visit")
         with pytest.raises(ShadowError, match="it stays as it was"):
-            shadow.build(replace(policy, digest="x"), catalog, unjudged(policy.source))
+            shadow.build(replace(policy, digest="x"), catalog, unjudged(policy))
         assert shadow.relation_oids() == before
-    shadow.build(replace(policy, digest="x"), catalog, unjudged(policy.source))
+    shadow.build(replace(policy, digest="x"), catalog, unjudged(policy))
     assert shadow.relation_oids() != before
 
 
@@ -306,3 +303,24 @@ def test_a_table_without_columns_is_guarded_too(pair: Servers) -> None:
 
 def test_no_password_in_a_repr(shadow: Shadow) -> None:
     assert repr(shadow) == "Shadow('clinic')"
+
+
+def test_rows_are_copied_that_the_policy_publishes_and_no_others(policy: Policy) -> None:
+    """By the right itself, whatever a shadow asks for."""
+    colours, patient = clinic("colours"), clinic("patient")
+    whole = unjudged(policy)
+    with whole.copied(colours, ["name"]) as blocks:
+        assert b"".join(blocks).split() == [b"red", b"blue"]
+    narrow = replace(
+        policy, tables={**policy.tables, colours: PublicTable(colours, columns=("name",))}
+    )
+    closing = OpenFinding(where="clinic.colours", name="x", closes=frozenset({colours}))
+    refused = [
+        (whole, patient, ["colour"]),
+        (whole, clinic("nowhere"), ["name"]),
+        (unjudged(narrow), colours, ["name", "note"]),
+        (JudgedRows.of_some(policy, "", [closing]), colours, ["name"]),
+    ]
+    for rows, table, columns in refused:
+        with pytest.raises(Fault), rows.copied(table, columns):
+            pass

@@ -33,7 +33,7 @@ def test_the_last_database_is_the_template_and_looks_like_the_others(
                 shadow.build(
                     pair.policies[name],
                     pair.catalogs[name],
-                    unjudged(pair.policies[name].source),
+                    unjudged(pair.policies[name]),
                     is_last=name == "shop",
                 )
                 assert shadow.verify() == ()
@@ -41,7 +41,7 @@ def test_the_last_database_is_the_template_and_looks_like_the_others(
             assert (postgres[0], postgres[1]) == ("postgres", "{postgres=CTc/postgres}")
             assert census[1:] == shop[1:]
             assert (census[0], shop[0], shop[2:4]) == ("census", "shop", (True, False))
-        shop_policy, again = pair.policies["shop"], unjudged(pair.policies["shop"].source)
+        shop_policy, again = pair.policies["shop"], unjudged(pair.policies["shop"])
         shadow.build(shop_policy, pair.catalogs["shop"], again, is_last=True)  # as it is
     finally:
         server.stop()

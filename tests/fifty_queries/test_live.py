@@ -76,7 +76,7 @@ def listeners() -> Iterator[BothListeners]:
         source = _source(pair, database)
         shadow = Shadow(pair.shadow_server.dsn(), _name(database), pair.shadow_server.address)
         here = replace(policy(database), database=_name(database), source=source)
-        shadow.build(here, catalog, unjudged(here.source))
+        shadow.build(here, catalog, unjudged(here))
         databases.append(assemble(here, catalog, shadow, pair.lease(here), LEDGER_CIPHER))
     proxy = start_proxy(pair, databases)
     http = open_http(proxy)

@@ -94,7 +94,7 @@ def served_database(
     policy = fitted(policy, catalog)
     catalog = with_public_labels(policy, catalog)
     shadow = Shadow(pair.shadow_server.dsn(), name, pair.shadow_server.address)
-    shadow.build(policy, catalog, unjudged(policy.source))
+    shadow.build(policy, catalog, unjudged(policy))
     return assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 

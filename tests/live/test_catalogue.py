@@ -152,7 +152,7 @@ def test_protected_tables_keep_references_alone(asked: psycopg.Connection) -> No
 def _refresh(catalogue: LiveProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the verdict: this policy is odd on purpose."""
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "_judged", lambda self: unjudged(self.policy.source))
+        patch.setattr(Database, "_judged", lambda self: unjudged(self.policy))
         catalogue.assembly.databases["cat"].refresh()
 
 

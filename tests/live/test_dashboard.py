@@ -92,7 +92,7 @@ def _database(name: str, more: str) -> Database:
     environment = {"SHOP_DSN": pair.source_dsns["shop"]}
     policy = fitted(read_policy(text, "shop.yaml", environment), catalog)
     shadow = Shadow(pair.shadow_server.dsn(), name, pair.shadow_server.address)
-    shadow.build(policy, catalog, unjudged(policy.source))
+    shadow.build(policy, catalog, unjudged(policy))
     return assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 

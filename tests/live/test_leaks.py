@@ -60,7 +60,7 @@ def _world(pair: Servers) -> Database:
     policy = replace(marked.WORLD_POLICY, source=source, budgets=budgets(each=10**6))
     catalog = with_public_labels(policy, read_catalog(source))
     shadow = Shadow(pair.shadow_server.dsn(), "world", pair.shadow_server.address)
-    shadow.build(policy, catalog, unjudged(policy.source))
+    shadow.build(policy, catalog, unjudged(policy))
     return assemble(policy, catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 

@@ -307,6 +307,6 @@ def test_a_shadow_that_is_built_again_has_its_tables(publishing: LiveProxy) -> N
     database, analyst = _database(publishing), publishing.servers.new_analyst()
     text = "SELECT * FROM published.by_region ORDER BY 1"
     before = answers_to(publishing, analyst, text)
-    database.shadow.build(database.policy, database.catalog, unjudged(database.policy.source))
+    database.shadow.build(database.policy, database.catalog, unjudged(database.policy))
     assert answers_to(publishing, analyst, text) == before
     assert database.shadow.verify() == ()

@@ -55,7 +55,7 @@ def _served(name: str) -> Database:
     policy = replace(checked.policy, database=_database(name))
     pair = servers()
     shadow = Shadow(pair.shadow_server.dsn(), policy.database, pair.shadow_server.address)
-    shadow.build(policy, checked.catalog, unjudged(policy.source))
+    shadow.build(policy, checked.catalog, unjudged(policy))
     return assemble(policy, checked.catalog, shadow, pair.lease(policy), LEDGER_CIPHER)
 
 

@@ -120,7 +120,7 @@ class Workload:
         if name not in self._shadows:
             server = self._servers.shadow_server
             self._shadows[name] = Shadow(server.dsn(), policy.database, server.address)
-            self._shadows[name].build(policy, catalog, unjudged(policy.source))
+            self._shadows[name].build(policy, catalog, unjudged(policy))
         return assemble(
             policy, catalog, self._shadows[name], self._servers.lease(policy), LEDGER_CIPHER
         )
